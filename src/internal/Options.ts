@@ -6,6 +6,7 @@ import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { isPlainFileName } from "./FileName.ts"
 import { issuesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
 
 /** Every mistake in some options, each with its place and what would be right. */
@@ -93,3 +94,9 @@ const show = (value: unknown): string => {
             : String(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
+
+/** The id in undecoded options, which is the name of a folder as well; empty where it is none. */
+export const idOf = (input: unknown): string =>
+  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
+    ? input.id
+    : ""

@@ -17,9 +17,8 @@ import { excerpt } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { passes } from "../httpClient/HttpFailure.ts"
 import type { Answer, RequestFailed } from "../httpClient/Requests.ts"
-import { makeRequests } from "./answers.ts"
+import { makeRequests, redirectAdvice } from "./answers.ts"
 import type { CmsOptions } from "./CmsOptions.ts"
-import { redirectAdvice } from "./refusedRequest.ts"
 import { type List, type ListChanged, readAgain, readList } from "./wholeList.ts"
 
 /** The system cannot be asked, refuses, or answers something else. */

@@ -1,5 +1,5 @@
 /**
- * What all sources of documents have in common, as options; `DocumentConfig.ts` says what they are for.
+ * What all sources of documents have in common, as options.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -8,23 +8,65 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { type Delimiter, delimiters } from "../../internal/csvHeader.ts"
 import { isPlainFileName } from "../../internal/FileName.ts"
-import { decodeOptions, expects, issuesOf, optional } from "../../internal/Options.ts"
+import { decodeOptions, expects, idOf, issuesOf, optional } from "../../internal/Options.ts"
 import type {
   ContentSource,
   ContentSourceDefinition,
   SourceEnvironment
 } from "../../services/ContentSource.ts"
-import type * as Config from "./DocumentConfig.ts"
-import type { EffectSchema } from "./expect/ExpectConfig.ts"
+import type { EffectSchema, TableExpectation } from "./expect/ExpectConfig.ts"
 import { ExpectOptions } from "./expect/ExpectOptions.ts"
-import { idOf } from "./idOf.ts"
+import type { ImageConfig } from "./images/ImageConfig.ts"
 import { fileFields } from "./media/fileOptions.ts"
+import type { MediaConfig } from "./media/MediaConfig.ts"
 
-/** The options as a user writes them. */
-export type DocumentConfig = Config.DocumentConfig<EffectSchema, string | Redacted.Redacted>
+/** A record before anything is expected of it: what its fields are is known to who writes the step. */
+// biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` has it, or each step would begin with checks.
+type StepRecord = Readonly<Record<string, any>>
+
+/** As a step is run. */
+export type Step = (document: unknown, about: { readonly name: string }) => unknown
+
+/**
+ * Makes another document of one, which is held in memory as a whole: of its records, or of what the function declares its document as,
+ * `unknown` or a type of its own.
+ */
+export type RecordsStep = {
+  // As a method: a function that declares the type of its records is one as well.
+  step(records: ReadonlyArray<StepRecord>, about: { readonly name: string }): unknown
+}["step"]
+
+/** The options of all sources of documents, as a user writes them. */
+export interface DocumentConfig {
+  /** Unique among the sources, and the name of this source's folder in a version. */
+  readonly id: string
+
+  /**
+   * What must be in documents, by their names. A fetch that brings something else is rejected: the active version stays.
+   * Default nothing.
+   */
+  readonly expect?: Readonly<Record<string, TableExpectation<EffectSchema>>>
+
+  /** Run for each document, one after the other, before anything is expected of it. Promises are awaited. Default none. */
+  readonly steps?: ReadonlyArray<RecordsStep>
+
+  /**
+   * Time for each response to begin, and for every pause in it, in milliseconds. Default 60000.
+   */
+  readonly maxTimeout?: number
+
+  /** The most that a response may have, in bytes; it is held in memory. Default 64 MiB. */
+  readonly maxBytes?: number
+
+  /** Links in documents whose files are saved too. Default none. */
+  readonly media?: MediaConfig<string | Redacted.Redacted>
+
+  /** Smaller pictures of those that documents show. Default none. */
+  readonly images?: ImageConfig
+}
 
 const step = expects(
-  Schema.declare((input): input is Config.Step => Predicate.isFunction(input)),
+  Schema.declare((input): input is Step => Predicate.isFunction(input)),
   "a function that is given a document, and gives the one to save"
 )
 

@@ -60,3 +60,13 @@ export const parseCsv = (
 
 const unreadable = (url: string, detail: string, isTransient = false) =>
   new RequestFailed({ url: shownUrl(url), detail, isTransient })
+
+/** What to do where a URL redirects to another origin, which is not sent an option of the source. */
+export const redirectAdvice = (asked: string, option: string, failed: RequestFailed): string | undefined => {
+  if (failed.isTransient || !URL.canParse(failed.url)) return undefined
+  const from = new URL(asked).origin
+  const to = new URL(failed.url).origin
+  return from === to
+    ? undefined
+    : `${from} redirects to ${to}, which is not sent "${option}": write that into "url"`
+}

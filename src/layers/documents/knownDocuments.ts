@@ -1,6 +1,7 @@
 /**
  * What the documents of a version came to when they were read, so that those that have not changed can be taken over from it.
  */
+import { createHash } from "node:crypto"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type { FetchTarget } from "../../services/ContentSource.ts"
@@ -79,3 +80,11 @@ export const makeKnownDocuments = () => {
     }
   }
 }
+
+/** The fingerprint of files, each with the digest of what is in it, in whatever order they were written. */
+export const fingerprint = (
+  files: ReadonlyArray<{ readonly name: string; readonly digest: string }>
+): string =>
+  createHash("sha256")
+    .update(JSON.stringify(files.map(({ digest, name }) => [name, digest].join("/")).sort()))
+    .digest("hex")

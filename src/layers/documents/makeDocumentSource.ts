@@ -36,10 +36,10 @@ import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/expectedSchema.ts"
 import { readItems, readValue } from "./expect/readSaved.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
-import { fingerprint } from "./fingerprint.ts"
 import { makeHolding } from "./heldValues.ts"
 import {
   type FoundDocument,
+  fingerprint,
   type KnownDocument,
   type KnownDocuments,
   makeKnownDocuments

@@ -6,7 +6,6 @@ import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -17,17 +16,32 @@ import type { ContentSourceDefinition, FetchTarget } from "../../services/Conten
 import * as Requests from "../httpClient/Requests.ts"
 import { asJson, maxDetail } from "./asJson.ts"
 import { type Document, Records, Value } from "./Document.ts"
-import { DocumentOptions, define, Keys } from "./DocumentOptions.ts"
-import type { EffectSchema } from "./expect/ExpectConfig.ts"
+import { type DocumentConfig, DocumentOptions, define, Keys } from "./DocumentOptions.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
-import type * as Config from "./SourceConfig.ts"
 import { changesSince } from "./sourceAnswers.ts"
-import { makeGet, makePrevious } from "./sourceContext.ts"
+import { makeGet, makePrevious, type SourceContext } from "./sourceContext.ts"
+
+/** A value, or the records of a long document one after the other. */
+export type DocumentInput = unknown | AsyncIterable<unknown>
 
 /** The options as a user writes them. */
-export interface SourceConfig extends Config.SourceConfig<EffectSchema, string | Redacted.Redacted> {
-  // The compiler has no name for options without a member of their own.
-  readonly id: string
+export interface SourceConfig extends DocumentConfig {
+  /**
+   * Gives all documents by their names: each is saved as `<id>/<name>.json`. An array is a document of records. It has ten minutes for it,
+   * and an async iterable for each record.
+   */
+  readonly fetch: (
+    context: SourceContext
+  ) => Promise<Readonly<Record<string, DocumentInput>>> | Readonly<Record<string, DocumentInput>>
+
+  /** What identifies the records of a document, by its name: a field, or several, as paths with dots. Default `id`. */
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
+
+  /**
+   * A cheap question, asked at each tick: a text that is another one when something has changed, such as a date or a number. `fetch` is called
+   * only then. Without it, it is called at each tick.
+   */
+  readonly poll?: (context: Pick<SourceContext, "get" | "signal">) => Promise<string> | string
 }
 
 type Fetch = SourceConfig["fetch"]

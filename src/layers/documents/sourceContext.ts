@@ -13,7 +13,40 @@ import { fileName } from "../../internal/FileName.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { Answer, RequestFailed, Requests } from "../httpClient/Requests.ts"
 import { parseCsv, parseJson } from "./answers.ts"
-import type { Get, GetOptions, SourceContext } from "./SourceConfig.ts"
+
+/** How an answer is read: JSON, text, or CSV with a first row of names, each other row an object without its empty cells. */
+export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text" | "csv"> {
+  /** Default `json`. */
+  readonly as?: As
+  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  readonly delimiter?: ";" | "," | "\t" | "|"
+  /** Sent to the origin of the URL, and to no other one that it redirects to. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * What a URL answers: at most `maxBytes`, through the proxy of the environment, and asked for again where the server fails. What has
+ * not changed since it was asked for last is not sent again. It rejects with the reason, which has no query of a URL and no header in it.
+ */
+export interface Get {
+  (url: string | URL, options: GetOptions<"text"> & { readonly as: "text" }): Promise<string>
+  (
+    url: string | URL,
+    options: GetOptions<"csv"> & { readonly as: "csv" }
+  ): Promise<ReadonlyArray<Readonly<Record<string, string>>>>
+  <Json = unknown>(url: string | URL, options?: GetOptions<"json">): Promise<Json>
+}
+
+/** What `fetch` is given. */
+export interface SourceContext {
+  readonly get: Get
+  /** Aborts when the fetch is given up: the controller stops, or another source has failed. */
+  readonly signal: AbortSignal
+  /** Writes a line into the log of the controller. */
+  readonly log: (message: string) => void
+  /** A document of the version before, as it was saved; `undefined` where there is none. */
+  readonly previous: <Json = unknown>(name: string) => Promise<Json | undefined>
+}
 
 export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, signal: AbortSignal): Get => {
   function get(url: string | URL, options: { readonly as: "text" }): Promise<string>

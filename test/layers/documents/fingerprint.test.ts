@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { fingerprint } from "../../../src/layers/documents/fingerprint.ts"
+import { fingerprint } from "../../../src/layers/documents/knownDocuments.ts"
 
 describe("a fingerprint", () => {
   const files = [

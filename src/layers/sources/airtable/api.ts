@@ -10,7 +10,7 @@ import { CursorExpired, type TableError } from "../../../services/TableSourceCli
 import { parsePage } from "../../documents/outsideText.ts"
 import { Retryable, withRetries } from "../../httpClient/HttpFailure.ts"
 import * as Requests from "../../httpClient/Requests.ts"
-import { makeCalendarCount } from "../tableSource/calendarCount.ts"
+import { makeCalendarCount } from "../tableSource/sourceStatus.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { readErrorResponse } from "./ErrorResponse.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"

@@ -7,10 +7,16 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { plainDuration } from "../../../internal/duration.ts"
 import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
-import { decodeOptions, expects, InvalidOptions, issuesOf, optional } from "../../../internal/Options.ts"
+import {
+  decodeOptions,
+  expects,
+  InvalidOptions,
+  idOf,
+  issuesOf,
+  optional
+} from "../../../internal/Options.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
 import { ExpectOptions, type FieldSchema } from "../../documents/expect/ExpectOptions.ts"
-import { idOf } from "../../documents/idOf.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import type * as Config from "./TableSourceConfig.ts"
 

@@ -2,11 +2,11 @@
  * What the status says of a table source beside its fetches: whether it can be asked what has changed, and how many API calls
  * it has made.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TableSourceData } from "../../../services/Slices.ts"
 import type { CallCounts } from "../../../services/TableSourceClient.ts"
-import { makeCalendarCount } from "./calendarCount.ts"
 import type { Polling } from "./pollChanges.ts"
 
 /** `calls` is absent where they are not counted, `polling` where it cannot be asked what has changed. */
@@ -47,3 +47,24 @@ export const makeSourceStatus = (
 
 /** As data. */
 const perPeriod = ({ month, today }: CallCounts) => ({ today, month })
+
+/** Counts by days and months, in UTC. */
+export const makeCalendarCount = () => {
+  let date = ""
+  let counts: CallCounts = { today: 0, month: 0, total: 0 }
+
+  const add = (amount: number): Effect.Effect<CallCounts> =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const newDate = new Date(now).toISOString().slice(0, "2026-11-22".length)
+      const isSameMonth = newDate.startsWith(date.slice(0, "2026-11".length))
+      counts = {
+        today: (newDate === date ? counts.today : 0) + amount,
+        month: (isSameMonth ? counts.month : 0) + amount,
+        total: counts.total + amount
+      }
+      date = newDate
+      return counts
+    })
+
+  return { add, counts: add(0) }
+}
