@@ -1,10 +1,83 @@
 /**
  * What a source of documents of one's own is made of: options, requests, documents, and `make`, which saves them.
  */
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type {
+  AttachmentProgress,
+  ContentSource,
+  FetchedAttachments,
+  FetchTarget,
+  SourceChanges
+} from "../../services/ContentSource.ts"
+import type { Document } from "./Document.ts"
+import type { DocumentOptions } from "./DocumentOptions.ts"
+import type { CheckedTable } from "./expect/TableCheck.ts"
+import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
+import type { WantedFile } from "./media/WantedFile.ts"
 
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
 export { makeRequests, type Requests } from "./answers.ts"
 export { type Document, type DocumentContent, DocumentNotSaved, Records, Value } from "./Document.ts"
 export { type DocumentConfig as Config, DocumentOptions as Options, define } from "./DocumentOptions.ts"
-export { type DocumentSource, type DocumentsError, makeDocumentSource as make } from "./makeDocumentSource.ts"
+export { makeDocumentSource as make } from "./makeDocumentSource.ts"
 export { fileFieldsOfReader } from "./media/fileOptions.ts"
+
+/** Why documents cannot be had. */
+export interface DocumentsError extends Error {
+  readonly isTransient: boolean
+}
+
+/** What documents are that are tables. */
+export interface Tables extends Pick<CheckedTable, "isAttachment" | "view"> {
+  /** The fields of a saved record as they are in the table. */
+  readonly fieldsOf: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+}
+
+/** Files that a source puts into its folder by itself. */
+export interface OwnFiles<E> extends FetchedAttachments {
+  /** By their paths. */
+  readonly digests: Readonly<Record<string, string>>
+  readonly warnings: ReadonlyArray<string>
+  /** Puts there what is not yet; only where something has changed. */
+  readonly place: Effect.Effect<unknown, E>
+}
+
+/** What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs. */
+export interface DocumentSource<E extends DocumentsError, R>
+  extends Pick<ContentSource, "changes" | "data">,
+    FileSettings {
+  readonly options: Pick<DocumentOptions, "id" | "expect"> &
+    Partial<Pick<DocumentOptions, "steps">> &
+    FileOptions
+
+  /**
+   * The documents, in the order in which they are read. They are read one after the other. `attached` are the files of those that
+   * may be taken over instead.
+   */
+  readonly documents: (
+    target: FetchTarget,
+    attached: ReadonlyArray<WantedFile>
+  ) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
+
+  /** Puts files of its own into the folder, once the documents are read. */
+  readonly ownFiles?: (
+    target: FetchTarget,
+    progress: (attachments: AttachmentProgress) => Effect.Effect<void>
+  ) => Effect.Effect<OwnFiles<E>, E, R>
+
+  /** Where its documents are tables. */
+  readonly tables?: Tables
+
+  /** As the `poll` of a `ContentSource`. */
+  readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>
+
+  /** Whether a path is that of a file that the source has beside its documents, for what is expected. Default: it has none. */
+  readonly isFile?: (path: string) => boolean
+
+  /** As the `schema` of a `ContentSource`. Default what is expected. */
+  readonly schema?: ContentSource["schema"]
+
+  /** A record or value without what says nothing of the content: that is saved, but makes no new version. Default all of it. */
+  readonly lasting?: (value: unknown) => unknown
+}

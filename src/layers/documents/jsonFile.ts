@@ -8,7 +8,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
-import { itemParts } from "./sortedJson.ts"
+import { runParts } from "./sortedJson.ts"
 
 /** A JSON file as it was written. */
 export interface WrittenFile {
@@ -92,11 +92,11 @@ export const openArray = (path: string) =>
 
     function* next(items: ReadonlyArray<unknown>) {
       yield isBegun ? "," : "["
-      yield* itemParts(items, identity)
+      yield* runParts(items, identity)
     }
 
     return {
-      /** Adds items. `lasting` are the same without what is volatile. It throws where they cannot be written as JSON. */
+      /** Adds items, as many as `runsOf` gives at once. `lasting` are the same without what is volatile. It throws where they cannot be written as JSON. */
       *add(items: ReadonlyArray<unknown>, lasting = items): Generator<void> {
         if (items.length === 0) return
         yield* file.add(next(items), lasting === items ? undefined : next(lasting))

@@ -8,17 +8,12 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
-import { fileKey, fileName } from "../../internal/FileName.ts"
-import { linkOrCopy } from "../../internal/reuseFile.ts"
-import { explain } from "../../internal/systemError.ts"
+import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type {
   AttachmentProgress,
@@ -26,109 +21,26 @@ import type {
   FetchedAttachments,
   FetchedSource,
   FetchTarget,
-  SourceChanges,
   SourceProgress
 } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import { type Document, DocumentNotSaved, Records } from "./Document.ts"
+import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
+import type { DocumentSource, DocumentsError, OwnFiles } from "./DocumentSource.ts"
 import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/expectedSchema.ts"
-import { readItems, readValue } from "./expect/readSaved.ts"
-import type { CheckedTable } from "./expect/TableCheck.ts"
 import { makeHolding } from "./heldValues.ts"
-import {
-  type FoundDocument,
-  fingerprint,
-  type KnownDocument,
-  type KnownDocuments,
-  makeKnownDocuments
-} from "./knownDocuments.ts"
-import { type SearchedDocument, together } from "./media/findMedia.ts"
+import { fingerprint, type KnownDocuments, makeKnownDocuments } from "./knownDocuments.ts"
+import { together } from "./media/findMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
-import type { WantedFile } from "./media/WantedFile.ts"
 import { withWarnings } from "./outsideText.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progressReporter.ts"
-import {
-  type DocumentFile,
-  type DocumentTarget,
-  forEachPart,
-  saveDocument,
-  type Waiting,
-  writeDocument
-} from "./saveDocument.ts"
+import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
 import { sourceFailed } from "./sourceAnswers.ts"
-import { listed, makeEmptied, makeSayWarnings } from "./warnings.ts"
+import { listed, makeSayWarnings } from "./warnings.ts"
+import { type DocumentFile, writeDocument } from "./writeDocument.ts"
 
 type Step = Pick<SourceProgress, "attachments" | "document" | "records">
-
-type JsonObject = Readonly<Record<string, unknown>>
-
-/** Why documents cannot be had. */
-export interface DocumentsError extends Error {
-  readonly isTransient: boolean
-}
-
-/** What documents are that are tables. */
-export interface Tables extends Pick<CheckedTable, "isAttachment" | "view"> {
-  /** The fields of a saved record as they are in the table. */
-  readonly fieldsOf: (record: JsonObject) => JsonObject
-}
-
-/** Files that a source puts into its folder by itself. */
-export interface OwnFiles<E> extends FetchedAttachments {
-  /** By their paths. */
-  readonly digests: Readonly<Record<string, string>>
-  readonly warnings: ReadonlyArray<string>
-  /** Puts there what is not yet; only where something has changed. */
-  readonly place: Effect.Effect<unknown, E>
-}
-
-/** What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs. */
-export interface DocumentSource<E extends DocumentsError, R>
-  extends Pick<ContentSource, "changes" | "data">,
-    SourceFiles.FileSettings {
-  readonly options: Pick<DocumentOptions, "id" | "expect"> &
-    Partial<Pick<DocumentOptions, "steps">> &
-    SourceFiles.FileOptions
-
-  /**
-   * The documents, in the order in which they are read. They are read one after the other. `attached` are the files of those that
-   * may be taken over instead.
-   */
-  readonly documents: (
-    target: FetchTarget,
-    attached: ReadonlyArray<WantedFile>
-  ) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
-
-  /** Puts files of its own into the folder, once the documents are read. */
-  readonly ownFiles?: (
-    target: FetchTarget,
-    progress: (attachments: AttachmentProgress) => Effect.Effect<void>
-  ) => Effect.Effect<OwnFiles<E>, E, R>
-
-  /** Where its documents are tables. */
-  readonly tables?: Tables
-
-  /** As the `poll` of a `ContentSource`. */
-  readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>
-
-  /** Whether a path is that of a file that the source has beside its documents, for what is expected. Default: it has none. */
-  readonly isFile?: (path: string) => boolean
-
-  /** As the `schema` of a `ContentSource`. Default what is expected. */
-  readonly schema?: ContentSource["schema"]
-
-  /** A record or value without what says nothing of the content: that is saved, but makes no new version. Default all of it. */
-  readonly lasting?: (value: unknown) => unknown
-}
-
-/** A document that was read, or is taken over. */
-interface ReadDocument {
-  readonly known: KnownDocument
-  readonly content: DocumentFile | Waiting
-  readonly searched: SearchedDocument
-}
 
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
@@ -165,75 +77,18 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const knownDocuments = makeKnownDocuments()
   /** Whether its documents may name files. */
   const hasFiles = tables !== undefined || files.isWanted
-  const emptied = makeEmptied()
   const say = makeSayWarnings()
 
   const failedIn = (document: string) => (detail: string, cause?: unknown) =>
     new DocumentNotSaved({ document, detail, ...(tables && { kind: "table" as const }), cause })
 
-  const read = Effect.fn("DocumentSource.read")(function* (
-    document: Document<E>,
-    { directory, isSample = false, previous }: FetchTarget,
-    progress: DocumentTarget["progress"],
-    hold: Effect.Effect.Success<typeof makeHolding>
-  ) {
-    yield* Effect.annotateCurrentSpan("document", document.name)
-    const name = fileOf(document)
-    const isHeld = files.isWanted && !isSample
-    const holding = Effect.map(hold(path.join(directory, `.${name}.held`)), (values) => ({
-      values,
-      ...files.search(searchedOf(document))
-    }))
-    const [{ check, content, isEmpty, ...saved }, noticed] = yield* saveDocument(
-      isSample ? firstPage(document) : document,
-      {
-        path: path.join(directory, name),
-        progress,
-        begin: isSample ? Option.none : expectations.begin,
-        fieldsOf: tables?.fieldsOf ?? identity,
-        steps,
-        lasting: files.lasting(lasting),
-        holding: isHeld ? Option.some(holding) : Option.none(),
-        failed: failedIn(document.name)
-      }
-    ).pipe(isHeld ? identity : Effect.scoped, withWarnings)
-    const verdict = yield* expectations.end(check, previous, name, saved.holds)
-    const empty = emptied(name, isEmpty, previous)
-    const known: KnownDocument = {
-      ...saved,
-      document: document.name,
-      name,
-      verdict,
-      warnings: [...noticed, ...saved.warnings, ...(verdict.violations.length === 0 ? empty : [])],
-      attached: isSample ? [] : (document.about?.().files ?? [])
-    }
-    yield* Effect.annotateCurrentSpan("records", saved.records)
-    return { known, content, searched: searchedOf(document) } satisfies ReadDocument
-  })
-
-  /** Takes a document over from the version before. Where it has files, it is read again there: these may have changed. */
-  const takeOver = Effect.fnUntraced(function* (
-    document: Document<E>,
-    { directory, file, known }: FoundDocument,
-    target: FetchTarget
-  ) {
-    const from = path.join(directory, known.name)
-    const cannotReuse = (cause: Error) =>
-      failedIn(document.name)(`cannot be reused: ${explain(cause)}`, cause)
-    if (!files.isWanted) {
-      yield* Effect.mapError(linkOrCopy(from, path.join(target.directory, known.name)), cannotReuse)
-      return { known, content: file, searched: searchedOf(document) } satisfies ReadDocument
-    }
-    const parts = Stream.mapError(
-      known.holds === "records"
-        ? Stream.map(Stream.chunks(readItems(from)), Chunk.toReadonlyArray)
-        : Stream.fromEffect(Effect.map(readValue(from), Array.of)),
-      cannotReuse
-    )
-    const search = files.search(searchedOf(document))
-    yield* forEachPart(parts, known.holds, (part) => Effect.sync(() => search.look(part)))
-    const content = { parts, found: search.found() }
-    return { known, content, searched: searchedOf(document) } satisfies ReadDocument
+  const { read, takeOver } = makeReadDocument({
+    expectations,
+    failedIn,
+    fieldsOf: tables?.fieldsOf ?? identity,
+    files,
+    lasting: files.lasting(lasting),
+    steps
   })
 
   const readAll = Effect.fnUntraced(function* (
@@ -374,18 +229,6 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     ...(poll && { poll: (cursor) => answering(poll(cursor)) })
   } satisfies ContentSource
 })
-
-const fileOf = ({ name }: Document<unknown>): string => `${fileName(name)}.json`
-
-const searchedOf = (document: Document<unknown>) => {
-  const { key, url } = document
-  return { name: fileOf(document), ...(key && { key }), ...(url && { url }) }
-}
-
-const firstPage = <E>(document: Document<E>): Document<E> =>
-  document.content._tag === "Records"
-    ? { ...document, content: Records({ pages: Stream.take(document.content.pages, 1) }) }
-    : document
 
 const noFiles: OwnFiles<never> = {
   total: 0,

@@ -27,10 +27,17 @@ import * as jsonFile from "./jsonFile.ts"
 import type { DocumentPart, FoundMedia } from "./media/findMedia.ts"
 import { makeRecordIds } from "./recordIds.ts"
 import { runsOf, savedParts, sorted, sortedItems, sortedParts } from "./sortedJson.ts"
+import {
+  type DocumentFile,
+  encoding,
+  type FileTarget,
+  inTurns,
+  type Waiting,
+  writeParts,
+  writing
+} from "./writeDocument.ts"
 
-export interface DocumentTarget {
-  /** The file to write (absolute path). */
-  readonly path: string
+export interface DocumentTarget extends FileTarget {
   /** Told how many records there are so far. */
   readonly progress: (records: number) => Effect.Effect<void>
   readonly begin: Expectations["begin"]
@@ -40,7 +47,6 @@ export interface DocumentTarget {
   readonly lasting: (value: unknown) => unknown
   /** Where it waits, and who looks for links in it; it is written at once without it. */
   readonly holding: Option.Option<Effect.Effect<Holding, PlatformError, Scope.Scope>>
-  readonly failed: (detail: string, cause?: unknown) => DocumentNotSaved
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -51,16 +57,6 @@ export interface Holding {
   readonly look: (part: DocumentPart) => void
   readonly found: () => FoundMedia
 }
-
-/** A document that waits for its files. */
-export interface Waiting {
-  /** What it has, in parts. */
-  readonly parts: Stream.Stream<ReadonlyArray<unknown>, DocumentNotSaved, FileSystem.FileSystem>
-  readonly found: FoundMedia
-}
-
-/** The file of a document. */
-export type DocumentFile = Pick<jsonFile.WrittenFile, "bytes" | "sha256">
 
 /** A document that was read. */
 export interface SavedDocument {
@@ -273,87 +269,7 @@ function* digestParts(digest: Hash, parts: Iterable<string>): Generator<void> {
   }
 }
 
-/** Writes a file of one value. */
-const writeParts = (
-  target: Pick<DocumentTarget, "failed" | "path">,
-  parts: Iterable<string>,
-  lasting?: Iterable<string>
-) =>
-  Effect.gen(function* () {
-    const file = yield* writing(target, jsonFile.open(target.path))
-    yield* inTurns(target, file.add(parts, lasting), writing(target, file.flush))
-    return yield* writing(target, file.end)
-  }).pipe(Effect.scoped)
-
 const waiting = ({ found, values }: Holding, { failed }: DocumentTarget): Waiting => ({
   found: found(),
   parts: Stream.mapError(values.parts, (cause) => failed(`cannot be read again: ${explain(cause)}`, cause))
 })
-
-/** Gives each part, with the number of its first record where there are any. */
-export const forEachPart = <E, R, F, S>(
-  parts: Stream.Stream<ReadonlyArray<unknown>, E, R>,
-  holds: SavedDocument["holds"],
-  use: (part: DocumentPart) => Effect.Effect<void, F, S>
-): Effect.Effect<void, E | F, R | S> =>
-  Effect.suspend(() => {
-    let records = 0
-    return Stream.runForEach(parts, (values) => {
-      const first = holds === "records" ? Option.some(records) : Option.none()
-      records += values.length
-      return use({ values, first })
-    })
-  })
-
-/** Writes what has waited, with the places of its files. */
-export const writeDocument = (
-  { parts }: Waiting,
-  holds: SavedDocument["holds"],
-  change: (part: DocumentPart) => ReadonlyArray<unknown>,
-  target: Pick<DocumentTarget, "failed" | "path">
-): Effect.Effect<DocumentFile, DocumentNotSaved, FileSystem.FileSystem> =>
-  holds === "keys"
-    ? Effect.gen(function* () {
-        const values = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(parts)))
-        const [changed] = yield* encoding(target, () => change({ values, first: Option.none() }))
-        return yield* writeParts(target, savedParts(changed, identity))
-      })
-    : Effect.gen(function* () {
-        const file = yield* writing(target, jsonFile.openArray(target.path))
-        yield* forEachPart(parts, holds, (part) =>
-          Effect.flatMap(
-            encoding(target, () => change(part)),
-            (items) => inTurns(target, file.add(items), writing(target, file.flush))
-          )
-        )
-        return yield* writing(target, file.end)
-      }).pipe(Effect.scoped)
-
-/** What is nested deeper than can be written, for example. */
-const encoding = <A>(
-  { failed }: Pick<DocumentTarget, "failed">,
-  encode: () => A
-): Effect.Effect<A, DocumentNotSaved> =>
-  Effect.try({ try: encode, catch: (cause) => failed(`cannot be written as JSON: ${String(cause)}`, cause) })
-
-/** Takes all parts of work that throws as `encoding` does: `after` each, and with turns of the event loop between them. */
-const inTurns = <A, E = never, R = never>(
-  target: Pick<DocumentTarget, "failed">,
-  work: Generator<void, A>,
-  after: Effect.Effect<void, E, R> = Effect.void
-): Effect.Effect<A, E | DocumentNotSaved, R> =>
-  Effect.gen(function* () {
-    const giveWay = makeGiveWay()
-    while (true) {
-      const part = yield* encoding(target, () => work.next())
-      if (part.done === true) return part.value
-      yield* after
-      yield* giveWay
-    }
-  })
-
-const writing = <A, R>(
-  { failed, path }: Pick<DocumentTarget, "failed" | "path">,
-  write: Effect.Effect<A, PlatformError, R>
-): Effect.Effect<A, DocumentNotSaved, R> =>
-  Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))

@@ -61,16 +61,22 @@ export function* savedParts(value: unknown, order: Order, margin = ""): Generato
 }
 
 /** What is between the brackets of an array that is not empty. */
-export function* itemParts(items: ReadonlyArray<unknown>, order: Order, margin = ""): Generator<string> {
+function* itemParts(items: ReadonlyArray<unknown>, order: Order, margin = ""): Generator<string> {
   let separator = ""
   for (const run of runsOf(items)) {
-    if (run.length === 1) {
-      yield `${separator}\n${margin}${indentation}`
-      yield* savedParts(run[0], order, margin + indentation)
-    } else {
-      yield separator + withMargin(withoutBrackets(savedText(order(run))), margin)
-    }
+    yield separator
+    yield* runParts(run, order, margin)
     separator = ","
+  }
+}
+
+/** The same of a part that `runsOf` has given. */
+export function* runParts(run: ReadonlyArray<unknown>, order: Order, margin = ""): Generator<string> {
+  if (run.length === 1) {
+    yield `\n${margin}${indentation}`
+    yield* savedParts(run[0], order, margin + indentation)
+  } else {
+    yield withMargin(withoutBrackets(savedText(order(run))), margin)
   }
 }
 
