@@ -1,7 +1,7 @@
 /**
  * The bodies of responses: which are accepted, and reading them.
  */
-import type { Duplex } from "node:stream"
+import { type Duplex, PassThrough, pipeline, Readable } from "node:stream"
 import { promisify } from "node:util"
 import {
   brotliDecompress,
@@ -12,12 +12,11 @@ import {
   inflate,
   inflateRaw
 } from "node:zlib"
-import { ResponseError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
+import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { broken, type DownloadFailed, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
@@ -25,16 +24,23 @@ import type { DownloadPace } from "./DownloadPace.ts"
 import { deepestMessage, passes, retryAfter } from "./HttpFailure.ts"
 import { contentLength, type Headers } from "./headers.ts"
 
-type Response = HttpClientResponse.HttpClientResponse
+/** What has come before the body. */
+export interface Response {
+  /** Where it came from, to the end of all redirects. */
+  readonly url: URL
+  readonly status: number
+  readonly headers: Headers
+  readonly source: HttpClientResponse.HttpClientResponse
+}
 
 /** Fails unless the response has what was asked for, or a status that `alsoAccepts` has. */
 export const accept = Effect.fnUntraced(function* (
   response: Response,
   alsoAccepts: ReadonlySet<number> = new Set()
 ) {
-  const { status } = response
+  const { status, url } = response
   if (status !== 200 && !alsoAccepts.has(status)) {
-    const refusal = `${new URL(response.request.url).origin} responds with HTTP ${status}`
+    const refusal = `${url.origin} responds with HTTP ${status}`
     return yield* passes(status)
       ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
       : failed(refusal, { isExpired: goneStatuses.has(status) })
@@ -76,59 +82,104 @@ const transforms: Readonly<Record<string, () => Duplex>> = {
   br: () => createBrotliDecompress()
 }
 
-/** A response whose body comes without its codings, of which it may have more than were asked for. */
-export const unpacked = (response: Response): Effect.Effect<Part, DownloadFailed> =>
-  Effect.gen(function* () {
-    const { headers, request } = response
-    let { stream } = response
-    for (const coding of codingsOf(headers).toReversed()) {
-      const transform = transforms[coding]
-      if (transform === undefined) return yield* notAskedFor(new URL(request.url), coding)
-      stream = NodeStream.pipeThroughDuplex(
-        stream,
-        transform,
-        (cause) => new ResponseError({ request, response, reason: "Decode", cause })
-      )
-    }
-    return { request, stream }
-  })
-
-type Part = Pick<Response, "request" | "stream">
-
 const notAskedFor = ({ origin }: URL, coding: string) =>
   failed(`${origin} gives it compressed (${coding}), which was not asked for`)
 
-/** Gives each part of the body that is not empty, one after the other. */
-export const forEachPart = <E>(
-  { request, stream }: Part,
-  pace: DownloadPace,
-  use: (part: Uint8Array) => Effect.Effect<void, E>
-): Effect.Effect<void, E | Failure> =>
-  // Pulled by hand: for some parts, a `Stream.run…` takes longer than what is done with them.
-  Effect.scoped(
-    Effect.flatMap(Stream.toPull(stream), (pull) => {
-      const next: Effect.Effect<void, E | Failure> = Effect.matchEffect(pull, {
-        onFailure: Option.match({
-          onNone: () => Effect.void,
-          onSome: ({ cause }) => Effect.fail(broken(new URL(request.url), cause))
-        }),
-        // All that has come meanwhile is one part: what is done with each may take a turn of a thread.
-        onSuccess: (chunks) => {
-          const [first, ...more] = chunks
-          const part = more.length === 0 && first !== undefined ? first : Buffer.concat([...chunks])
-          if (part.length === 0) {
-            return next
-          }
-          pace.came(part.length)
-          return Effect.flatMap(use(part), () => {
-            pace.waits()
-            return next
-          })
-        }
+/** What has come of a body. */
+export interface Part {
+  readonly bytes: Uint8Array
+  /** Whether nothing follows. */
+  readonly isLast: boolean
+}
+
+/** Reads a body from its beginning: at least so many bytes at a time, unless it ends or breaks off before. */
+export type ReadPart = (atLeast: number) => Effect.Effect<Part, Failure>
+
+/** The body as it comes. */
+export const reader = (response: Response, pace: DownloadPace): Effect.Effect<ReadPart> =>
+  Effect.map(bodyOf(response), (body) => readerOf(body, response.url, pace))
+
+/** The body without its codings, of which it may have more than were asked for. */
+export const unpackedReader = (
+  response: Response,
+  pace: DownloadPace
+): Effect.Effect<ReadPart, DownloadFailed> => {
+  const codings = codingsOf(response.headers).toReversed()
+  if (codings.length === 0) return reader(response, pace)
+  const unknown = codings.find((coding) => !Object.hasOwn(transforms, coding))
+  return unknown !== undefined
+    ? notAskedFor(response.url, unknown)
+    : Effect.map(bodyOf(response), (body) => {
+        const last = codings.reduce<Readable>((coded, coding) => {
+          const transform = transforms[coding]?.() ?? new PassThrough()
+          pipeline(coded, transform, () => {})
+          return transform
+        }, body)
+        return readerOf(last, response.url, pace)
       })
-      return next
+}
+
+/** By Node's own stream, which the clients of `@effect/platform-node` have: a `Stream` takes longer than a small body. */
+const bodyOf = ({ source }: Response): Effect.Effect<Readable> => {
+  const body = nodeBodyOf(source)
+  return body === undefined ? NodeStream.toReadable(source.stream) : Effect.succeed(body)
+}
+
+const nodeBodyOf = (response: object): Readable | undefined => {
+  const source = Predicate.hasProperty(response, "source") ? response.source : undefined
+  const body = Predicate.hasProperty(source, "body") ? source.body : source
+  return body instanceof Readable ? body : undefined
+}
+
+/** Whether its connection is free again. */
+export const isWholeRead = ({ source }: Response): boolean => nodeBodyOf(source)?.readableEnded ?? false
+
+const readerOf = (body: Readable, url: URL, pace: DownloadPace): ReadPart => {
+  let parts: Array<Uint8Array> = []
+  let length = 0
+  let failure: { readonly cause: unknown } | undefined =
+    body.errored === null ? undefined : { cause: body.errored }
+  let hasChanged = () => {}
+  const fails = (cause: unknown) => {
+    failure ??= { cause }
+    hasChanged()
+  }
+  body
+    .on("data", (part: Uint8Array) => {
+      pace.came(part.length)
+      parts.push(part)
+      length += part.length
+      hasChanged()
     })
-  )
+    .on("end", () => hasChanged())
+    .on("error", fails)
+    .on("close", () => (body.readableEnded ? hasChanged() : fails(new Error("it was closed"))))
+    .pause()
+
+  return (atLeast) =>
+    Effect.async((resume) => {
+      hasChanged = () => {
+        const isLast = body.readableEnded
+        if (length < atLeast && !isLast && failure === undefined) {
+          pace.waits()
+          return
+        }
+        hasChanged = () => {}
+        body.pause()
+        if (length === 0 && failure !== undefined && !isLast) {
+          resume(Effect.fail(broken(url, failure.cause)))
+          return
+        }
+        const [first, ...more] = parts
+        const bytes = more.length === 0 && first !== undefined ? first : Buffer.concat(parts)
+        parts = []
+        length = 0
+        resume(Effect.succeed({ bytes, isLast }))
+      }
+      body.resume()
+      hasChanged()
+    })
+}
 
 /** Gives the text of a body in UTF-8 while it comes, however long it is. */
 export const forEachText = <E>(
@@ -139,9 +190,12 @@ export const forEachText = <E>(
   const decoder = new TextDecoder()
   pace.came(0)
   pace.waits()
-  return Effect.flatMap(unpacked(response), (part) =>
-    forEachPart(part, pace, (bytes) => use(decoder.decode(bytes, { stream: true })))
-  )
+  return Effect.flatMap(unpackedReader(response, pace), (read) => {
+    const next: Effect.Effect<void, E | Failure> = Effect.flatMap(read(1), ({ bytes, isLast }) =>
+      Effect.zipRight(use(decoder.decode(bytes, { stream: true })), isLast ? Effect.void : next)
+    )
+    return next
+  })
 }
 
 /** The bytes of a body without its codings, no more than `maxBytes` either way. `option` is what a user calls that. */
@@ -151,25 +205,23 @@ export const readBytes = Effect.fnUntraced(function* (
   maxBytes: number,
   option?: string
 ) {
-  const url = new URL(response.request.url)
+  const { url } = response
   const tooLarge = () =>
     failed(
       `${url.origin} gave more than ${sizeText(maxBytes)}${option === undefined ? "" : ` ("${option}")`}`
     )
   const length = contentLength(response.headers)
   if (Option.exists(length, (length) => length > maxBytes)) return yield* tooLarge()
-  const parts: Array<Uint8Array> = []
-  let bytes = 0
-  yield* forEachPart(response, pace, (part) => {
-    parts.push(part)
-    bytes += part.length
-    return bytes > maxBytes ? tooLarge() : Effect.void
-  })
-  const expected = Option.getOrElse(length, () => bytes)
-  if (bytes < expected) {
-    return yield* Effect.fail(retryable(wrongSize(url, bytes, expected)))
+  const read = yield* reader(response, pace)
+  const { bytes: whole, isLast } = yield* read(maxBytes + 1)
+  if (whole.length > maxBytes) return yield* tooLarge()
+  // It has broken off: that is what is read next.
+  if (!isLast) yield* read(1)
+  const expected = Option.getOrElse(length, () => whole.length)
+  if (whole.length < expected) {
+    return yield* Effect.fail(retryable(wrongSize(url, whole.length, expected)))
   }
-  let body: Uint8Array = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+  let body = whole
   for (const coding of codingsOf(response.headers).toReversed()) {
     const decode = decoders[coding]
     if (decode === undefined) {
@@ -189,15 +241,12 @@ export const readBytes = Effect.fnUntraced(function* (
 
 /** The text of a body. */
 export const readText = Effect.fnUntraced(function* (...body: Parameters<typeof readBytes>) {
-  const [{ headers, request }] = body
+  const [{ headers, url }] = body
   const bytes = yield* readBytes(...body)
   const label = charsetOf(headers)
   return yield* Effect.try({
     try: () => decodeText(bytes, label),
-    catch: () =>
-      failed(
-        `${new URL(request.url).origin} gives text that is not ${label}, as it says or leaves to be assumed`
-      )
+    catch: () => failed(`${url.origin} gives text that is not ${label}, as it says or leaves to be assumed`)
   })
 })
 

@@ -4,18 +4,17 @@
  * It owns retries, the pace and the limits. What an expired link means is decided by the caller.
  */
 import { createHash, type Hash } from "node:crypto"
-import type { PlatformError } from "@effect/platform/Error"
+import type { PlatformError, SystemErrorReason } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
 import { DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
-import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { withRetries } from "./HttpFailure.ts"
 import { contentLength, type Headers, mayChangeUnseen } from "./headers.ts"
@@ -59,7 +58,7 @@ export interface Target<E = never> {
 export type OnBytes = (bytes: number) => Effect.Effect<void>
 
 /** What came before a body. */
-export type Response = Pick<HttpClientResponse.HttpClientResponse, "headers" | "status">
+export type Response = Pick<Body.Response, "headers" | "status">
 
 export interface Downloaded {
   /** Of the whole file, in hexadecimal digits. */
@@ -96,53 +95,6 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       ? failed(`it has ${text} bytes, more than the ${maxBytes.value} of "${maxBytes.option}"`)
       : Effect.void
 
-  /** Writes the body of the response behind the part; the whole must have as many bytes as are expected. */
-  const save = Effect.fnUntraced(function* <E>(
-    response: HttpClientResponse.HttpClientResponse,
-    pace: DownloadPace,
-    { bytes: before, hash }: Part,
-    expected: Option.Option<number>,
-    file: {
-      readonly begin: (part: Uint8Array) => Effect.Effect<void, E>
-      /** Makes it, if nothing was written to it. */
-      readonly create: Effect.Effect<unknown, DownloadFailed>
-      readonly write: (part: Uint8Array) => Effect.Effect<void, DownloadFailed>
-      readonly discard: Effect.Effect<unknown, DownloadFailed>
-    }
-  ) {
-    const notAsExpected = (bytes: number | string) =>
-      wrongSize(
-        new URL(response.request.url),
-        bytes,
-        Option.getOrElse(expected, () => 0)
-      )
-    let bytes = before
-    yield* Body.forEachPart(
-      yield* Body.unpacked(response),
-      pace,
-      (part): Effect.Effect<void, DownloadFailed | E> => {
-        const begin = bytes === 0 ? file.begin(part) : Effect.void
-        bytes += part.length
-        if (Option.exists(expected, (expected) => bytes > expected)) {
-          return Effect.zipRight(file.discard, failed(notAsExpected(`at least ${bytes}`)))
-        }
-        hash.update(part)
-        return begin.pipe(
-          Effect.zipRight(checkSize(bytes, `at least ${bytes}`)),
-          Effect.zipRight(file.write(part))
-        )
-      }
-    )
-    if (Option.exists(expected, (expected) => bytes < expected)) {
-      return yield* Effect.fail(retryable(notAsExpected(bytes)))
-    }
-    if (bytes === 0) {
-      yield* file.begin(new Uint8Array())
-      yield* file.create
-    }
-    return { sha256: hash.digest("hex"), bytes }
-  })
-
   const download = <E = never>({
     file,
     headers = {},
@@ -158,14 +110,37 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
         Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
-    const writing = onDisk("write")
+    const flag = resumes === false ? "wx" : "a"
+    let isWritten = false
+    const writing = <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
+      effect.pipe(
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            isWritten ||= !isAlreadyThere(exit)
+          })
+        ),
+        onDisk("write")
+      )
     let reported = 0
-    const reportThat = (bytes: number) =>
-      Effect.suspend(() => {
-        const more = bytes - reported
-        reported = bytes
-        return more === 0 ? Effect.void : onBytes(more)
-      })
+    const reportThat = (bytes: number) => {
+      const more = bytes - reported
+      reported = bytes
+      return more === 0 ? Effect.void : onBytes(more)
+    }
+
+    /** What an earlier try has begun. */
+    let begun = Option.none<Begun>()
+    const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
+
+    const startAnew = Effect.suspend(() =>
+      Effect.as(
+        Effect.zipRight(
+          resumes === true || isWritten ? writing(fileSystem.truncate(file)) : Effect.void,
+          reportThat(0)
+        ),
+        nothing()
+      )
+    )
 
     const readPart = Effect.gen(function* () {
       const { hash } = nothing()
@@ -177,44 +152,73 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         })
       )
       return { bytes, hash }
-    }).pipe(onDisk("read"))
+    }).pipe(
+      Effect.catchIf(isReason("NotFound"), () => Effect.sync(nothing)),
+      onDisk("read")
+    )
 
-    /** What an earlier try has begun. */
-    let begun = Option.none<Begun>()
-    let hasTried = false
-    let isWritten = false
-    const mayGoOn = (): boolean => resumes === true || Option.isSome(begun)
-    const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
+    const findPart = Effect.suspend(() => {
+      if (resumes !== true && !isWritten) return Effect.succeed(nothing())
+      if (resumes !== true && Option.isNone(begun)) return startAnew
+      return readPart.pipe(
+        Effect.flatMap((part) =>
+          Option.exists(size, (size) => size < part.bytes) ? startAnew : Effect.succeed(part)
+        ),
+        Effect.tap(({ bytes }) => reportThat(bytes))
+      )
+    })
+
+    /** Writes what comes behind what there is: a small body at once. */
+    const save = Effect.fnUntraced(function* (
+      read: Body.ReadPart,
+      { bytes: before, hash }: Part,
+      length: Option.Option<number>,
+      expected: Option.Option<number>,
+      origin: URL
+    ) {
+      const atLeast = Option.match(length, {
+        onNone: () => 1,
+        onSome: (length) => (length <= smallBody ? length + 1 : 1)
+      })
+      const notAsExpected = (bytes: number | string) =>
+        wrongSize(
+          origin,
+          bytes,
+          Option.getOrElse(expected, () => 0)
+        )
+      let bytes = before
+      let handle: FileSystem.File | undefined
+      let isLast = false
+      while (!isLast) {
+        const part = yield* read(atLeast)
+        isLast = part.isLast
+        if (bytes === 0 && (part.bytes.length > 0 || isLast)) yield* onBeginning(part.bytes)
+        bytes += part.bytes.length
+        if (Option.exists(expected, (expected) => bytes > expected)) {
+          yield* startAnew
+          return yield* failed(notAsExpected(`at least ${bytes}`))
+        }
+        yield* checkSize(bytes, `at least ${bytes}`)
+        hash.update(part.bytes)
+        if (isLast && handle === undefined) {
+          yield* writing(fileSystem.writeFile(file, part.bytes, { flag }))
+        } else if (part.bytes.length > 0) {
+          handle ??= yield* writing(fileSystem.open(file, { flag }))
+          yield* writing(handle.writeAll(part.bytes))
+        }
+        yield* reportThat(bytes)
+      }
+      return Option.exists(expected, (expected) => bytes < expected)
+        ? yield* Effect.fail(retryable(notAsExpected(bytes)))
+        : { sha256: hash.digest("hex"), bytes }
+    }, Effect.scoped)
 
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
-      // By the first bytes: for what has not changed nothing is written.
-      const open = yield* fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }).pipe(
-        writing,
-        Effect.tap(() =>
-          Effect.sync(() => {
-            isWritten = true
-          })
-        ),
-        Scope.extend(yield* Effect.scope),
-        Effect.cached
-      )
-      const truncate = Effect.flatMap(open, (handle) => writing(handle.truncate()))
-      const startAnew = Effect.as(Effect.zipRight(truncate, reportThat(0)), nothing())
-
-      const isBegun =
-        resumes !== false &&
-        (resumes === true || hasTried) &&
-        (yield* Effect.flatMap(open, (handle) => writing(handle.stat))).size > 0n
-      hasTried = true
-      const there = !isBegun ? nothing() : mayGoOn() ? yield* readPart : yield* startAnew
-      const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
-      yield* reportThat(part.bytes)
+      const part = yield* findPart
       if (part.bytes > 0 && Option.contains(whole(), part.bytes)) {
         return { sha256: part.hash.digest("hex"), bytes: part.bytes }
       }
-      // Nothing that takes time may come between the response and the reading of its body: a body that breaks off
-      // unread looks empty.
       return yield* get(
         url,
         part.bytes === 0 ? headers : restHeaders(headers, part.bytes, begun),
@@ -234,37 +238,31 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           }
           const before = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
           // What it has when it is unpacked, nobody says.
-          const length = isCoded
-            ? Option.none()
-            : Option.map(contentLength(response.headers), (bytes) => before.bytes + bytes)
-          yield* checkSize(Option.getOrElse(length, () => 0))
-          const expected = Option.orElse(size, () => length)
-          const write = (bytes: Uint8Array) =>
-            open.pipe(
-              Effect.flatMap((handle) => writing(handle.writeAll(bytes))),
-              Effect.zipRight(Effect.suspend(() => reportThat(reported + bytes.length)))
-            )
-          return yield* save(response, pace, before, expected, {
-            begin: onBeginning,
-            create: open,
-            write,
-            discard: startAnew
-          })
+          const length = isCoded ? Option.none() : contentLength(response.headers)
+          const all = Option.map(length, (bytes) => before.bytes + bytes)
+          yield* checkSize(Option.getOrElse(all, () => 0))
+          const read = yield* Body.unpackedReader(response, pace)
+          return yield* save(
+            read,
+            before,
+            length,
+            Option.orElse(size, () => all),
+            response.url
+          )
         })
       )
     })
 
-    const remove = Effect.suspend(() =>
-      isWritten
-        ? Effect.zipRight(
-            Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
-            reportThat(0)
-          )
-        : Effect.void
-    )
+    const remove = Effect.suspend(() => {
+      if (!isWritten) return Effect.void
+      isWritten = false
+      return Effect.zipRight(
+        Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
+        reportThat(0)
+      )
+    })
 
     return attempt.pipe(
-      Effect.scoped,
       Effect.tapError(() => (resumes === false ? remove : Effect.void)),
       withRetries,
       Effect.tapError(() => (resumes === "retries" ? remove : Effect.void)),
@@ -273,6 +271,21 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
   }
 
   return download satisfies Download
+})
+
+/** Bodies of no more bytes are written when they have come. */
+const smallBody = 256 * 1024
+
+const isReason =
+  (reason: SystemErrorReason) =>
+  (error: PlatformError): boolean =>
+    error._tag === "SystemError" && error.reason === reason
+
+/** Whether it is somebody else's file. */
+const isAlreadyThere = Exit.match({
+  onFailure: (cause: Cause.Cause<PlatformError>) =>
+    Option.exists(Cause.failureOption(cause), isReason("AlreadyExists")),
+  onSuccess: () => false
 })
 
 /** Bytes of a part that are read in one go. */
@@ -286,7 +299,7 @@ const aboutConditions = (headers: Headers): ReadonlySet<number> =>
   new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
 
 /** What the server tells the file from others by; a weak tag and a date that is too fresh are not enough for parts of it. */
-const whatBegins = (response: HttpClientResponse.HttpClientResponse): Option.Option<Begun> => {
+const whatBegins = (response: Response): Option.Option<Begun> => {
   const { etag, "last-modified": lastModified } = response.headers
   const date = mayChangeUnseen(response.headers) ? undefined : lastModified
   const validator = etag?.startsWith('"') === true ? etag : date
@@ -307,7 +320,7 @@ const restHeaders = (headers: Headers, offset: number, begun: Option.Option<Begu
 
 /** Whether it begins at the offset, and is of a file of the right size and tag. */
 const isRest = (
-  { headers }: HttpClientResponse.HttpClientResponse,
+  { headers }: Response,
   offset: number,
   size: Option.Option<number>,
   begun: Option.Option<Begun>

@@ -3,7 +3,10 @@
  *
  * Only the time of the network counts: a slow disk is no reason to give up.
  */
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 
 /** Bytes per second that every window must bring on average. */
 export const leastThroughput = 1024
@@ -26,19 +29,22 @@ export interface DownloadPace {
   readonly came: (bytes: number) => void
   /** More data is waited for. */
   readonly waits: () => void
-  /** Fails when the download is too slow. Race it against the download. */
-  readonly watch: Effect.Effect<never, TooSlow>
+  /** What it is too slow for, or the milliseconds until that may be so. */
+  readonly check: () => TooSlow | number
 }
 
-/** Fails when not the whole has come within so many milliseconds. */
-export const whole = (maxTimeout: number): DownloadPace => ({
-  came: () => {},
-  waits: () => {},
-  watch: Effect.zipRight(
-    Effect.sleep(maxTimeout),
-    Effect.fail<TooSlow>({ reason: "Whole", millis: maxTimeout })
-  )
-})
+/** Not the whole may take longer than so many milliseconds. */
+export const whole = (clock: Clock.Clock, maxTimeout: number): DownloadPace => {
+  const end = clock.unsafeCurrentTimeMillis() + maxTimeout
+  return {
+    came: () => {},
+    waits: () => {},
+    check: () => {
+      const left = end - clock.unsafeCurrentTimeMillis()
+      return left > 0 ? left : { reason: "Whole", millis: maxTimeout }
+    }
+  }
+}
 
 /**
  * Begins to wait. `maxTimeout` is the longest pause in milliseconds. The window in which the average counts is a minute,
@@ -46,18 +52,17 @@ export const whole = (maxTimeout: number): DownloadPace => ({
  *
  * With `maxSilence`, the longest pause once something has come, there is no average: events come when they happen.
  */
-export const make = (maxTimeout: number, maxSilence?: number): Effect.Effect<DownloadPace> =>
-  Effect.map(Effect.clock, (clock) => {
-    const window = maxSilence === undefined ? Math.max(shortestWindow, maxTimeout) : Number.POSITIVE_INFINITY
-    const enough = (window / 1000) * leastThroughput
-    let waitingSince = clock.unsafeCurrentTimeMillis()
-    let isWaiting = true
-    let waited = 0
-    let bytes = 0
-    let longest = maxTimeout
-
-    const came = (more: number) => {
-      waited += clock.unsafeCurrentTimeMillis() - waitingSince
+export const make = (clock: Clock.Clock, maxTimeout: number, maxSilence?: number): DownloadPace => {
+  const window = maxSilence === undefined ? Math.max(shortestWindow, maxTimeout) : Number.POSITIVE_INFINITY
+  const enough = (window / 1000) * leastThroughput
+  let waitingSince = clock.unsafeCurrentTimeMillis()
+  let isWaiting = true
+  let waited = 0
+  let bytes = 0
+  let longest = maxTimeout
+  return {
+    came: (more) => {
+      if (isWaiting) waited += clock.unsafeCurrentTimeMillis() - waitingSince
       bytes += more
       isWaiting = false
       longest = maxSilence ?? maxTimeout
@@ -65,28 +70,65 @@ export const make = (maxTimeout: number, maxSilence?: number): Effect.Effect<Dow
         waited = 0
         bytes = 0
       }
-    }
-
-    const waits = () => {
+    },
+    waits: () => {
       waitingSince = clock.unsafeCurrentTimeMillis()
       isWaiting = true
-    }
-
-    /** One fiber for the whole download: a timeout for every chunk takes longer than the chunk. */
-    const watch: Effect.Effect<never, TooSlow> = Effect.suspend(() => {
+    },
+    check: () => {
       const pause = isWaiting ? clock.unsafeCurrentTimeMillis() - waitingSince : 0
       if (pause >= longest) {
-        return Effect.fail<TooSlow>({
-          reason: longest === maxTimeout ? "Silence" : "NothingMore",
-          millis: longest
-        })
+        return { reason: longest === maxTimeout ? "Silence" : "NothingMore", millis: longest }
       }
-      if (waited + pause >= window) {
-        return Effect.fail<TooSlow>({ reason: "Trickle", bytes, millis: window })
-      }
+      if (waited + pause >= window) return { reason: "Trickle", bytes, millis: window }
       const left = Math.min(longest - pause, window - waited - pause)
-      return Effect.zipRight(Effect.sleep(isWaiting ? left : Math.max(left, busyCheck)), watch)
-    })
+      return isWaiting ? left : Math.max(left, busyCheck)
+    }
+  }
+}
 
-    return { came, waits, watch }
+/**
+ * One fiber that watches all paces of one `maxTimeout`: one for each request takes longer than a small request. It looks again within
+ * that time, before which none that begins meanwhile can be too slow.
+ */
+export const makeWatch = (maxTimeout: number) => {
+  const watched = new Map<DownloadPace, (slow: TooSlow) => Effect.Effect<void>>()
+  let watching: Fiber.RuntimeFiber<void> | undefined
+
+  const watch: Effect.Effect<void> = Effect.suspend(() => {
+    let pause = maxTimeout
+    const ended: Array<Effect.Effect<void>> = []
+    for (const [pace, giveUp] of watched) {
+      const checked = pace.check()
+      if (typeof checked === "number") pause = Math.min(pause, checked)
+      else {
+        watched.delete(pace)
+        ended.push(giveUp(checked))
+      }
+    }
+    if (watched.size === 0) watching = undefined
+    return Effect.zipRight(
+      Effect.all(ended, { discard: true }),
+      watching === undefined ? Effect.void : Effect.zipRight(Effect.sleep(pause), watch)
+    )
   })
+
+  return {
+    /** `giveUp` is run, once, when it is too slow. */
+    begin: (pace: DownloadPace, giveUp: (slow: TooSlow) => Effect.Effect<void>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        watched.set(pace, giveUp)
+        return watching !== undefined
+          ? Effect.void
+          : Effect.map(Effect.forkDaemon(watch), (fiber) => {
+              watching = fiber
+            })
+      }),
+    end: (pace: DownloadPace): void => {
+      watched.delete(pace)
+      if (watched.size > 0) return
+      watching?.unsafeInterruptAsFork(FiberId.none)
+      watching = undefined
+    }
+  }
+}

@@ -6,11 +6,12 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
+import { isWholeRead, type Response } from "./Body.ts"
 import { connectionFailed, DownloadFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
 import { Retryable } from "./HttpFailure.ts"
@@ -34,10 +35,7 @@ export interface RequestOptions {
 export type Get = <A, E>(
   address: string,
   headers: Headers,
-  use: (
-    response: HttpClientResponse.HttpClientResponse,
-    pace: DownloadPace.DownloadPace
-  ) => Effect.Effect<A, E>,
+  use: (response: Response, pace: DownloadPace.DownloadPace) => Effect.Effect<A, E>,
   options?: RequestOptions
 ) => Effect.Effect<A, E | Failure>
 
@@ -68,6 +66,7 @@ export const make = ({
 }: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
+    const watch = DownloadPace.makeWatch(maxTimeout)
 
     const follow = (
       address: string,
@@ -75,61 +74,75 @@ export const make = ({
       redirects: number,
       asks: (address: string) => void,
       options: RequestOptions
-    ): Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope> =>
-      Effect.gen(function* () {
-        const url = httpUrl(address)
-        if (url === undefined) {
-          return yield* failed("its link is no http or https address")
+    ): Effect.Effect<Response, Failure, Scope.Scope> => {
+      const url = httpUrl(address)
+      if (url === undefined) return failed("its link is no http or https address")
+      asks(address)
+      const request = requestOf(url, { "accept-encoding": "identity", ...headers }, options)
+      return Effect.matchEffect(http.execute(request), {
+        onFailure: ({ cause }) => Effect.fail(connectionFailed(url, cause)),
+        onSuccess: (source): Effect.Effect<Response, Failure, Scope.Scope> => {
+          const response = { url, status: source.status, headers: source.headers, source }
+          if (
+            !isRedirect(response.status) ||
+            response.headers.location === undefined ||
+            options.follows === false
+          ) {
+            return Effect.succeed(response)
+          }
+          if (redirects === 0) return failed(`${url.origin} redirects more than ${maxRedirects} times`)
+          const location = readHeader(response.headers.location)
+          const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+          return follow(
+            target?.href ?? location,
+            target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
+            redirects - 1,
+            asks,
+            options
+          )
         }
-        asks(address)
-        const response = yield* Effect.mapError(
-          http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, options)),
-          ({ cause }) => connectionFailed(url, cause)
-        )
-        if (
-          !isRedirect(response.status) ||
-          response.headers.location === undefined ||
-          options.follows === false
-        ) {
-          return response
-        }
-        const location = readHeader(response.headers.location)
-        if (redirects === 0) {
-          return yield* failed(`${url.origin} redirects more than ${maxRedirects} times`)
-        }
-        const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-        return yield* follow(
-          target?.href ?? location,
-          target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
-          redirects - 1,
-          asks,
-          options
-        )
       })
+    }
 
     return (address, headers, use, options = {}) =>
-      Effect.gen(function* () {
+      Effect.flatMap(Effect.clock, (clock) => {
         const pace = isWhole
-          ? DownloadPace.whole(maxTimeout)
-          : yield* DownloadPace.make(maxTimeout, maxSilence)
+          ? DownloadPace.whole(clock, maxTimeout)
+          : DownloadPace.make(clock, maxTimeout, maxSilence)
         let asked = address
+        let slow: DownloadPace.TooSlow | undefined
+        let isRead: () => boolean = () => false
         const asks = (address: string) => {
           asked = address
           pace.waits()
         }
-        // Not `Effect.timeoutFail`: see `withTimeout`.
-        return yield* Effect.raceFirst(
-          Effect.flatMap(follow(address, headers, maxRedirects, asks, options), (response) => {
-            pace.waits()
-            return use(response, pace)
-          }),
-          Effect.mapError(pace.watch, (slow) => tooSlow(new URL(asked), slow))
+        return Effect.acquireUseRelease(
+          Effect.tap(Scope.make(), (scope) =>
+            watch.begin(pace, (tooSlow) => {
+              slow = tooSlow
+              return Scope.close(scope, Exit.void)
+            })
+          ),
+          (scope) =>
+            follow(address, headers, maxRedirects, asks, options).pipe(
+              Effect.flatMap((response) => {
+                isRead = () => response.status === 304 || isWholeRead(response)
+                pace.waits()
+                return use(response, pace)
+              }),
+              Effect.provideService(Scope.Scope, scope)
+            ),
+          (scope, exit) => {
+            watch.end(pace)
+            // To end what has ended takes longer than all else of a small request.
+            return isRead() ? Effect.void : Scope.close(scope, exit)
+          }
+        ).pipe(
+          Effect.mapError((error) =>
+            slow === undefined ? withoutSecrets(error, address, headers) : tooSlow(new URL(asked), slow)
+          )
         )
-      }).pipe(
-        // Around the race, whose fibers may be left behind where something beside it fails: the connection is not.
-        Effect.scoped,
-        Effect.mapError((error) => withoutSecrets(error, address, headers))
-      )
+      })
   })
 
 /** A failure of ours, without what was sent: servers may repeat it. */

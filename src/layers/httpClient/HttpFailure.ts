@@ -3,7 +3,6 @@
  *
  * What an answer means is decided by the caller.
  */
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { request } from "../../internal/schedules.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
+import type { Headers } from "./headers.ts"
 
 /** The server, or the way to it, failed: another try may succeed. */
 export class Retryable<E extends Error> {
@@ -46,7 +46,16 @@ const retries = request.pipe(
 /** Runs the attempt again while it says so, three times at most and with growing pauses. */
 export const withRetries = <A, E, F extends Error, R>(attempt: Effect.Effect<A, E | Retryable<F>, R>) =>
   attempt.pipe(
-    Effect.retry({ while: isRetryable, schedule: retries }),
+    Effect.catchAll((first) => {
+      if (!isRetryable(first)) return Effect.fail(first)
+      let isTried = false
+      const again = Effect.suspend(() => {
+        if (isTried) return attempt
+        isTried = true
+        return Effect.fail(first)
+      })
+      return Effect.retry(again, { while: isRetryable, schedule: retries })
+    }),
     Effect.mapError((failure) => (failure instanceof Retryable ? failure.error : failure))
   )
 
@@ -67,7 +76,7 @@ export const passes = (status: number): boolean =>
 const longestPause = Duration.minutes(5)
 
 /** What `Retry-After` says, in seconds or as a date, within reason; nothing where it says nothing. */
-export const retryAfter = ({ headers }: HttpClientResponse.HttpClientResponse) =>
+export const retryAfter = ({ headers }: { readonly headers: Headers }) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const text = headers["retry-after"] ?? ""
     const millis = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now

@@ -3,7 +3,6 @@
  *
  * What is asked, what an answer means, and what to do about a refusal, is said by the caller.
  */
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -121,16 +120,19 @@ export const make = Effect.fnUntraced(function* ({
     const isRead = (options.method ?? "GET") === "GET" && options.body === undefined
 
     const read = Effect.fnUntraced(function* (
-      response: HttpClientResponse.HttpClientResponse,
+      response: Body.Response,
       pace: DownloadPace
     ): Effect.fn.Return<Answer, Failure | DownloadFailed | Retryable<DownloadFailed> | E> {
-      const { request, status } = response
+      const {
+        status,
+        url: { href }
+      } = response
       const headers = readHeaders(response.headers)
       if (status === 304 && before !== undefined) return renewed(before.answer, headers)
       isAnswered = true
       const isNotReady = status === 202 && isRead
       if (status >= 200 && status <= 299 && !isNotReady) {
-        const begun = { url: request.url, status, headers, hide }
+        const begun = { url: href, status, headers, hide }
         if (listen !== undefined) {
           const use = yield* listen(begun)
           yield* Body.forEachText(response, pace, use)
@@ -153,7 +155,7 @@ export const make = Effect.fnUntraced(function* ({
       const words = wordsOf(body)
       const isTransient = isNotReady || passes(status)
       const failed = new RequestFailed({
-        url: hide(shownUrl(request.url)),
+        url: hide(shownUrl(href)),
         detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,
         status,
         body,

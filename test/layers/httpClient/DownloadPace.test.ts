@@ -1,7 +1,6 @@
 import { expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as DownloadPace from "../../../src/layers/httpClient/DownloadPace.ts"
 
@@ -11,8 +10,11 @@ const enoughForAMinute = 60 * DownloadPace.leastThroughput
 /** A pace that is watched; what comes is given with the milliseconds before it. */
 const watched = (maxTimeout: number) =>
   Effect.gen(function* () {
-    const pace = yield* DownloadPace.make(maxTimeout)
-    const fiber = yield* Effect.fork(Effect.flip(pace.watch))
+    const pace = DownloadPace.make(yield* Effect.clock, maxTimeout)
+    const slow = yield* Deferred.make<DownloadPace.TooSlow>()
+    yield* DownloadPace.makeWatch(maxTimeout).begin(pace, (tooSlow) =>
+      Effect.asVoid(Deferred.succeed(slow, tooSlow))
+    )
     yield* Effect.yieldNow()
     const after = (millis: number, bytes: number) =>
       Effect.zipRight(
@@ -22,8 +24,8 @@ const watched = (maxTimeout: number) =>
           pace.waits()
         })
       )
-    const isGoingOn = Effect.map(Fiber.poll(fiber), Option.isNone)
-    return { after, isGoingOn, pace, classifyStatus: Fiber.join(fiber) }
+    const isGoingOn = Effect.negate(Deferred.isDone(slow))
+    return { after, isGoingOn, pace, classifyStatus: Deferred.await(slow) }
   })
 
 it.effect("ends a download that is silent for its timeout", () =>

@@ -3,11 +3,11 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
@@ -18,18 +18,18 @@ import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import type { FileNotSaved } from "./errors.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
-import { isAtHost, keyOf } from "./links.ts"
-import { IndexEntry, type RememberedFile } from "./MediaIndex.ts"
+import { isAtHost } from "./links.ts"
+import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
 import { type AttachedFile, type FileProblem, notSaved, type WantedFile } from "./WantedFile.ts"
 
 /** The server says that a file is the one that the version before has. */
-export class Unchanged extends Schema.TaggedError<Unchanged>()("vitrine/MediaUnchanged", {
-  entry: IndexEntry
-}) {}
+export class Unchanged extends Data.TaggedClass("vitrine/MediaUnchanged")<{ readonly entry: IndexEntry }> {}
 
 export interface Target {
+  /** Of its identity. */
+  readonly key: string
   readonly wanted: WantedFile
   /** What the version before has of it. */
   readonly before: Option.Option<RememberedFile>
@@ -83,10 +83,9 @@ export const make = Effect.fnUntraced(function* (
 
   const downloadFile = Effect.fnUntraced(function* (
     url: URL,
-    { before, directory, onBytes, wanted }: Target
+    { before, directory, key, onBytes, wanted }: Target
   ) {
-    const { identity, name, size, version } = wanted
-    const key = keyOf(identity)
+    const { name, size, version } = wanted
     const temporary = path.join(directory, mediaFolder, `.${key}`)
     const given = version === undefined ? {} : { version }
     let response: Option.Option<Download.Response> = Option.none()
@@ -118,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
           {
             onNone: () => wrong(wrongType(url, typeOfResponse(begun), types)),
             onSome: ({ sha256: _, size: __, ...entry }) =>
-              new Unchanged({ entry: { ...entry, ...tagsOf(begun), ...given } })
+              Effect.fail(new Unchanged({ entry: { ...entry, ...tagsOf(begun), ...given } }))
           }
         )
       },

@@ -2,11 +2,11 @@
  * The files that documents name: taken over from the version before, or downloaded.
  */
 import * as Path from "@effect/platform/Path"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
@@ -48,10 +48,11 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
     files: ReadonlyArray<WantedFile>,
     { directory, index, previous, progress }: MediaTarget
   ) {
-    const failures = yield* Ref.make(HashMap.empty<string, Failures>())
+    const failures = new Map<string, Failures>()
     const found = files.map((wanted) => {
-      const before = Option.flatMap(previous, ({ files }) => fileBefore(wanted, index, files))
-      return { wanted, before, isProven: Option.exists(before, (before) => isProven(wanted, before)) }
+      const key = keyOf(wanted.identity)
+      const before = Option.flatMap(previous, ({ files }) => fileBefore(wanted, key, index, files))
+      return { key, wanted, before, isProven: Option.exists(before, (before) => isProven(wanted, before)) }
     })
     const proven = found.filter(({ isProven }) => isProven)
     const counter = yield* makeDownloadCounter<WantedFile>(
@@ -61,15 +62,16 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
     )
     yield* Effect.forEach(files.slice(0, 1), counter.report)
 
-    const fetchFile = (wanted: WantedFile, before: Option.Option<RememberedFile>) =>
-      download({ wanted, before, directory, onBytes: counter.onBytes(wanted) })
+    const fetchFile = (key: string, wanted: WantedFile, before: Option.Option<RememberedFile>) =>
+      download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
 
     const kept = (
+      key: string,
       wanted: WantedFile,
       { sha256, size, ...before }: RememberedFile,
       entry: IndexEntry = before
     ): MediaFile => ({
-      key: keyOf(wanted.identity),
+      key,
       entry,
       sha256,
       size,
@@ -78,21 +80,22 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       format: Option.none()
     })
 
-    const keep = (wanted: WantedFile, before: RememberedFile, entry?: IndexEntry) =>
-      Effect.as(counter.fileKept(wanted, before.size), kept(wanted, before, entry))
+    const keep = (key: string, wanted: WantedFile, before: RememberedFile, entry?: IndexEntry) =>
+      Effect.as(counter.fileKept(wanted, before.size), kept(key, wanted, before, entry))
 
     const fetchOrKeep = ({
       before,
       isProven,
+      key,
       wanted
     }: (typeof found)[number]): Effect.Effect<Outcome, FileNotSaved> =>
       isProven && Option.isSome(before)
-        ? Effect.succeed({ file: Option.some(kept(wanted, before.value)), error: Option.none() })
-        : unlessUnreachable(failures, wanted, fetchFile(wanted, before)).pipe(
+        ? Effect.succeed({ file: Option.some(kept(key, wanted, before.value)), error: Option.none() })
+        : unlessUnreachable(failures, wanted, fetchFile(key, wanted, before)).pipe(
             Effect.flatMap((fetched) =>
               Effect.as(counter.fileDone(wanted), {
                 ...fetched,
-                key: keyOf(wanted.identity),
+                key,
                 isKept: false,
                 wanted
               })
@@ -100,7 +103,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
             Effect.catchTag("vitrine/MediaUnchanged", ({ entry }) =>
               Option.match(before, {
                 onNone: () => unexpected(wanted),
-                onSome: (before) => keep(wanted, before, entry)
+                onSome: (before) => keep(key, wanted, before, entry)
               })
             ),
             Effect.map((file): Outcome => ({ file: Option.some(file), error: Option.none() })),
@@ -109,7 +112,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
                 ? // What cannot be had for now need not vanish.
                   Effect.transposeMapOption(
                     Option.filter(before, () => error.isTransient),
-                    (before) => keep(wanted, before)
+                    (before) => keep(key, wanted, before)
                   ).pipe(Effect.map((file): Outcome => ({ file, error: Option.some(error) })))
                 : Effect.fail(error)
             )
@@ -126,7 +129,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       return yield* Effect.flatMap(from, (from) => linkOrCopy(from, to)).pipe(
         Effect.as(file),
         Effect.catchAll(() =>
-          fetchFile(file.wanted, Option.none()).pipe(
+          fetchFile(file.key, file.wanted, Option.none()).pipe(
             Effect.map((fetched): MediaFile => ({ ...file, ...fetched, isKept: false })),
             Effect.catchTag("vitrine/MediaUnchanged", () => unexpected(file.wanted))
           )
@@ -153,12 +156,13 @@ const sizeOf = Option.match({ onNone: () => 0, onSome: ({ size }: RememberedFile
 
 /** What the version before has of it. */
 const fileBefore = (
-  { attachment, identity, size }: WantedFile,
+  { attachment, size }: WantedFile,
+  key: string,
   index: MediaIndex,
   files: Readonly<Record<string, SourceFile>>
 ): Option.Option<RememberedFile> =>
   attachment === undefined
-    ? remembered(index, files, keyOf(identity))
+    ? remembered(index, files, key)
     : Record.get(files, attachment.localPath).pipe(
         Option.filter((file) => size === undefined || file.size === size),
         Option.map((file) => ({ ...file, path: attachment.localPath }))
@@ -175,44 +179,31 @@ const maxFailures = 3
 
 /** Fails at once where its server has failed too often in this fetch: to try each file of such a server takes too long. */
 const unlessUnreachable = <A, E>(
-  failures: Ref.Ref<HashMap.HashMap<string, Failures>>,
+  failures: Map<string, Failures>,
   wanted: WantedFile,
   fetched: Effect.Effect<A, E | FileNotSaved>
 ): Effect.Effect<A, E | FileNotSaved> => {
-  const origin = Option.match(
-    Option.filter(wanted.url, (url) => URL.canParse(url)),
-    {
-      onNone: () => "",
-      onSome: (url) => new URL(url).origin
-    }
-  )
-  const responded = Ref.update(failures, HashMap.remove(origin))
-  const failed = ({ detail }: FileNotSaved) =>
-    Ref.update(
-      failures,
-      HashMap.modifyAt(origin, (before) =>
-        Option.some({
-          count: 1 + Option.match(before, { onNone: () => 0, onSome: ({ count }) => count }),
-          detail
-        })
-      )
-    )
-  return Effect.flatMap(Ref.get(failures), (all) =>
-    Option.match(
-      Option.filter(HashMap.get(all, origin), ({ count }) => count >= maxFailures),
-      {
-        onNone: () =>
-          fetched.pipe(
-            Effect.tapBoth({
-              onSuccess: () => responded,
-              onFailure: (error) =>
-                error instanceof FileNotSaved && error.isTransient ? failed(error) : responded
-            })
-          ),
-        onSome: ({ detail }) => notSaved(wanted, { detail, isTransient: true })
-      }
-    )
-  )
+  const origin = Option.match(wanted.url, {
+    onNone: () => "",
+    onSome: (url) => (URL.canParse(url) ? new URL(url).origin : "")
+  })
+  return Effect.suspend(() => {
+    const before = failures.get(origin)
+    return before !== undefined && before.count >= maxFailures
+      ? notSaved(wanted, { detail: before.detail, isTransient: true })
+      : Effect.onExit(fetched, (exit) =>
+          Effect.sync(() => {
+            const error = Exit.isFailure(exit)
+              ? Option.getOrUndefined(Cause.failureOption(exit.cause))
+              : undefined
+            if (error instanceof FileNotSaved && error.isTransient) {
+              failures.set(origin, { count: 1 + (failures.get(origin)?.count ?? 0), detail: error.detail })
+            } else if (Exit.isSuccess(exit) || error !== undefined) {
+              failures.delete(origin)
+            }
+          })
+        )
+  })
 }
 
 const unexpected = (wanted: WantedFile) =>

@@ -3,17 +3,15 @@
  *
  * Servers call many files by how they are written, `application/json` for a model in glTF: then the name and the first bytes decide.
  */
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Option from "effect/Option"
 import { excerpt } from "../../../internal/printable.ts"
+import type { Headers } from "../../httpClient/headers.ts"
 import { saysNothing } from "./fileNames.ts"
 import { typeOfUrl } from "./links.ts"
 import { isOfType } from "./Rules.ts"
 
 /** What a server says that a file is, in small letters and without parameters; `None` where it says nothing of use. */
-export const typeOfResponse = ({
-  headers
-}: Pick<HttpClientResponse.HttpClientResponse, "headers">): Option.Option<string> =>
+export const typeOfResponse = ({ headers }: { readonly headers: Headers }): Option.Option<string> =>
   Option.fromNullable(headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()).pipe(
     Option.filter((type) => /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type))
   )

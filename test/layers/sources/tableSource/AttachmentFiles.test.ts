@@ -681,14 +681,14 @@ describe("a download", () => {
       const full = new SystemError({
         reason: "Unknown",
         module: "FileSystem",
-        method: "open",
+        method: "writeFile",
         cause: Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
       })
       const { fetch, setOne } = yield* setUp().pipe(
         Effect.provideService(FileSystem.FileSystem, {
           ...fileSystem,
-          open: (path, options) =>
-            path.endsWith(".png") ? Effect.fail(full) : fileSystem.open(path, options)
+          writeFile: (path, bytes, options) =>
+            path.endsWith(".png") ? Effect.fail(full) : fileSystem.writeFile(path, bytes, options)
         })
       )
       yield* setOne()
