@@ -104,16 +104,20 @@ const reportingFailure = ({
 
 /** Ends the process when all that was said is written, whatever a plugin may have left open. */
 const teardown: Runtime.Teardown = (exit) =>
-  Runtime.defaultTeardown(exit, (status) =>
-    process.stdout.write("", () =>
-      process.stderr.write("", () => end(status || Number(process.exitCode ?? 0)))
-    )
-  )
+  Runtime.defaultTeardown(exit, (status) => {
+    process.exitCode = status || Number(process.exitCode ?? 0)
+    process.stdout.write("", () => process.stderr.write("", () => end(Number(process.exitCode))))
+  })
 
-/** A log that cannot be written is no reason to end; when the reader of its output goes away, the command ends. */
+/**
+ * A log that cannot be written is no reason to end. When the reader of its output goes away, the command ends, and has not failed for
+ * that; output that cannot be written for another reason, to a full disk for example, is a failure.
+ */
 const outliveOutput = () => {
   process.stderr.on("error", () => {})
-  process.stdout.on("error", () => process.exit(1))
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
+    process.exit(code === "EPIPE" ? process.exitCode : 1)
+  )
 }
 
 /** Takes the colours out of what the effect writes to the console, as far as they are out of place. */

@@ -13,8 +13,12 @@ using System.Threading.Tasks;
 
 public sealed class EventStream
 {
-    // Without a limit of its own: the response of /events never ends.
-    static readonly HttpClient Client = new HttpClient { Timeout = Timeout.InfiniteTimeSpan };
+    // Without a limit of its own: the response of /events never ends. Without a proxy, whatever HTTP_PROXY says: the controller is on
+    // this machine or in its network.
+    static readonly HttpClient Client = new HttpClient(new HttpClientHandler { UseProxy = false })
+    {
+        Timeout = Timeout.InfiniteTimeSpan
+    };
 
     readonly string events;
 

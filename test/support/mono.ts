@@ -25,10 +25,18 @@ export const compileLibrary = (names: ReadonlyArray<string>, folder: string): vo
     ...names.map(source)
   ])
 
+const deadProxy = "http://127.0.0.1:1"
+
 /** Runs a program until the scope ends. */
 export const runProgram = (program: string, ...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.sync(() => spawn("mono", [program, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
+    Effect.sync(() =>
+      spawn("mono", [program, ...args], {
+        stdio: ["ignore", "pipe", "pipe"],
+        // The proxy of a museum, which does not know this machine's controller.
+        env: { ...process.env, HTTP_PROXY: deadProxy, http_proxy: deadProxy, HTTPS_PROXY: deadProxy }
+      })
+    ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.map((child) => ({

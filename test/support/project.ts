@@ -68,7 +68,7 @@ export default defineConfig({
   const run = (
     args: ReadonlyArray<string>,
     env: Readonly<Record<string, string>> = {},
-    options: Pick<Options, "onTerminal" | "uid"> = {}
+    options: Pick<Options, "by" | "onTerminal" | "uid"> = {}
   ) => runVitrine(args, { bin: join(packageFolder, "dist/bin.js"), cwd: folder, env, ...options })
 
   /** Serves the project's tables from this process, and gives the address. */

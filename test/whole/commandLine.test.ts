@@ -426,6 +426,20 @@ export default defineConfig({
     })
   )
 
+  scenario("does not count it as a failure that nobody reads its output and its log", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const by = ["bash", "-c", '"$@" 2>&1 | true; exit "${PIPESTATUS[0]}"', "bash"]
+      const TABLES = yield* serveTables()
+      const status = (...args: ReadonlyArray<string>) =>
+        Effect.flatMap(run(args, { TABLES }, { by }), ({ ended }) =>
+          Effect.map(ended, ({ status }) => status)
+        )
+      expect(yield* status("fetch")).toBe(0)
+      expect(yield* status("fetch", "--config", "missing.ts")).toBe(1)
+    })
+  )
+
   scenario("tells its version, its commands, and how to use each", () =>
     Effect.gen(function* () {
       const { run } = yield* project

@@ -106,8 +106,8 @@ const makeSink = (socket: Socket, response: ServerResponse, headers: Headers): F
 const writeHead = (response: ServerResponse, headers: Headers) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
-    ...SseFrame.headers,
     ...headers,
+    ...SseFrame.headers,
     Connection: "close"
   })
   response.flushHeaders()

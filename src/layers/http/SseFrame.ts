@@ -3,10 +3,10 @@
  */
 import { jsonText } from "../../internal/JsonText.ts"
 
-/** What a response has that is a stream. */
+/** What a response has that is a stream. A proxy that compressed it would hold its events back. */
 export const headers = {
   "Content-Type": "text/event-stream",
-  "Cache-Control": "no-store",
+  "Cache-Control": "no-store, no-transform",
   "X-Accel-Buffering": "no"
 }
 

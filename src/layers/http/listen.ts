@@ -29,7 +29,9 @@ const advice = ({ cause, code, host, port }: BindError): string => {
     case "EADDRINUSE":
       return `port ${port} is already in use. Stop the program that uses it, or set another "port" (0 picks a free one).`
     case "EACCES":
-      return `this user may not use port ${port}. Set a "port" above 1023.`
+      return port > 1023
+        ? `the system reserves port ${port}. Set another "port"; Windows lists those that it reserves with "netsh interface ipv4 show excludedportrange protocol=tcp".`
+        : `this user may not use port ${port}. Set a "port" above 1023.`
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":

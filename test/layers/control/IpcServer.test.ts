@@ -110,7 +110,8 @@ describe("the controller's socket", () => {
       const events = yield* client.events
       const other = yield* connect
       other.send(rawHttp.format({ target: "/events" }))
-      yield* other.received.until((text) => text.endsWith("\r\n\r\nretry: 2000\n\n"))
+      const head = yield* other.received.until((text) => text.endsWith("\r\n\r\nretry: 2000\n\n"))
+      expect(head).toContain("\r\nCache-Control: no-store, no-transform\r\n")
       const published = Array.from({ length: 5000 }, (_, number) => ({
         name: `content:${number % 7}`,
         payload: { number, text: "\n\u2028" }

@@ -348,6 +348,7 @@ describe("the event stream", () => {
       )
       yield* dashboard.openEvents
       const { received } = yield* dashboard.openEvents
+      expect(received.text()).toMatch(/^cache-control: no-store, no-transform\r$/im)
       expect(lastEvent(received.text(), "overview")).toMatchObject({ contents: [{ versionId }] })
       expect((yield* dashboard.get("/events")).status).toBe(503)
       expect(asked).toBe(1)

@@ -44,7 +44,7 @@ describe("an event stream", () => {
       expect(status).toBe(200)
       expect(headers).toEqual({
         "content-type": "text/event-stream",
-        "cache-control": "no-store",
+        "cache-control": "no-store, no-transform",
         "x-accel-buffering": "no",
         "access-control-allow-origin": "*",
         connection: "close",

@@ -138,7 +138,7 @@ describe("listen", () => {
 describe("BindError", () => {
   it.each([
     ["EADDRINUSE", /port 8710 is already in use\. Stop .*, or set another "port"/],
-    ["EACCES", /may not use port 8710\. Set a "port" above 1023\.$/],
+    ["EACCES", /the system reserves port 8710\. Set another "port"; Windows lists/],
     ["EADDRNOTAVAIL", /no interface "exhibit"\. Set "host" to an address of this machine/],
     ["ENOTFOUND", /no interface "exhibit"\. Set "host"/],
     ["EAI_AGAIN", /no interface "exhibit"\. Set "host"/],
@@ -152,5 +152,12 @@ describe("BindError", () => {
     })
     expect(error.message).toMatch(/^Cannot listen on exhibit:8710: /)
     expect(error.message).toMatch(advice)
+  })
+
+  it("says that a port below 1024 is for other users", () => {
+    const error = new BindError({ host: "::1", port: 80, code: "EACCES", cause: new Error("refused") })
+    expect(error.message).toBe(
+      'Cannot listen on [::1]:80: this user may not use port 80. Set a "port" above 1023.'
+    )
   })
 })

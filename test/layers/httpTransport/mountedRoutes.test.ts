@@ -61,7 +61,7 @@ describe("routes on a server of the platform", () => {
       const text = yield* stream.received.until((text) => text.includes("data: 1"))
       expect(parse(text).headers).toMatchObject({
         "content-type": "text/event-stream",
-        "cache-control": "no-store",
+        "cache-control": "no-store, no-transform",
         "access-control-allow-origin": "*"
       })
     }).pipe(Effect.provide(host({ prefix: "/vitrine", allowedCommands: ["lamp.on"] })))

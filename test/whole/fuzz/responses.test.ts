@@ -8,7 +8,7 @@ const answer = (status: string, body: string, headers = "Access-Control-Allow-Or
 const result = answer("200 OK", '{"result":null}')
 
 const stream = (text: string) =>
-  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n" +
+  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store, no-transform\r\n" +
   `X-Accel-Buffering: no\r\nAccess-Control-Allow-Origin: *\r\n\r\n${text}`
 
 const read = (text: string, mayLackBody = false) => parse(Buffer.from(text), { mayLackBody })

@@ -54,7 +54,7 @@ export const parse = (bytes: Buffer, { mayLackBody }: Options): Either.Either<An
         continue
       }
       if (status === 200 && headers.get("content-type") === "text/event-stream") {
-        yield* expectHeader(headers, "cache-control", "no-store")
+        yield* expectHeader(headers, "cache-control", "no-store, no-transform")
         yield* expectHeader(headers, "x-accel-buffering", "no")
         responses.push({ status, isEventStream: true })
         return { responses, rest: yield* parseFrames(after) }
