@@ -9,7 +9,7 @@ import * as Scope from "effect/Scope"
 import * as HttpTransportLayer from "../../src/layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import * as transport from "./transport.ts"
-import { eventually } from "./waiting.ts"
+import { eventLoopTurn, eventually } from "./waiting.ts"
 
 /** A transport and its services. `end` ends the transport alone, and fails where that takes two seconds. */
 export const start = (options: HttpTransportConfig = {}) =>
@@ -30,12 +30,15 @@ const count = Effect.sync(() => ({
   fibers: Fiber.unsafeRoots().length
 }))
 
+/** Once the fibers run that the transport has of its own. */
+const settled = Effect.zipRight(Effect.repeatN(eventLoopTurn, 50), count)
+
 /**
  * Gives an Effect that waits until no more of them are there than now; so many sockets may be.
  *
  * It never ends in a race or under a timeout: the fibers of these are there, too.
  */
-export const whatIsThere = Effect.map(count, (before) => ({
+export const whatIsThere = Effect.map(settled, (before) => ({
   isAllAgain: (extraSockets = 0) =>
     eventually(
       Effect.map(

@@ -1,5 +1,6 @@
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { eventLoopTurn } from "../../src/testing/advancingClock.ts"
@@ -12,6 +13,12 @@ export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effec
 
 /** Waits until somebody sleeps: whoever is still at real work would miss the clock being moved. */
 export const somebodySleeps = eventually(Effect.map(TestClock.sleeps(), Chunk.isNonEmpty))
+
+/** Waits until somebody sleeps for that long. */
+export const somebodySleepsFor = (duration: Duration.DurationInput) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    eventually(Effect.map(TestClock.sleeps(), Chunk.contains(now + Duration.toMillis(duration))))
+  )
 
 /** Lets the time pass until the first of those who sleep wakes up, and gives how long that was, in milliseconds. */
 export const nextPause = Effect.gen(function* () {

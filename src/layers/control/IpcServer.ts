@@ -8,8 +8,6 @@ import { chmod } from "node:fs/promises"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -17,7 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { jsonText } from "../../internal/JsonText.ts"
 import { socketAddress } from "../../internal/socketFile.ts"
-import { CommandBus } from "../../services/CommandBus.ts"
+import type { CommandBus } from "../../services/CommandBus.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
@@ -72,15 +70,13 @@ export const make: (
   const paths = yield* locateController(folder, runFolder)
   yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
   const { close, ...eventStream } = yield* makeEventStream
-  const routes = yield* transportRoutes
-    .make({
-      options: { allowedCommands: "all", exposeState: true },
-      events: HttpServerRequest.HttpServerRequest.pipe(
-        Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {}))
-      ),
-      body: RequestBody.read
-    })
-    .pipe(Effect.provideServiceEffect(CommandBus, detached))
+  const routes = yield* transportRoutes.make({
+    options: { allowedCommands: "all", exposeState: true },
+    events: HttpServerRequest.HttpServerRequest.pipe(
+      Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {}))
+    ),
+    body: RequestBody.read
+  })
   const stopOnce = yield* Effect.once(stop)
   const server = yield* application.make({
     routes: [
@@ -112,19 +108,6 @@ export const layer = (
   ControllerAlreadyRunning | IpcSocketUnusable,
   CommandBus | EventBus | ControllerState
 > => Layer.scopedDiscard(make(options))
-
-/** A command goes on when its client is gone, and the end of the controller does not wait for it. */
-const detached = Effect.gen(function* () {
-  const commands = yield* CommandBus
-  const running = yield* FiberSet.make()
-  return CommandBus.of({
-    ...commands,
-    dispatch: (command, options) =>
-      FiberSet.run(running, Effect.disconnect(commands.dispatch(command, options))).pipe(
-        Effect.flatMap(Fiber.join)
-      )
-  })
-})
 
 /** Every event of the bus, from now on, to every client. */
 const makeEventStream = Effect.gen(function* () {

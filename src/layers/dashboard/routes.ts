@@ -5,8 +5,6 @@ import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -42,12 +40,10 @@ export const everyResponse = {
   "X-Content-Type-Options": "nosniff"
 }
 
-/** What is still being done when the scope ends is interrupted. */
 export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
   const { state, status } = yield* ControllerState
   const health = yield* makeHealth
   const files = yield* Effect.sync(readPageFiles)
-  const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
 
   const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const refusal = access.refuseAction(request)
@@ -55,8 +51,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
       return yield* refusal.value
     }
     const body = yield* RequestBody.read
-    // A client that leaves does not interrupt what was begun.
-    const done = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(request))), Fiber.join)
+    const done = yield* act(body, remoteOf(request))
     live.changed()
     return result(done)
   })

@@ -7,15 +7,15 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type { FrameSink } from "../fanOut/FanOut.ts"
 import { makeQueueLimit } from "../fanOut/slowClients.ts"
 import type { TooManyClients } from "./errors.ts"
+import { written } from "./requestHandler.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { closed } from "./stallTimeout.ts"
-import { handOver } from "./writeResponse.ts"
 
 export interface EventStream {
   /** Makes the sink that of a client. */
@@ -30,8 +30,7 @@ export interface EventStream {
  * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
  * what was only live in between it misses.
  *
- * It is done when the stream has begun, and gives a response that is not written any more: a fiber that waited for the end of
- * each was measured to need twice the memory.
+ * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
  */
 export const open = (
   to: HttpServerRequest,
@@ -45,14 +44,13 @@ export const open = (
     request.resume()
     const sink = makeSink(request.socket, response, headers)
     return Effect.map(eventStream.join(sink), () => {
-      handOver(response)
       if (request.socket.destroyed) {
         eventStream.leave(sink)
       } else {
         response.once("close", () => eventStream.leave(sink))
         endWithClient(request.socket, response)
       }
-      return HttpServerResponse.empty({ status: 200 })
+      return written
     })
   })
 

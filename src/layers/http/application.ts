@@ -3,8 +3,8 @@
  *
  * The files of this folder go past `@effect/platform` to Node. They would not need to if the platform
  *
- * - left the rest of a response's life to a handler without a fiber that waits (`EventStreamResponse.ts` and
- *   `writeResponse.ts` use the raw response, and `writableEnded`);
+ * - let what a client has asked for go on when it leaves, and a handler go on with a response without a fiber that waits
+ *   (`requestHandler.ts`, `EventStreamResponse.ts`);
  * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`RequestBody.ts`);
  * - gave the version of HTTP and the raw headers of a request (`access.ts`, for two `Host` headers);
  * - handled pipelined requests in turn, and let half-closed clients read (`HttpServer.ts`, `stallTimeout.ts`);
@@ -13,22 +13,21 @@
 import type { RequestListener, Server } from "node:http"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
-import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { hasOneHost, type RequestHead } from "./access.ts"
 import type { ConnectionLimit } from "./connectionLimit.ts"
 import { BadRequest, NotFound, type RequestError } from "./errors.ts"
 import * as HttpServer from "./HttpServer.ts"
 import * as RequestTarget from "./RequestTarget.ts"
+import * as requestHandler from "./requestHandler.ts"
 import * as responses from "./responses.ts"
-import { writeResponse } from "./writeResponse.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -53,7 +52,7 @@ export interface Options extends Guard {
   readonly answersHead?: boolean
   /** What is said to a method and a path of which there is no route. */
   readonly otherwise?: (request: Request) => RequestError
-  /** Whether a request is no span. */
+  /** Whether a request is no span. Without it none is. */
   readonly untraced?: (request: Request) => boolean
   /** Told of each request when it is its turn. */
   readonly onRequest?: RequestListener
@@ -77,11 +76,10 @@ export const guarded =
       )
     )
 
-/**
- * A server that answers everything, not bound yet: that is `listen`. What is still being answered when its client has gone is
- * interrupted.
- */
-export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Server> {
+/** A server that answers everything, not bound yet: that is `listen`. */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Server, never, Scope.Scope> {
   const {
     answersHead = true,
     bodyOf = responses.bodyOf,
@@ -116,8 +114,10 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       if (request.method === "HEAD" && !answersHead) {
         return Effect.succeed(errorResponse(otherwise(request)))
       }
-      const literal = request.modify({ url: RequestTarget.literal(path.value) })
-      return Effect.provideService(routed, HttpServerRequest.HttpServerRequest, literal)
+      const url = RequestTarget.literal(path.value)
+      return url === request.url
+        ? routed
+        : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
     })
 
   // Not as a layer: those of one program would be one and the same router.
@@ -134,25 +134,21 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(errorResponse(otherwise(request)))),
     guarded({ ...options, refuse })
   )
-  const written = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.flatMap(answer, (answer) => writeResponse(NodeHttpServerRequest.toServerResponse(request), answer))
-  )
-  const handler = yield* Effect.locally(
-    NodeHttpServer.makeHandler(written),
-    HttpMiddleware.currentTracerDisabledWhen,
-    untraced
-  )
+  const handle = yield* requestHandler.make(answer, untraced)
   const server = yield* HttpServer.make(
     (request, response) => {
       options.onRequest?.(request, response)
-      handler(request, response)
+      const fiber = handle(request, response)
+      connections?.asked(request.socket, fiber)
     },
     ({ message }) => ({
       headers: options.headers({ headers: {} }),
       body: bodyOf(new BadRequest({ message }))
     })
   )
-  connections?.watch(server)
+  if (connections !== undefined) {
+    yield* connections.watch(server)
+  }
   return server
 })
 

@@ -3,12 +3,11 @@
  */
 import type { ServerResponse } from "node:http"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
+import { written } from "./requestHandler.ts"
 import { closedUnlessStalled } from "./stallTimeout.ts"
-import { handOver } from "./writeResponse.ts"
 
 export interface SentFile {
   /** The absolute path. */
@@ -39,9 +38,8 @@ export const makeSendFile = Effect.map(
             .pipe(response)
         })
         return Effect.raceFirst(failed, closedUnlessStalled(response)).pipe(
-          Effect.as(HttpServerResponse.empty()),
-          Effect.tapError(() => Effect.sync(() => removeHeaders(response))),
-          Effect.onInterrupt(() => Effect.sync(() => response.headersSent && handOver(response)))
+          Effect.as(written),
+          Effect.tapError(() => Effect.sync(() => removeHeaders(response)))
         )
       })
 )

@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     headers: access.corsHeaders,
     preflight: access.preflight,
     answersHead: false,
-    untraced: ({ url }) => options.traceRequests !== true || url.includes("?")
+    ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
   })
   const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
 

@@ -8,7 +8,10 @@ import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { CommandBus } from "../../services/CommandBus.ts"
 import { guarded } from "../http/application.ts"
+import * as AwaitedFibers from "../http/awaitedFibers.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as responses from "../http/responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
@@ -29,16 +32,18 @@ export interface Context {
 /** Adds the routes to the router of the environment. */
 export const add = Effect.fnUntraced(function* ({ access, eventStream, options, prefix }: Context) {
   const router = yield* HttpRouter.HttpRouter
-  const own = yield* routes.make({
-    options,
-    events: HttpServerRequest.HttpServerRequest.pipe(
-      Effect.flatMap(({ headers, originalUrl }) =>
-        eventStream.stream({ ...clientOf(headers), consumer: consumerIn(originalUrl) })
+  const own = yield* routes
+    .make({
+      options,
+      events: HttpServerRequest.HttpServerRequest.pipe(
+        Effect.flatMap(({ headers, originalUrl }) =>
+          eventStream.stream({ ...clientOf(headers), consumer: consumerIn(originalUrl) })
+        ),
+        Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
       ),
-      Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
-    ),
-    body: RequestBody.readMounted
-  })
+      body: RequestBody.readMounted
+    })
+    .pipe(Effect.provideServiceEffect(CommandBus, keptCommands))
   const guard = guarded({ refuse: access.refuse, headers: access.corsHeaders })
   const preflights = new Set(own.map(({ path }) => path))
   const preflight = Effect.succeed(access.preflight)
@@ -49,4 +54,19 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
       handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(responses.error(error))))
     }))
   )
+})
+
+/** A server may interrupt what a client has asked for when that leaves: its command goes on. */
+const keptCommands = Effect.gen(function* () {
+  const commands = yield* CommandBus
+  const awaitEnd = yield* AwaitedFibers.make
+  return CommandBus.of({
+    ...commands,
+    dispatch: (command, options) =>
+      Effect.interruptible(commands.dispatch(command, options)).pipe(
+        Effect.forkDaemon,
+        Effect.tap((fiber) => Effect.sync(() => awaitEnd(fiber))),
+        Effect.flatMap(Fiber.join)
+      )
+  })
 })

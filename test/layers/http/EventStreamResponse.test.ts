@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Queue from "effect/Queue"
@@ -10,10 +9,12 @@ import { EventSource } from "eventsource"
 import { maxQueuedBytes } from "../../../src/layers/fanOut/slowClients.ts"
 import { HttpTransport } from "../../../src/services/HttpTransport.ts"
 import { type Message, messages } from "../../support/eventStream.ts"
+import { holdCommand } from "../../support/heldCommand.ts"
+import * as lifetime from "../../support/lifetime.ts"
 import { withLog } from "../../support/logged.ts"
 import { type Connection, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
-import { eventLoopTurn, eventually } from "../../support/waiting.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const promoted = {
   versionId: "20260301T120000Z",
@@ -32,9 +33,6 @@ const headers = { Connection: "keep-alive" }
 const command = format({ method: "POST", target: "/command", headers, body: '{"type":"content.ack"}' })
 const events = format({ target: "/events", headers })
 const status = format({ target: "/status", headers })
-
-/** How many fibers run that nothing supervises, as those of requests do. */
-const rootFibers = Effect.sync(() => Fiber.unsafeRoots().length)
 
 describe("an event stream", () => {
   it.effect("has exactly these headers, and begins with retry", () =>
@@ -227,13 +225,13 @@ describe("the slots of event streams", () => {
 
   it.effect("are free again where the client went before its stream began", () =>
     Effect.gen(function* () {
-      const before = yield* rootFibers
+      const before = yield* lifetime.whatIsThere
       const connection = yield* transport.connect
       connection.send(events)
       connection.reset()
       yield* connection.received.whole
       yield* transport.request({ target: "/status" })
-      yield* eventually(Effect.map(rootFibers, (now) => now <= before))
+      yield* before.isAllAgain()
       yield* transport.clientsBecome(0)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
@@ -241,28 +239,23 @@ describe("the slots of event streams", () => {
   it.effect.each<readonly [string, ReadonlyArray<Buffer>, "reset" | "finish"]>([
     ["an event stream", [events], "reset"],
     ["an event stream", [events], "finish"],
-    ["a command that does not end", [command], "reset"],
+    ["a command", [command], "reset"],
     ["two event streams in a row", [events, events], "reset"],
     ["requests behind an event stream", [events, command, status], "finish"],
     ["event streams behind a command", [command, events, events], "reset"]
   ])("leave nothing behind of %s", ([, requests, leave]) =>
     Effect.gen(function* () {
-      const before = yield* rootFibers
-      const started = yield* Deferred.make<void>()
-      yield* transport.register(
-        "content.ack",
-        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
-      )
+      const before = yield* lifetime.whatIsThere
+      const { release, started } = yield* holdCommand("content.ack")
       const connection = yield* transport.connect
       connection.send(Buffer.concat(requests))
-      yield* requests[0] === command
-        ? Deferred.await(started)
-        : connection.received.until((text) => text.includes("retry"))
+      yield* requests[0] === command ? started : connection.received.until((text) => text.includes("retry"))
       yield* eventLoopTurn
       connection[leave]()
       yield* connection.received.whole
+      yield* release("late")
       yield* transport.clientsBecome(0)
-      yield* eventually(Effect.map(rootFibers, (now) => now <= before))
+      yield* before.isAllAgain()
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })

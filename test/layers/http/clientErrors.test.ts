@@ -1,12 +1,12 @@
 import { createServer } from "node:http"
 import { describe, expect, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { handleClientErrors } from "../../../src/layers/http/clientErrors.ts"
 import { listen } from "../../../src/layers/http/listen.ts"
+import { holdCommand } from "../../support/heldCommand.ts"
 import { exchange, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
@@ -14,17 +14,6 @@ const body = '{"type":"content.ack"}'
 
 /** A command on a connection on which more may follow. */
 const command = format({ method: "POST", target: "/command", headers: { Connection: "keep-alive" }, body })
-
-/** Holds the command up: `started` waits until it runs, `release` lets it end. */
-const holdCommand = Effect.gen(function* () {
-  const started = yield* Deferred.make<void>()
-  const result = yield* Deferred.make<string>()
-  yield* transport.register(
-    "content.ack",
-    Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(result))
-  )
-  return { started: Deferred.await(started), release: Deferred.succeed(result, "done") }
-})
 
 describe("what is not HTTP", () => {
   it.effect.each<readonly [string, string, number]>([
@@ -108,11 +97,11 @@ describe("what is not HTTP", () => {
 
   it.effect("is answered when what is in front of it is answered", () =>
     Effect.gen(function* () {
-      const { release, started } = yield* holdCommand
+      const { release, started } = yield* holdCommand("content.ack")
       const { received, send } = yield* transport.connect
       send(Buffer.concat([command, Buffer.from("garbage\r\n\r\n")]))
       yield* started
-      yield* release
+      yield* release("done")
       const whole = yield* received.whole
       expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"])
       expect(whole).toContain('{"result":"done"}')
@@ -124,7 +113,7 @@ describe("what is not HTTP", () => {
     ["with a method that is unknown, and a body", ["FROB /x HTTP/1.1\r\nHost: a\r\n\r\n", "body"]]
   ])("does not hide the answer to what is in front of it: %s", ([, pieces]) =>
     Effect.gen(function* () {
-      const { release, started } = yield* holdCommand
+      const { release, started } = yield* holdCommand("content.ack")
       const { received, send } = yield* transport.connect
       send(command)
       yield* started
@@ -132,7 +121,7 @@ describe("what is not HTTP", () => {
         send(piece)
         yield* transport.request({ target: "/status" })
       }
-      yield* release
+      yield* release("done")
       const whole = yield* received.whole
       expect(whole.match(/HTTP\/1\.1 \d+/g)?.[0]).toBe("HTTP/1.1 200")
       expect(whole).toContain('{"result":"done"}')
@@ -141,15 +130,12 @@ describe("what is not HTTP", () => {
 
   it.effect("leaves no connection open that was given away", () =>
     Effect.gen(function* () {
-      const interrupted = yield* Deferred.make<void>()
-      yield* transport.register(
-        "content.ack",
-        Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined))
-      )
+      const { ended, release } = yield* holdCommand("content.ack")
       const { received, send } = yield* transport.connect
       send(Buffer.concat([command, Buffer.from("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")]))
       expect(yield* received.whole).toBe("")
-      yield* Deferred.await(interrupted)
+      yield* release("late")
+      yield* ended
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 

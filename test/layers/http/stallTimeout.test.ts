@@ -1,29 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
-import { maxUnread, stallTimeout } from "../../../src/layers/http/stallTimeout.ts"
+import { checkEvery, maxUnread, stallTimeout } from "../../../src/layers/http/stallTimeout.ts"
+import { holdCommand } from "../../support/heldCommand.ts"
 import * as lifetime from "../../support/lifetime.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
-import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually, somebodySleepsFor } from "../../support/waiting.ts"
 
 const headers = { Connection: "keep-alive" }
 const command = format({ method: "POST", target: "/command", headers, body: '{"type":"content.ack"}' })
-
-/** A command that waits until it is released. */
-const holdCommand = Effect.gen(function* () {
-  const started = yield* Deferred.make<void>()
-  const released = yield* Deferred.make<unknown>()
-  yield* transport.register(
-    "content.ack",
-    Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(released))
-  )
-  return {
-    started: Deferred.await(started),
-    release: (result: unknown) => Deferred.succeed(released, result)
-  }
-})
 
 describe("a client that sends nothing more", () => {
   it.scoped.each([
@@ -32,7 +18,7 @@ describe("a client that sends nothing more", () => {
     ["a command in front of another request", [command, format({ target: "/status", headers })]]
   ] as const)("is given what it still waits for: %s", ([, requests]) =>
     Effect.gen(function* () {
-      const { release, started } = yield* holdCommand
+      const { release, started } = yield* holdCommand("content.ack")
       const { finish, received, send } = yield* transport.connect
       send(Buffer.concat(requests))
       yield* started
@@ -46,17 +32,18 @@ describe("a client that sends nothing more", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.scoped("is not waited for longer than a moment, and its command ends with it", () =>
+  it.scoped("is not waited for longer than a moment, though its command goes on", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
-      const { started } = yield* holdCommand
+      const { release, started } = yield* holdCommand("content.ack")
       const { finish, received, send } = yield* transport.connect
       send(command)
       yield* started
       finish()
-      yield* somebodySleeps
+      yield* somebodySleepsFor(stallTimeout)
       yield* TestClock.adjust(stallTimeout)
       expect(yield* received.whole).toBe("")
+      yield* release("too late")
       yield* before.isAllAgain()
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
   )
@@ -87,13 +74,19 @@ describe("a response that nobody reads", () => {
   it.scoped("is held for a moment only", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
-      yield* transport.register("content.ack", Effect.succeed("x".repeat(20_000_000)))
+      const { ended, release } = yield* holdCommand("content.ack")
       const { received, send, stall } = yield* transport.connect
       stall()
       send(command)
-      yield* somebodySleeps
-      yield* TestClock.adjust(stallTimeout)
-      yield* before.isAllAgain()
+      yield* release("x".repeat(20_000_000))
+      yield* ended
+      // From one look at it to the next.
+      for (let look = 0; look < 7; look++) {
+        yield* Effect.repeatN(eventLoopTurn, 20)
+        yield* TestClock.adjust(checkEvery)
+      }
+      // The client's own socket stays.
+      yield* before.isAllAgain(1)
       expect(received.bytes().length).toBeLessThan(20_000_000)
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
   )

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -293,24 +292,6 @@ describe("POST /command", () => {
       expect(answer.status).toBe(400)
       expect(answer.headers["access-control-allow-origin"]).toBe("*")
       expect(json(answer.body)).toEqual({ error: { message: expect.stringMatching(/^The body /) } })
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  )
-
-  it.effect("interrupts a command whose client has gone", () =>
-    Effect.gen(function* () {
-      const started = yield* Deferred.make<void>()
-      const interrupted = yield* Deferred.make<void>()
-      yield* transport.register(
-        "work",
-        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
-          Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
-        )
-      )
-      const connection = yield* transport.connect
-      connection.send(format({ method: "POST", target: "/command", body: '{"type":"work"}' }))
-      yield* Deferred.await(started)
-      connection.reset()
-      yield* Deferred.await(interrupted)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })

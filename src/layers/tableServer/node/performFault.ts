@@ -11,7 +11,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { handOver } from "../../http/writeResponse.ts"
+import { written } from "../../http/requestHandler.ts"
 import { type ApiError, errorOfStatus, quotaSpent } from "../ApiError.ts"
 import type { Faults, Place, ResponseFault } from "../Faults.ts"
 
@@ -62,7 +62,7 @@ const perform = <E, R>(
     case "slow":
       return Effect.delay(answer, slowMs)
     case "stall":
-      return Effect.never
+      return instead(() => {})
     case "stall-body":
       return Effect.flatMap(whole, (answer) => instead((response) => writeHalf(response, answer)))
     default:
@@ -75,8 +75,7 @@ const instead = (act: (response: ServerResponse) => void) =>
   Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
     const response = NodeHttpServerRequest.toServerResponse(request)
     act(response)
-    handOver(response)
-    return HttpServerResponse.empty()
+    return written
   })
 
 const writeHalf = (response: ServerResponse, answer: Response) => {
