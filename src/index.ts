@@ -49,7 +49,7 @@ export type { DirectusCollection, DirectusSourceConfig } from "./layers/sources/
 export { directusSource } from "./layers/sources/directus/DirectusSource.ts"
 export { type FolderSourceConfig, folderSource } from "./layers/sources/folder/FolderSource.ts"
 export { jsonSource } from "./layers/sources/json/JsonSource.ts"
-export type { JsonDocument, JsonSourceConfig } from "./layers/sources/json/JsonSourceConfig.ts"
+export type { JsonDocument, JsonSourceConfig } from "./layers/sources/json/JsonSourceOptions.ts"
 export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/SanityOptions.ts"
 export { sanitySource } from "./layers/sources/sanity/SanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"

@@ -47,7 +47,7 @@ import { AirtableSourceOptions } from "../../src/layers/sources/airtable/Airtabl
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
 import { DirectusOptions } from "../../src/layers/sources/directus/DirectusOptions.ts"
 import { FolderOptions } from "../../src/layers/sources/folder/FolderSource.ts"
-import { JsonDocument, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
+import { JsonDocumentOptions, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
 import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
@@ -113,7 +113,7 @@ describe("the options of", () => {
       "a document of jsonSource",
       "docs/api.md",
       "### A document of `jsonSource`",
-      JsonDocument,
+      JsonDocumentOptions,
       { url: "https://museum.example/events.json" }
     ],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],

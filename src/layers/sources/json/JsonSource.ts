@@ -6,8 +6,7 @@ import type { ContentSourceDefinition } from "../../../services/ContentSource.ts
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import * as Requests from "../../httpClient/Requests.ts"
-import type { JsonSourceConfig } from "./JsonSourceConfig.ts"
-import { JsonSourceOptions } from "./JsonSourceOptions.ts"
+import { type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
 import { readDocument } from "./readDocument.ts"
 
 /** A source of content for the content plugin's `sources`. */

@@ -1,13 +1,81 @@
 /**
- * The options of a source of JSON and CSV at URLs; `JsonSourceConfig.ts` says what they are for.
+ * The options of a source of JSON and CSV at URLs, what they are for, and what each must be.
  */
 import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { isHttpUrl } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import { DocumentOptions, delimiter, recordKey } from "../../documents/DocumentOptions.ts"
+import {
+  type DocumentConfig,
+  DocumentOptions,
+  delimiter,
+  recordKey
+} from "../../documents/DocumentOptions.ts"
 import { parameterOf } from "./parameters.ts"
+
+/**
+ * Where a document is, and how its pages follow one another. Paths are names with dots, `data.posts`; numbers are places in lists.
+ */
+export interface JsonDocument {
+  /** An http or https URL, with the parameters of the first page. */
+  readonly url: string
+
+  /**
+   * Sent to the origin of `url` and to no other one, wherever it redirects to and wherever the next page is; never shown. Default none.
+   */
+  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
+
+  /** `"csv"` for a table whose first row has the names; each other row is a record. Default `"json"`. */
+  readonly as?: "json" | "csv"
+
+  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  readonly delimiter?: ";" | "," | "\t" | "|"
+
+  /** Path to the list of records in an answer. Default: all of it. */
+  readonly items?: string
+
+  /**
+   * What identifies a record: a field, or several, as paths. With a record on two pages, the list is read once more, and then the fetch
+   * fails. Default `id`.
+   */
+  readonly key?: string | ReadonlyArray<string>
+
+  /**
+   * Where an answer says what comes next: `"link"` is its `Link` header, anything else a path to the URL of the next page, or to a token
+   * for `cursor`. The last page has none.
+   */
+  readonly next?: string
+
+  /** The parameter of `url` for the token that `next` leads to. */
+  readonly cursor?: string
+
+  /** The parameter of `url` for the number of a page. It counts from the one in `url`, or else from 1. */
+  readonly page?: string
+
+  /** The parameter of `url` for how many records come before a page. It counts from the one in `url`, or else from 0. */
+  readonly offset?: string
+
+  /**
+   * With `page` or `offset`, the parameter of `url` that says how many records a page has. Servers may give fewer: the last page is the one
+   * before a page without records, or without an answer (400) where this one is short.
+   */
+  readonly size?: string
+
+  /**
+   * How many records there are on all pages, or how many pages (`meta.pageCount`): a path, or the name of a header. With fewer, the list is read once more, and
+   * then the fetch fails. Default: what a header states (`X-WP-Total`, `X-Total-Count`, `Content-Range`, …), if any. `false` where a server counts
+   * what it does not give, or one page is enough.
+   */
+  readonly total?: string | false
+}
+
+/** JSON and CSV at URLs: each document is a list of records, or one value. */
+export interface JsonSourceConfig extends DocumentConfig {
+  /** The documents by their names, each saved as `<id>/<name>.json`. A URL alone is a document that is saved as it comes. */
+  readonly documents: Readonly<Record<string, string | JsonDocument>>
+}
 
 const header = secret((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), "the text of a header, in one line")
 
@@ -29,7 +97,7 @@ const parameter = (example: string) =>
 
 const exact = { exact: true } as const
 
-export const JsonDocument = Schema.Struct({
+export const JsonDocumentOptions = Schema.Struct({
   url: expectsSecret(
     Schema.String.pipe(Schema.filter(isHttpUrl)),
     'an http or https URL, without credentials (those go into "headers")'
@@ -49,10 +117,11 @@ export const JsonDocument = Schema.Struct({
     exact
   )
 })
-export type JsonDocument = typeof JsonDocument.Type
+/** A document as it is asked for. */
+export type JsonDocumentOptions = typeof JsonDocumentOptions.Type
 
 /** What does not go together. */
-const mistakes = (document: JsonDocument): ReadonlyArray<Schema.FilterIssue> => {
+const mistakes = (document: JsonDocumentOptions): ReadonlyArray<Schema.FilterIssue> => {
   const { as, cursor, delimiter, items, next, offset, page, size, total, url } = document
   const isCounted = page !== undefined || offset !== undefined
   const wrong: Readonly<Record<string, string | false>> = {
@@ -89,7 +158,7 @@ const mistakes = (document: JsonDocument): ReadonlyArray<Schema.FilterIssue> => 
 /** A URL alone, or all that there is to say. */
 const DocumentAt = Schema.transform(
   Schema.Unknown,
-  expects(JsonDocument, 'a URL, or an object with "url"').pipe(Schema.filter(mistakes)),
+  expects(JsonDocumentOptions, 'a URL, or an object with "url"').pipe(Schema.filter(mistakes)),
   {
     strict: false,
     decode: (input) => (Predicate.isString(input) ? { url: input } : input),

@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../../internal/printable.ts"
-import type { JsonDocument } from "./JsonSourceOptions.ts"
+import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 import { linkOf } from "./linkHeader.ts"
 import { parameterOf, withParameter } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
@@ -35,7 +35,7 @@ export interface ReadPage {
 /** An address, or none where the list ends; or what is wrong. */
 type Next = Either.Either<Option.Option<string>, string>
 
-export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
+export const nextPage = (document: JsonDocumentOptions, page: ReadPage): Next => {
   const { cursor, next, url } = document
   if (next === undefined) return Either.right(counted(document, page))
   if (next === "link") return followed(document, page, Option.fromNullable(nextLink(page.headers)))
@@ -57,7 +57,7 @@ export const nextLink = ({ link = "" }: ReadPage["headers"]): string | undefined
  * (`size`). A server that gives fewer at once than it is asked for gives as many on each page.
  */
 export const isShort = (
-  { size, url }: JsonDocument,
+  { size, url }: JsonDocumentOptions,
   { firstRecords, number, records }: Pick<ReadPage, "firstRecords" | "number" | "records">
 ): boolean => records < (number > 1 ? firstRecords : size === undefined ? 0 : (parameterOf(url, size) ?? 0))
 
@@ -70,7 +70,7 @@ export const hasAll = ({
 }: Pick<ReadPage, "number" | "pages" | "read" | "total">) =>
   total === undefined ? pages !== undefined && number >= pages : read >= total
 
-const counted = (document: JsonDocument, page: ReadPage) => {
+const counted = (document: JsonDocumentOptions, page: ReadPage) => {
   const { offset, page: counter, url } = document
   const { number, read, records } = page
   const isLast = records === 0 || (hasAll(page) && isShort(document, page))
@@ -88,7 +88,7 @@ const counted = (document: JsonDocument, page: ReadPage) => {
 }
 
 /** Where the first page has fewer records than were asked for, the others are asked for as many: some servers skip what they do not give. */
-const withGivenSize = ({ size, url }: JsonDocument, { firstRecords }: ReadPage): string =>
+const withGivenSize = ({ size, url }: JsonDocumentOptions, { firstRecords }: ReadPage): string =>
   size !== undefined && firstRecords < (parameterOf(url, size) ?? 0)
     ? withParameter(url, size, String(firstRecords))
     : url
@@ -111,7 +111,7 @@ const mentioned = (json: unknown, path: string): Next => {
  * A link that an answer has. It stays on the host of the document, or on the one that this redirected to: a server behind a proxy often
  * knows neither its protocol nor its port.
  */
-const followed = (document: JsonDocument, page: ReadPage, link: Option.Option<string>): Next => {
+const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Option<string>): Next => {
   if (Option.isNone(link)) return Either.right(link)
   if (!URL.canParse(link.value, page.url)) {
     const advice = document.next === "link" ? "" : '; a token needs "cursor"'

@@ -13,7 +13,7 @@ import { parseCsv, parseJson, redirectAdvice } from "../../documents/answers.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 import type { RequestFailed, Requests } from "../../httpClient/Requests.ts"
-import type { JsonDocument } from "./JsonSourceOptions.ts"
+import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 import { hasAll, isShort, nextLink, nextPage, type ReadPage } from "./nextPage.ts"
 import { type StatedCount, statedCount } from "./statedCount.ts"
 import { valueAt, whatIs } from "./valueAt.ts"
@@ -23,7 +23,7 @@ export type ReadError = DocumentNotSaved | ListChanged
 export const readDocument = (
   requests: Pick<Requests, "get">,
   name: string,
-  document: JsonDocument
+  document: JsonDocumentOptions
 ): Document<ReadError> => {
   const { key, next, offset, page, url } = document
   const { origin, pathname } = new URL(url)
@@ -48,7 +48,7 @@ export const readDocument = (
 const mistake = (document: string, detail: string) => new DocumentNotSaved({ document, detail })
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
-const makeAsk = (requests: Pick<Requests, "get">, document: JsonDocument) => {
+const makeAsk = (requests: Pick<Requests, "get">, document: JsonDocumentOptions) => {
   const { as, delimiter, headers, items, next, offset, page, url } = document
   const isList = (items ?? next ?? page ?? offset) !== undefined
   const { origin } = new URL(url)
@@ -111,7 +111,7 @@ const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unkno
 const readWhole = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
-  document: JsonDocument,
+  document: JsonDocumentOptions,
   warnings: Array<string>
 ) {
   const { items, total, url } = document
@@ -142,7 +142,7 @@ interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "
   readonly isEndLikely: boolean
 }
 
-const readPages = (ask: Ask, name: string, document: JsonDocument) => {
+const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
   const { cursor, key, offset, page, url } = document
   const isCounted = (page ?? offset) !== undefined
 
@@ -212,7 +212,7 @@ const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }:
   (status === 400 && /invalid[ _]page/i.test(body))
 
 /** What to check where a list has nothing but its first page, though a page is said to be behind it. */
-const firstAgain = ({ cursor, next, offset, page }: JsonDocument): string => {
+const firstAgain = ({ cursor, next, offset, page }: JsonDocumentOptions): string => {
   const parameter = page ?? offset ?? cursor
   return parameter !== undefined
     ? `it has the records of page 1 again. Does the server know the parameter "${parameter}"?`

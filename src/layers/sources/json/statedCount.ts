@@ -4,7 +4,7 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import type { JsonDocument } from "./JsonSourceOptions.ts"
+import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 import { parameterOf } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
 
@@ -21,7 +21,7 @@ interface Answer {
 
 /** What a server states, or what is wrong with it. `firstRecords` is how many records the first page has. */
 export const statedCount = (
-  document: JsonDocument,
+  document: JsonDocumentOptions,
   { headers, json }: Answer,
   firstRecords: number
 ): Either.Either<StatedCount, string> => {
@@ -69,7 +69,7 @@ const wholeNumber = (value: unknown): Option.Option<number> =>
   /^\d{1,15}$/.test(String(value)) ? Option.some(Number(value)) : Option.none()
 
 /** What comes before the first page that is asked for. */
-const skippedBy = ({ offset, page, url }: JsonDocument, firstRecords: number) => {
+const skippedBy = ({ offset, page, url }: JsonDocumentOptions, firstRecords: number) => {
   const pages = page === undefined ? 0 : Math.max((parameterOf(url, page) ?? 1) - 1, 0)
   return { pages, records: offset === undefined ? pages * firstRecords : (parameterOf(url, offset) ?? 0) }
 }

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
-import { secret } from "../../../internal/secret.ts"
+import { token } from "../../documents/CmsOptions.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
 import { fileFieldsOfReader } from "../../documents/media/fileOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
@@ -106,13 +106,7 @@ const AnyOptions = Schema.Struct({
   ...fileFieldsOfReader,
   projectId: matching(/^[a-z0-9][a-z0-9-]{0,62}$/, 'the id of a project, such as "zp7mbokg"'),
   dataset: matching(/^~?[a-z0-9][a-z0-9_-]{0,63}$/, 'the name of a dataset, such as "production"'),
-  token: Schema.optionalWith(
-    secret(
-      (token) => /^[\x21-\x7e]+$/.test(token),
-      "a token: printable ASCII characters without spaces (is the environment variable set?)"
-    ),
-    exact
-  ),
+  token: token("a token"),
   queries: expects(
     Schema.Record({ key: Schema.String, value: query }),
     "an object with GROQ by the names of documents"

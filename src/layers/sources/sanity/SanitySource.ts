@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import type { CmsError } from "../../documents/Cms.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
@@ -16,7 +17,7 @@ import { changesSince } from "../../documents/sourceAnswers.ts"
 import { type Api, makeApi } from "./api.ts"
 import { readAsset, withAssetUrls } from "./assets.ts"
 import { type LiveEvents, makeLiveEvents } from "./liveEvents.ts"
-import { SanityFailed } from "./requestErrors.ts"
+import { unexpected } from "./requestErrors.ts"
 import { type Query, queryOf, SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
 
 /** A source of content for the content plugin's `sources`. */
@@ -29,7 +30,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
   const api = yield* makeApi(options)
   const events = yield* makeLiveEvents(options, names)
 
-  const documents = Object.entries(queries).map(([name, query]): Document<SanityFailed> => {
+  const documents = Object.entries(queries).map(([name, query]): Document<CmsError> => {
     const { key, ...asked } = queryOf(query)
     return { name, key, content: Value({ value: answerOf(api, events, options, name, asked) }) }
   })
@@ -64,8 +65,7 @@ const answerOf = Effect.fnUntraced(function* (
   yield* events.answered(name, syncTags)
   return yield* Effect.try({
     try: () => withAssetUrls(result, options),
-    catch: (cause) =>
-      new SanityFailed({ query: name, detail: "its answer is nested too deeply", isTransient: false, cause })
+    catch: (cause) => unexpected(name, "its answer is nested too deeply", cause)
   })
 })
 

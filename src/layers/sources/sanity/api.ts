@@ -4,12 +4,14 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { parseJson } from "../../documents/answers.ts"
+import { type CmsError, credentials } from "../../documents/Cms.ts"
 import type { Headers } from "../../httpClient/headers.ts"
 import * as Requests from "../../httpClient/Requests.ts"
-import { makeErrors, type Question, type SanityFailed } from "./requestErrors.ts"
+import { type Question, requestFailed, unexpected } from "./requestErrors.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
 export interface Answer {
@@ -27,7 +29,7 @@ export interface Query extends Question {
 
 export interface Api {
   /** `useCdn` asks the cache. */
-  readonly ask: (query: Query, useCdn: boolean) => Effect.Effect<Answer, SanityFailed>
+  readonly ask: (query: Query, useCdn: boolean) => Effect.Effect<Answer, CmsError>
 }
 
 export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
@@ -36,7 +38,6 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
     ...options,
     urls: [originOf(options, false), originOf(options, true)]
   })
-  const errors = makeErrors(options)
   const headers = headersOf(options)
   const perspective = [options.perspective].flat().join(",")
 
@@ -59,11 +60,10 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
     ask: (query, useCdn) =>
       send(query, useCdn).pipe(
         Effect.flatMap(parseJson),
-        Effect.mapError((error) => errors.requestFailed(query, error)),
+        Effect.mapError((error) => requestFailed(query, error, options)),
         Effect.flatMap((json) =>
           Option.match(decodeAnswer(json), {
-            onNone: () =>
-              errors.unexpected(query, `${originOf(options, useCdn)} does not answer like Sanity`),
+            onNone: () => unexpected(query.name, `${originOf(options, useCdn)} does not answer like Sanity`),
             onSome: (answer) => Effect.succeed<Answer>(answer)
           })
         )
@@ -92,5 +92,5 @@ export const originOf = (
 export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Headers => ({
   accept: "application/json",
   ...(endpointUrl === undefined ? {} : { "x-sanity-project-id": projectId }),
-  ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` })
+  ...Record.map(credentials(token), Redacted.value)
 })

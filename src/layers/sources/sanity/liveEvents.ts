@@ -19,7 +19,7 @@ import type { Problem } from "../../../services/Problem.ts"
 import { Retryable } from "../../httpClient/HttpFailure.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { headersOf, originOf } from "./api.ts"
-import { makeErrors } from "./requestErrors.ts"
+import { failureText } from "./requestErrors.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
 /** The events cannot be heard, or not any more. */
@@ -78,7 +78,6 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     maxSilence: Duration.toMillis(longestSilence),
     urls: [originOf(options, false)]
   })
-  const errors = makeErrors(options)
   const state = yield* Ref.make(initial)
   const tags = yield* Ref.make<ReadonlyMap<string, ReadonlySet<string>>>(new Map())
   const warning = makeWarnWhile(
@@ -93,10 +92,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
 
   const refused = (failure: Requests.Failure) => {
     const { error, asked } = failure instanceof Retryable ? failure : { error: failure, asked: Duration.zero }
-    return notHeard(
-      error.status === undefined ? error.detail : errors.refused(error.status, error.said),
-      error.isTransient ? asked : lastingPause
-    )
+    return notHeard(failureText(error, options), error.isTransient ? asked : lastingPause)
   }
 
   /** Whether a change concerns an answer. Those that are not there yet, or came without tags, are concerned by all. */

@@ -5,27 +5,10 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
-import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
+import { CmsError, refusalText } from "../../documents/Cms.ts"
 import { passes } from "../../httpClient/HttpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
-
-/** Sanity cannot be asked, or refuses. */
-export class SanityFailed extends Schema.TaggedError<SanityFailed>()("vitrine/SanityFailed", {
-  /** The name of the query, where it is about one. */
-  query: Schema.optional(Schema.String),
-  /** What is wrong, and what to do about it. */
-  detail: Schema.String,
-  /** HTTP status, where that is what is wrong. */
-  status: Schema.optional(Schema.Number),
-  /** Whether another try may succeed later without anybody doing something. */
-  isTransient: Schema.Boolean,
-  cause: OptionalErrorChain
-}) {
-  override get message() {
-    return this.query === undefined ? this.detail : `Query "${this.query}": ${this.detail}`
-  }
-}
 
 /** A question, as messages name it. */
 export interface Question {
@@ -33,62 +16,46 @@ export interface Question {
   readonly groq: string
 }
 
-export type SanityErrors = ReturnType<typeof makeErrors>
+type Place = Pick<SanityOptions, "dataset" | "projectId" | "token">
 
-export const makeErrors = ({
-  dataset,
-  projectId,
-  token
-}: Pick<SanityOptions, "dataset" | "projectId" | "token">) => {
-  /** What a status means, and what to do about it. */
-  const advice = (status: number): string => {
-    switch (status) {
-      case 401:
-      case 403:
-        return token === undefined
-          ? `Sanity lets nobody read the dataset "${dataset}" without a token. Give "token" one with the role Viewer: ${tokens}`
-          : `the token may not read the dataset "${dataset}". Check "token", and that it is one of the project ${projectId}: ${tokens}`
-      case 404:
-        return `there is no project ${projectId}, or no dataset "${dataset}" in it. Check "projectId" and "dataset": manage.sanity.io shows both`
-      case 429:
-        return "Sanity has had too many requests"
-      default:
-        return passes(status) ? "Sanity failed" : "Sanity refuses the request"
-    }
-  }
-
-  const refused = (status: number, said?: unknown): string => {
-    const words = excerpt(wordsOf(said))
-    return `${advice(status)} (HTTP ${status}${words === "" ? "" : `, ${words}`})`
-  }
-
-  return {
-    /** What a refusal means, for whatever was asked. */
-    refused,
-
-    requestFailed: ({ groq, name }: Question, error: RequestFailed): SanityFailed => {
-      const { isTransient, said, status } = error
-      const mistake = decodeParseError(said)
-      return new SanityFailed({
-        ...named(name),
-        detail: Option.match(mistake, {
-          onNone: () => (status === undefined ? excerpt(error.message) : refused(status, said)),
-          onSome: ({ error: { description, start } }) => `${placeText(groq, start)}: ${excerpt(description)}`
-        }),
-        ...(status === undefined ? {} : { status }),
-        isTransient,
-        cause: error
-      })
-    },
-
-    unexpected: ({ name }: Question, detail: string): SanityFailed =>
-      new SanityFailed({ ...named(name), detail, isTransient: false })
+/** What a status means, and what to do about it. */
+const adviceOf = (status: number, { dataset, projectId, token }: Place): string => {
+  switch (status) {
+    case 401:
+    case 403:
+      return token === undefined
+        ? `Sanity lets nobody read the dataset "${dataset}" without a token. Give "token" one with the role Viewer: ${tokens}`
+        : `the token may not read the dataset "${dataset}". Check "token", and that it is one of the project ${projectId}: ${tokens}`
+    case 404:
+      return `there is no project ${projectId}, or no dataset "${dataset}" in it. Check "projectId" and "dataset": manage.sanity.io shows both`
+    case 429:
+      return "Sanity has had too many requests"
+    default:
+      return passes(status) ? "Sanity failed" : "Sanity refuses the request"
   }
 }
 
-const tokens = "in Sanity, manage.sanity.io, the project, API, Tokens"
+/** Why there is no answer, whatever was asked. */
+export const failureText = ({ detail, said, status }: RequestFailed, place: Place): string =>
+  status === undefined ? excerpt(detail) : refusalText(adviceOf(status, place), status, wordsOf(said))
 
-const named = (name: string | undefined) => (name === undefined ? {} : { query: name })
+export const requestFailed = ({ groq, name }: Question, error: RequestFailed, place: Place) =>
+  new CmsError({
+    detail: `${questionText(name)}${Option.match(decodeParseError(error.said), {
+      onNone: () => failureText(error, place),
+      onSome: ({ error: { description, start } }) => `${placeText(groq, start)}: ${excerpt(description)}`
+    })}`,
+    ...(error.status === undefined ? {} : { status: error.status }),
+    isTransient: error.isTransient,
+    cause: error
+  })
+
+export const unexpected = (name: string | undefined, detail: string, cause?: unknown) =>
+  new CmsError({ detail: `${questionText(name)}${detail}`, isTransient: false, cause })
+
+const questionText = (name: string | undefined) => (name === undefined ? "" : `Query "${name}": `)
+
+const tokens = "in Sanity, manage.sanity.io, the project, API, Tokens"
 
 /** What an error says, in each of the three shapes that the API has for it. */
 const wordsOf = (said: unknown): string => {
