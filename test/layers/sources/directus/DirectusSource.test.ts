@@ -21,7 +21,7 @@ import { directusToken, startDirectus } from "../../../support/directus.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
 import { filesIn } from "../../../support/media.ts"
-import { hangUp, json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
+import { json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
 
@@ -320,20 +320,6 @@ describe("directusSource", () => {
       { collections: { objects: {} }, media: false }
     )
     expect(yield* (yield* fetch()).read("objects")).toMatchObject([{ cover: file }])
-  })
-
-  scenario("goes on when the server is away for a moment in the middle of the pages", function* () {
-    const server = yield* setUp(
-      { collections: { rooms: { items: numbered(25) } }, limit: 10 },
-      { collections: { rooms: {} }, status: [] }
-    )
-    server.next(
-      json(200, { data: numbered(10), meta: { filter_count: 25 } }),
-      hangUp,
-      hangUp,
-      json(503, { errors: [{ message: "Under pressure", extensions: { code: "SERVICE_UNAVAILABLE" } }] })
-    )
-    expect((yield* server.fetch()).records).toBe(25)
   })
 
   describe("its poll", () => {

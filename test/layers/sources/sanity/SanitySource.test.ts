@@ -14,7 +14,6 @@ import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNod
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { SanitySourceConfig } from "../../../../src/layers/sources/sanity/SanityOptions.ts"
 import { sanitySource } from "../../../../src/layers/sources/sanity/SanitySource.ts"
-import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { follow, services, sourceRows } from "../../../support/content.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
@@ -302,20 +301,6 @@ describe("what Sanity refuses", () => {
         `Source "museum": Query "events": ${server.url} does not answer like Sanity`
       )
     }).pipe(run)
-  )
-
-  it.scoped("is asked again no sooner than it says", () =>
-    Effect.gen(function* () {
-      const server = yield* SanityServer.make(documents)
-      let refusals = 1
-      server.refuse((response) => {
-        if (--refusals === 0) server.refuse(undefined)
-        response.writeHead(429, { "retry-after": "7", connection: "close" }).end("{}")
-      })
-      const { fetch } = yield* setUp(server)
-      expect((yield* withAdvancingClock(fetch)).took).toBe(7000)
-      expect(server.requests).toHaveLength(2)
-    }).pipe(runWithAdvancingClock)
   )
 
   it("are options that do not go together, or are none", () => {

@@ -17,7 +17,7 @@ import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
-import { hangUp, json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
+import { json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
 import { makeStrapiSource, messageOf } from "../../../support/strapiSource.ts"
 
@@ -305,23 +305,6 @@ describe("strapiSource", () => {
     )
     const { formats: _, ...cover } = media
     expect(yield* (yield* fetch()).read("articles")).toMatchObject([{ cover }])
-  })
-
-  scenario("goes on when the server is away for a moment in the middle of the pages", function* () {
-    const server = yield* setUp(
-      { types: { articles: { entries: numbered(25) } }, maxLimit: 10 },
-      { types: { articles: {} } }
-    )
-    server.next(
-      json(200, {
-        data: numbered(10),
-        meta: { pagination: { page: 1, pageSize: 10, pageCount: 3, total: 25 } }
-      }),
-      hangUp,
-      hangUp,
-      json(503, {})
-    )
-    expect((yield* server.fetch()).records).toBe(25)
   })
 
   describe("its poll", () => {
