@@ -1,15 +1,17 @@
 /**
  * What the controller says of itself: the global state, for programs, and the status, for people.
  *
- * It owns the assembly of both. Each plugin has a slice of the state, and the status is made of the slices: those of Vitrine's
- * own plugins (`Slices.ts`) have a section each.
+ * It owns the assembly of both. Each plugin has a slice of the state, and says with a pure function what its slice means: sections of the
+ * status, problems, metrics. A plugin of one's own does it in the same way.
  *
- * A plugin of one's own reports what is wrong as `problems` in its slice, each a `Problem`: they are shown in its section of the
- * status, and count for the health of the controller. Rows beyond that are in a section that it adds.
+ * Simpler, and enough for many: `problems` in the slice of a plugin, each a `Problem`, are shown in its section of the status and count
+ * for the health of the controller; rows beyond that are in a section that it adds.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as MetricPair from "effect/MetricPair"
 import type * as Scope from "effect/Scope"
+import type { Problem } from "./Problem.ts"
 import type { GlobalState, Mode, Row, Section, StatusSnapshot } from "./StatusSnapshot.ts"
 
 export type {
@@ -29,11 +31,41 @@ export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
 }
 
+/** What people and monitoring see of a plugin. */
+export interface PluginReading {
+  readonly sections?: ReadonlyArray<Section>
+  readonly problems?: ReadonlyArray<Problem>
+  /** Made of the state, whenever they are asked for. Those of Effect's `Metric` are read without it. */
+  readonly metrics?: ReadonlyArray<MetricPair.MetricPair.Untyped>
+  /** Codes of problems that it logs itself when they begin and end. All others are logged for it. */
+  readonly logs?: ReadonlyArray<string>
+}
+
+/** The state that a slice is part of, and the time, in milliseconds since 1970. */
+export interface ReadingContext {
+  readonly state: GlobalState
+  readonly now: number
+}
+
+/** What a slice means. Pure. A slice is what the plugin has made of it, or `undefined`. */
+export type ReadSlice = (slice: unknown, context: ReadingContext) => PluginReading
+
+/** The state at one time, and all that it means. */
+export interface ControllerReading extends ReadingContext {
+  readonly sections: ReadonlyArray<Section>
+  readonly metrics: ReadonlyArray<MetricPair.MetricPair.Untyped>
+  /** Codes of problems that are logged where they are found. */
+  readonly logs: ReadonlySet<string>
+}
+
 /** What a controller says of itself: a slice of the state for each plugin, and sections of the status. */
 export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   ControllerState,
   {
     readonly mode: Mode
+
+    /** The state, and what it means: read once for all that is made of it. */
+    readonly read: Effect.Effect<ControllerReading>
 
     /** The slices, with what is momentary, and the problems that they and the sections have. */
     readonly state: Effect.Effect<GlobalState>
@@ -51,7 +83,12 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     ) => Effect.Effect<void, never, Scope.Scope>
 
     /**
-     * All sections by `order`; of the same order those of slices come first, then the others as they were added. A section that
+     * Until the scope ends, what the slice of a plugin means, read with every state. One that throws is left out, and that is logged.
+     */
+    readonly addReading: (plugin: string, read: ReadSlice) => Effect.Effect<void, never, Scope.Scope>
+
+    /**
+     * All sections by `order`; of the same order those of readings come first, then the others as they were added. A section that
      * fails is left out and logged.
      */
     readonly status: Effect.Effect<StatusSnapshot>

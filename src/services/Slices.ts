@@ -1,5 +1,5 @@
 /**
- * What each of Vitrine's plugins publishes in the state: one slice, of one of these kinds.
+ * What contents, transports and content servers publish in the state, for others that go by it: pages, hubs, monitoring.
  *
  * Everything that people and programs see of a plugin is made of its slice. No secret is ever in one.
  */
@@ -144,7 +144,8 @@ export const ContentState = Schema.Struct({
 export type ContentState = typeof ContentState.Type
 
 /** Why no events come from the bus. */
-const busProblem = optional(Schema.Struct({ since: timestamp, reason: Schema.String }))
+export const BusProblem = Schema.Struct({ since: timestamp, reason: Schema.String })
+export type BusProblem = typeof BusProblem.Type
 
 /** Of an HTTP transport: who has its event streams, and what it has sent. */
 export const TransportState = Schema.Struct({
@@ -171,7 +172,7 @@ export const TransportState = Schema.Struct({
   ),
   /** The origin whose pages hold the most streams, all of them counted; missing where no client sent one. */
   largestOrigin: optional(Schema.Struct({ origin: Schema.String, streams: count })),
-  problem: busProblem,
+  problem: optional(BusProblem),
   mostClients: count,
   eventsForwarded: count,
   framesMissed: count,
@@ -229,39 +230,3 @@ export const HealthRules = Schema.Struct({
   maxAgeMs: optional(Schema.Number)
 })
 export type HealthRules = typeof HealthRules.Type
-
-/** Of the dashboard. */
-export const DashboardState = Schema.Struct({
-  kind: Schema.Literal("dashboard"),
-  url: Schema.String,
-  rules: HealthRules,
-  pages: count,
-  maxPages: count,
-  problem: busProblem
-})
-export type DashboardState = typeof DashboardState.Type
-
-/** Of the connection to NATS. */
-export const NatsState = Schema.Struct({
-  kind: Schema.Literal("nats"),
-  /** The URLs of the options. */
-  servers: Schema.String,
-  prefix: Schema.String,
-  /** The connection, or why there is none. */
-  link: Schema.Union(
-    Schema.Struct({ since: timestamp, server: Schema.String, name: Schema.String }),
-    Schema.Struct({ since: timestamp, problem: Schema.String })
-  ),
-  /** Commands of this process that other processes do not know, and why. */
-  unknownElsewhere: optional(Schema.Struct({ commands: Schema.Array(Schema.String), reason: Schema.String })),
-  /** What waits for the server. */
-  waiting: Schema.Struct({ events: count, commands: count }),
-  /** Events that could not be published. */
-  failures: count,
-  lastFailure: optional(Schema.Struct({ at: timestamp, reason: Schema.String }))
-})
-export type NatsState = typeof NatsState.Type
-
-/** Those of Vitrine's own plugins, told apart by `kind`. */
-export const Slice = Schema.Union(ContentState, TransportState, ContentServerState, DashboardState, NatsState)
-export type Slice = typeof Slice.Type

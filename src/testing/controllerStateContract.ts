@@ -8,6 +8,9 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
+import * as MetricKey from "effect/MetricKey"
+import * as MetricPair from "effect/MetricPair"
+import * as MetricState from "effect/MetricState"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { ControllerState, type Identity, type Mode, type Row } from "../services/ControllerState.ts"
@@ -204,6 +207,45 @@ export const controllerStateContract = (
           },
           { name: "door", title: "Door", rows: [{ type: "text", text: "The door is open.", tone: "warn" }] }
         ])
+      }
+    )
+
+    scenario(
+      "says what a plugin makes of its slice: sections, problems and metrics, until the scope ends",
+      function* ({ state, status, updateSlice }) {
+        const { addMomentary, addReading, read } = yield* ControllerState
+        const lit = MetricPair.unsafeMake(MetricKey.gauge("lamps_lit"), MetricState.gauge(2))
+        yield* updateSlice("lamp", () => ({ lit: 1 }))
+        yield* addMomentary("lamp", Effect.succeed({ broken: 3 }))
+        const scope = yield* Scope.make()
+        yield* Scope.extend(
+          addReading("lamp", (slice, { now, state }) => ({
+            sections: [{ name: "lamp", order: 7, title: "Lamp", rows: [text(JSON.stringify(slice))] }],
+            problems: [{ code: "lamp:broken", severity: "warning", text: `${state.system.mode} ${now}` }],
+            metrics: [lit],
+            logs: ["lamp:broken"]
+          })),
+          scope
+        )
+        yield* addReading("throws", () => {
+          throw new Error("no")
+        })
+        yield* addReading("says nothing", () => ({}))
+        yield* TestClock.setTime(5)
+        const reading = yield* read
+        expect(reading).toMatchObject({ now: 5, logs: new Set(["lamp:broken"]) })
+        expect(reading.metrics).toContain(lit)
+        expect((yield* state).problems).toMatchObject([
+          { code: "lamp:broken", text: "persistent 5", count: 1 }
+        ])
+        expect(reading.state.problems).toEqual((yield* state).problems)
+        expect((yield* status).sections).toEqual(reading.sections)
+        expect(reading.sections).toEqual([
+          { name: "lamp", order: 7, title: "Lamp", rows: [text('{"lit":1,"broken":3}')] }
+        ])
+        yield* Scope.close(scope, Exit.void)
+        expect((yield* state).problems).toEqual([])
+        expect((yield* status).sections).toEqual([])
       }
     )
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { Slice } from "../../src/services/Slices.ts"
+import { ContentServerState } from "../../src/services/Slices.ts"
 import { player } from "../support/fleet.ts"
 
-const decode = Schema.decodeUnknownEither(Slice)
+const decode = Schema.decodeUnknownEither(ContentServerState)
 
 const contentServer = (players: unknown) => ({
   kind: "content-server",

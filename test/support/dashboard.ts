@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
 import type { DashboardConfig } from "../../src/layers/dashboard/DashboardOptions.ts"
+import { reading } from "../../src/layers/fetching/pluginReading.ts"
 import { ControllerState, type Mode } from "../../src/services/ControllerState.ts"
 import { Dashboard } from "../../src/services/Dashboard.ts"
 import * as rawHttp from "./rawHttp.ts"
@@ -39,8 +40,12 @@ export const openEvents = Effect.flatMap(port, rawHttp.connect).pipe(
   })
 )
 
-/** Puts a slice into the state, as the content plugin does. */
-export const setContent = (content: object) =>
-  Effect.flatMap(ControllerState, ({ updateSlice }) =>
-    updateSlice("content", () => ({ kind: "content", ...content }))
-  )
+/** Puts a slice into the state and says what it means, as the content plugin does. */
+export const setContent = Effect.fnUntraced(function* (content: object) {
+  const { addReading, state, updateSlice } = yield* ControllerState
+  const { plugins } = yield* state
+  if (plugins.content === undefined) {
+    yield* addReading("content", reading("content"))
+  }
+  yield* updateSlice("content", () => ({ kind: "content", ...content }))
+})

@@ -14,7 +14,7 @@ import { locateController } from "../../src/layers/control/socketPath.ts"
 import type { PlayerStatus } from "../../src/layers/status/players.ts"
 import { playersOf } from "../../src/layers/status/players.ts"
 import { type ScreenStatus, screensOf } from "../../src/layers/status/screens.ts"
-import { contentsOf, slicesOf } from "../../src/layers/status/slices.ts"
+import { contentsOf } from "../../src/layers/status/slices.ts"
 import type { Problem } from "../../src/services/Problem.ts"
 import type { ContentState } from "../../src/services/Slices.ts"
 import { token } from "./fleet.ts"
@@ -137,16 +137,16 @@ const makeMachine = Effect.fnUntraced(function* (name: string, config: string, {
     }).pipe(Effect.provideService(Scope.Scope, scope)),
     kill: end("SIGKILL"),
     stop: end("SIGTERM"),
-    view: Effect.zipWith(state, Clock.currentTimeMillis, (state, now): View => {
-      const slices = slicesOf(state)
-      const [content] = contentsOf(slices)
-      return {
-        content: content?.[1] ?? { kind: "content", sources: {} },
+    view: Effect.zipWith(
+      state,
+      Clock.currentTimeMillis,
+      (state, now): View => ({
+        content: contentsOf(state)[0]?.[1] ?? { kind: "content", sources: {} },
         problems: state.problems ?? [],
-        players: playersOf(state, now, slices),
-        screens: screensOf(state, now, slices)
-      }
-    }).pipe(Effect.option)
+        players: playersOf(state, now),
+        screens: screensOf(state, now)
+      })
+    ).pipe(Effect.option)
   } satisfies Machine
 })
 

@@ -1,7 +1,6 @@
 /**
  * Announces the problems of a controller when they begin and end: in the log, as events of the bus, and to whatever takes alerts.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
@@ -15,23 +14,6 @@ import { compare, type Found, type ProblemChange, type StandingProblems } from "
 /** How often it checks: the state does not say when one begins, because many begin as time goes on. */
 const checkEvery = "5 seconds"
 
-/** Codes of problems that are logged where they are found, with more than one sentence says, and so are their ends. */
-const loggedWhereFound: ReadonlySet<string> = new Set([
-  "content:failing",
-  "content:held",
-  "content:none",
-  "content:upstream",
-  "dashboard:no-events",
-  "hub:silent",
-  "nats:away",
-  "nats:commands",
-  "nats:unpublished",
-  "source:changes",
-  "source:waiting",
-  "source:warning",
-  "transport:no-events"
-])
-
 /**
  * Checks for problems until the scope ends. Each that has begun is logged, and published as `controller:problem:begin`, with its
  * fields and the node, and when it is over logged again, and published as `controller:problem:end`, with `endedAt` beside them;
@@ -40,7 +22,7 @@ const loggedWhereFound: ReadonlySet<string> = new Set([
 export const reportProblems = Effect.fnUntraced(function* (
   take: (found: Found) => Effect.Effect<void> = () => Effect.void
 ) {
-  const { state } = yield* ControllerState
+  const { read } = yield* ControllerState
   const bus = yield* EventBus
   const standing = yield* Ref.make<StandingProblems>(new Map())
   const warning = makeWarnWhile((reason) => `Problems cannot be announced on the event bus: ${reason}`)
@@ -58,13 +40,12 @@ export const reportProblems = Effect.fnUntraced(function* (
       )
 
   const check = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const read = yield* state
-    const found = compare(yield* Ref.get(standing), problemsOf(read, now), new Date(now).toISOString())
+    const { logs, now, state } = yield* read
+    const found = compare(yield* Ref.get(standing), problemsOf(state), new Date(now).toISOString())
     yield* Ref.set(standing, found.standing)
-    yield* Effect.forEach(found.changes, log, { discard: true })
+    yield* Effect.forEach(found.changes, (change) => log(change, logs), { discard: true })
     yield* take(found)
-    yield* Effect.forEach(found.changes, (change) => publish(change, read.system.node), { discard: true })
+    yield* Effect.forEach(found.changes, (change) => publish(change, state.system.node), { discard: true })
   })
 
   yield* check.pipe(
@@ -74,10 +55,10 @@ export const reportProblems = Effect.fnUntraced(function* (
   )
 })
 
-/** One that has become worse is in the log as an error in any case. */
-const log = (change: ProblemChange): Effect.Effect<void> => {
+/** Those of the codes in `logs` are logged where they are found. One that has become worse is in the log as an error in any case. */
+const log = (change: ProblemChange, logs: ReadonlySet<string>): Effect.Effect<void> => {
   const { code, severity, since, text } = change.problem
-  if (loggedWhereFound.has(code) && !(change._tag === "Begin" && change.isWorse)) {
+  if (logs.has(code) && !(change._tag === "Begin" && change.isWorse)) {
     return Effect.void
   }
   const line =

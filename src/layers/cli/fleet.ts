@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { playersOf, takesReports } from "../status/players.ts"
-import { contentsOf, slicesOf } from "../status/slices.ts"
+import { contentsOf } from "../status/slices.ts"
 import * as Command from "./Command.ts"
 import { configOption, jsonOption, runDirOption } from "./options.ts"
 import { commands } from "./overview.ts"
@@ -37,14 +37,13 @@ export const command = Command.make({
       const client = yield* IpcClient
       const state = yield* client.state
       const now = yield* Clock.currentTimeMillis
-      const slices = slicesOf(state)
-      if (!takesReports(slices)) {
-        const [hub] = contentsOf(slices).flatMap(([, { reports }]) =>
+      if (!takesReports(state)) {
+        const [hub] = contentsOf(state).flatMap(([, { reports }]) =>
           reports === undefined ? [] : [reports.to]
         )
         return yield* new TakesNoReports({ hub })
       }
-      const players = playersOf(state, now, slices)
+      const players = playersOf(state, now)
       return json
         ? printableJson(players, watch ? 0 : 2)
         : fleetText(players, { ...sizeOf(process.stdout), now, palette })

@@ -37,7 +37,7 @@ export const command = Command.make({
       }
       const state = yield* client.state
       const now = yield* Clock.currentTimeMillis
-      const health = healthOf(problemsOf(state, now))
+      const health = healthOf(problemsOf(state))
       return statusText(status, { health, now, palette })
     })
     const ask = asking(config, runDir)

@@ -28,6 +28,7 @@ import {
   decode,
   nameOf
 } from "./ContentServerOptions.ts"
+import { reading } from "./pluginReading.ts"
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
@@ -60,7 +61,7 @@ export const layerConfig = (
 /** The same without a layer. */
 export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {}) {
   const options = yield* decode(config)
-  const { addMomentary, mode } = yield* ControllerState
+  const { addMomentary, addReading, mode } = yield* ControllerState
   if (mode === "task") {
     return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
   }
@@ -105,6 +106,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     onNone: () => Effect.succeed({}),
     onSome: ({ players }) => Effect.map(players, (players) => ({ players }))
   })
+  yield* addReading(name, reading(name))
   yield* addMomentary(
     name,
     Effect.zipWith(

@@ -16,7 +16,6 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { Dashboard } from "../../services/Dashboard.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
-import type { DashboardState } from "../../services/Slices.ts"
 import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
@@ -24,6 +23,7 @@ import { type BindError, listen, urlOf } from "../http/listen.ts"
 import * as Access from "./access.ts"
 import * as Actions from "./actions.ts"
 import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
+import { type DashboardState, reading } from "./DashboardState.ts"
 import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
 import { makeLogTail } from "./logTail.ts"
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (
   addLogger: PluginContext["addLogger"] = addLoggerHere
 ) {
   const options = yield* decode(config)
-  const { addMomentary, mode } = yield* ControllerState
+  const { addMomentary, addReading, mode } = yield* ControllerState
   if (mode === "task") {
     return Dashboard.of({ address: Option.none() })
   }
@@ -119,6 +119,7 @@ export const make = Effect.fnUntraced(function* (
       ...Option.match(problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
     })
   )
+  yield* addReading("dashboard", reading("dashboard"))
   yield* addMomentary("dashboard", slice)
   return Dashboard.of({ address: Option.some(address) })
 })

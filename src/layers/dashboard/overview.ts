@@ -1,20 +1,19 @@
 /**
  * What the page shows of the controller, as data.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type Node } from "../../services/ControllerState.ts"
-import type { ContentState, Slice } from "../../services/Slices.ts"
+import { ControllerState, type GlobalState, type Node } from "../../services/ControllerState.ts"
+import type { ContentState } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import { type Health, healthOf, problemsOf } from "../status/Health.ts"
 import { type PlayerStatus, playersOf, takesReports } from "../status/players.ts"
 import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
-import { contentsOf, type Named, slicesOf } from "../status/slices.ts"
+import { contentServersOf, contentsOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
 import { playerTiles, screenTiles, type Tiles } from "./tiles.ts"
 
@@ -68,12 +67,8 @@ const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
 const patience = "5 seconds"
 
 /** Whether all is well, by the controller's own state. */
-export const makeHealth = Effect.map(ControllerState, ({ state }) =>
-  Effect.map(Effect.all({ now: Clock.currentTimeMillis, state }), ({ now, state }) => ({
-    ...healthOf(problemsOf(state, now)),
-    now,
-    state
-  }))
+export const makeHealth = Effect.map(ControllerState, ({ read }) =>
+  Effect.map(read, ({ metrics, now, state }) => ({ ...healthOf(problemsOf(state)), metrics, now, state }))
 )
 
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
@@ -87,16 +82,15 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     )
 
   return Effect.gen(function* () {
-    const { problems, state, ...health } = yield* readHealth
+    const { metrics: _, problems, state, ...health } = yield* readHealth
     const { node, startTime } = state.system
-    const slices = slicesOf(state)
-    const screens = screensOf(state, health.now, slices)
-    const players = playersOf(state, health.now, slices)
-    const contentSlices = contentsOf(slices)
+    const screens = screensOf(state, health.now)
+    const players = playersOf(state, health.now)
+    const contentSlices = contentsOf(state)
     const contents = yield* Effect.forEach(contentSlices, ([name, content]) =>
       Effect.map(versionsOf(name), (report) => ({
         ...contentOverview(name, content, report, screens, players),
-        ...pageOf(name, slices)
+        ...pageOf(name, state)
       }))
     )
     return {
@@ -108,17 +102,15 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       actions,
       contents,
       screens: screenTiles(screens),
-      ...(takesReports(slices) ? { players: playerTiles(players, contentSlices[0]?.[1].versionId) } : {})
+      ...(takesReports(state) ? { players: playerTiles(players, contentSlices[0]?.[1].versionId) } : {})
     } satisfies Overview
   })
 })
 
 /** That of the content server that is there for this content. */
-const pageOf = (content: string, slices: ReadonlyArray<Named<Slice>>): Pick<ContentOverview, "page"> => {
-  const [page] = slices.flatMap(([name, slice]) =>
-    slice.kind === "content-server" && name === `${content}-server` && slice.page !== undefined
-      ? [slice.page]
-      : []
+const pageOf = (content: string, state: GlobalState): Pick<ContentOverview, "page"> => {
+  const [page] = contentServersOf(state).flatMap(([name, { page }]) =>
+    name === `${content}-server` && page !== undefined ? [page] : []
   )
   return page === undefined ? {} : { page }
 }

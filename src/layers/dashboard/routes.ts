@@ -13,14 +13,12 @@ import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/responses.ts"
 import type { Health } from "../status/Health.ts"
-import { playersOf } from "../status/players.ts"
 import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
 import { makeHealth } from "./overview.ts"
 import { readPageFiles } from "./pageFiles.ts"
-import { playerMetrics } from "./playerMetrics.ts"
 import { problemMetrics } from "./problemMetrics.ts"
 import { contentType, prometheusText } from "./prometheus.ts"
 
@@ -73,11 +71,8 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     HttpRouter.route(
       "GET",
       "/metrics",
-      Effect.zipWith(Metric.snapshot, health, (pairs, { now, problems, state }) =>
-        text(
-          prometheusText([...pairs, ...problemMetrics(problems), ...playerMetrics(playersOf(state, now))]),
-          contentType
-        )
+      Effect.zipWith(Metric.snapshot, health, (pairs, { metrics, problems }) =>
+        text(prometheusText([...pairs, ...problemMetrics(problems), ...metrics]), contentType)
       )
     ),
     HttpRouter.route("GET", "/state", Effect.map(state, json)),

@@ -20,12 +20,12 @@ import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/compareAnnounced.ts"
-import { activeText } from "../status/content.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { type ContentSlice, makeSlice, withSources } from "./contentState.ts"
 import { makeFetchReport } from "./fetchReport.ts"
 import { beginCounts, countVersions } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
+import { activeText, reading } from "./pluginReading.ts"
 import { makeReport, type Report } from "./report.ts"
 import { type ActiveVersion, makeActiveVersion } from "./reportActiveVersion.ts"
 import { makeScreens } from "./screens.ts"
@@ -45,13 +45,14 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   { commands, name, schedule }: Settings,
   makeProvider: MakeProvider<E, R>
 ) {
-  const { addMomentary, mode } = yield* ControllerState
+  const { addMomentary, addReading, mode } = yield* ControllerState
   const scope = yield* Effect.scope
   const slice = yield* makeSlice(name)
   const report = yield* makeReport(name, slice)
   const provider = yield* makeProvider(report)
   yield* slice.update(withSources(provider.sourceIds))
   const screens = yield* makeScreens
+  yield* addReading(name, reading(name))
   yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
   yield* beginCounts
 

@@ -13,8 +13,8 @@ import {
   VersionStore,
   type VersionsReport
 } from "../../services/VersionStore.ts"
-import { activeText } from "../status/content.ts"
 import { countPromotion } from "./metrics.ts"
+import { activeText } from "./pluginReading.ts"
 import type { ActiveVersion } from "./reportActiveVersion.ts"
 
 export interface Undo extends Effect.Effect.Success<ReturnType<typeof makeUndo>> {}

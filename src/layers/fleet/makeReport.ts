@@ -7,10 +7,10 @@ import { maxReportBytes, type PlayerReport, type ReportedScreen } from "../../se
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import { codes } from "../status/content.ts"
+import { codes } from "../status/codes.ts"
 import { problemsOf } from "../status/Health.ts"
 import { type ScreenStatus, screensOf } from "../status/screens.ts"
-import { contentsOf, slicesOf } from "../status/slices.ts"
+import { contentsOf } from "../status/slices.ts"
 
 /** What the state does not say. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
@@ -36,8 +36,7 @@ export const makeReport = (
   now: number
 ): PlayerReport => {
   const { node, startTime } = state.system
-  const slices = slicesOf(state)
-  const slice = contentsOf(slices).find(([name]) => name === content)?.[1]
+  const slice = contentsOf(state).find(([name]) => name === content)?.[1]
   const copied = slice === undefined ? undefined : copiedPercent(slice)
   const empty: PlayerReport = {
     vitrine: name(vitrine),
@@ -59,14 +58,14 @@ export const makeReport = (
     warnings: []
   }
   // What the hub reads has reached it.
-  const problems = problemsOf(state, now).filter(
+  const problems = problemsOf(state).filter(
     ({ code, subject }) => code !== codes.hubSilent || subject !== slice?.reports?.to
   )
   const room = makeRoom(maxReportBytes - sizeOf(empty))
   return {
     ...empty,
     problems: room.take(problems.slice(0, maxItems).map(reportedProblem)),
-    screens: room.take(screensOf(state, now, slices).slice(0, maxItems).map(reportedScreen)),
+    screens: room.take(screensOf(state, now).slice(0, maxItems).map(reportedScreen)),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
   }
 }

@@ -35,6 +35,7 @@ import {
   type RoutesConfig
 } from "./HttpTransportOptions.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
+import { reading } from "./pluginReading.ts"
 import * as transportRoutes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
 
@@ -160,7 +161,8 @@ const report = (
   place: Place
 ) =>
   Effect.gen(function* () {
-    const { addMomentary, updateSlice } = yield* ControllerState
+    const { addMomentary, addReading, updateSlice } = yield* ControllerState
+    yield* addReading(name, reading(name))
     const connections = Effect.gen(function* () {
       const { clients } = yield* statistics
       return {

@@ -19,9 +19,13 @@ import {
   type GlobalState,
   type Identity,
   type Mode,
+  type PluginReading,
+  type ReadingContext,
+  type ReadSlice,
   type Section
 } from "../../services/ControllerState.ts"
-import { readState } from "../status/readState.ts"
+import { gather } from "../status/gather.ts"
+import * as machine from "../status/machineReading.ts"
 import { type Remembered, remember } from "../status/remembered.ts"
 
 /** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
@@ -37,24 +41,28 @@ export const make = (mode: Mode, given?: Identity) =>
     })
     const momentary = yield* Ref.make<ReadonlyArray<Part<Momentary>>>([])
     const added = yield* Ref.make<ReadonlyArray<Part<Section>>>([])
-
+    const readings = yield* Ref.make<ReadonlyArray<Reader>>([])
+    const ofMachine = makeReader("system", machine.reading)
     const remembered = yield* Ref.make<Remembered>(new Map())
 
     const read = Effect.gen(function* () {
-      const fields = yield* readAll(momentary)
-      const sections = yield* readAll(added)
+      const fields = yield* readAll(yield* Ref.get(momentary))
+      const sections = yield* readAll(yield* Ref.get(added))
       const state = fields.reduce(merge, yield* Ref.get(resting))
       const now = yield* Clock.currentTimeMillis
-      const reading = readState(state, sections, now)
-      const problems = yield* Ref.modify(remembered, (before) => {
-        const { remembered, standing } = remember(before, reading.problems, new Date(now).toISOString())
+      const readers = [...(yield* Ref.get(readings)), ofMachine]
+      const said = yield* readAll(readers.map((read) => read({ now, state })))
+      const { problems, ...reading } = gather(state, said, sections)
+      const standing = yield* Ref.modify(remembered, (before) => {
+        const { remembered, standing } = remember(before, problems, new Date(now).toISOString())
         return [standing, remembered]
       })
-      return { sections: reading.sections, state: { ...state, problems } }
+      return { ...reading, now, state: { ...state, problems: standing } }
     })
 
     return ControllerState.of({
       mode,
+      read,
       state: Effect.map(read, ({ state }) => state),
       updateSlice: (plugin, f) =>
         Ref.update(resting, ({ _version, plugins, system }) => ({
@@ -65,16 +73,15 @@ export const make = (mode: Mode, given?: Identity) =>
       addMomentary: (plugin, fields) =>
         addTo(
           momentary,
-          orNothing(
-            `What the state says of "${plugin}" could not be read`,
+          orNothing(`What the state says of "${plugin}" could not be read`)(
             Effect.map(fields, (fields) => [plugin, fields] as const)
           )
         ),
+      addReading: (plugin, read) => addTo(readings, makeReader(plugin, read)),
       addSection: ({ rows, ...head }) =>
         addTo(
           added,
-          orNothing(
-            `The status section "${head.name}" could not be built`,
+          orNothing(`The status section "${head.name}" could not be built`)(
             Effect.map(rows, (rows) => ({ ...head, rows }))
           )
         ),
@@ -96,11 +103,24 @@ type Part<A> = Effect.Effect<Option.Option<A>>
 /** A plugin's name, and fields of its slice. */
 type Momentary = readonly [plugin: string, fields: object]
 
-const readAll = <A>(parts: Ref.Ref<ReadonlyArray<Part<A>>>) =>
-  Effect.map(Effect.flatMap(Ref.get(parts), Effect.all), Array.getSomes)
+/** What a plugin says, and its name. */
+type Reader = (context: ReadingContext) => Part<readonly [plugin: string, reading: PluginReading]>
+
+const makeReader = (plugin: string, read: ReadSlice): Reader => {
+  const orLeftOut = orNothing(`What "${plugin}" says of its state could not be read`)
+  return (context) =>
+    orLeftOut(
+      Effect.sync(
+        () =>
+          [plugin, read(Option.getOrUndefined(Record.get(context.state.plugins, plugin)), context)] as const
+      )
+    )
+}
+
+const readAll = <A>(parts: ReadonlyArray<Part<A>>) => Effect.map(Effect.all(parts), Array.getSomes)
 
 /** Until the scope ends. */
-const addTo = <A>(parts: Ref.Ref<ReadonlyArray<Part<A>>>, part: Part<A>) =>
+const addTo = <A>(parts: Ref.Ref<ReadonlyArray<A>>, part: A) =>
   Effect.acquireRelease(Ref.update(parts, Array.append(part)), () =>
     Ref.update(
       parts,
@@ -117,10 +137,11 @@ const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => 
 }
 
 /** A failure is logged once, until it works again. */
-const orNothing = <A>(message: string, effect: Effect.Effect<A, unknown>): Part<A> => {
+const orNothing = (message: string) => {
   const warning = makeWarnWhile((reason) => `${message}: ${reason}`)
-  return Effect.matchCauseEffect(effect, {
-    onSuccess: (value) => Effect.as(warning.works, Option.some(value)),
-    onFailure: (cause) => Effect.as(warning.fails(messageOf(Cause.squash(cause))), Option.none())
-  })
+  return <A>(effect: Effect.Effect<A, unknown>): Part<A> =>
+    Effect.matchCauseEffect(effect, {
+      onSuccess: (value) => Effect.as(warning.works, Option.some(value)),
+      onFailure: (cause) => Effect.as(warning.fails(messageOf(Cause.squash(cause))), Option.none())
+    })
 }

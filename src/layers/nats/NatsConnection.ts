@@ -22,9 +22,10 @@ import type { InvalidOptions } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { reconnect } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { NatsState } from "../../services/Slices.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
+import type { NatsState } from "./NatsState.ts"
+import { reading } from "./pluginReading.ts"
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
@@ -139,6 +140,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
         ...traffic.now()
       })
     )
+    yield* state.value.addReading("nats", reading)
     yield* state.value.addMomentary("nats", slice)
   }
   yield* Effect.timeoutOption(Deferred.await(tried), requestTimeout)

@@ -1,7 +1,7 @@
 /**
  * What one process has on its way to the server, which bounds it, and what it could not publish.
  */
-import type { NatsState } from "../../services/Slices.ts"
+import type { NatsState } from "./NatsState.ts"
 
 export interface Traffic {
   /** An event that waits for the server; gives what ends the wait, or nothing where too much waits already. */

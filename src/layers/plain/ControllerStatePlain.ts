@@ -1,6 +1,7 @@
 /**
  * The state and the status of a plain controller.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -17,6 +18,14 @@ export const make = (
     mode: context.mode,
     state: Effect.sync(() => context.getGlobalState()),
     status: Effect.sync(() => context.getStatusSnapshot()),
+    read: Effect.map(Clock.currentTimeMillis, (now) => ({
+      state: context.getGlobalState(),
+      now,
+      sections: context.getStatusSnapshot().sections,
+      metrics: [],
+      logs: new Set()
+    })),
+    addReading: () => Effect.void,
     addSection: () => Effect.void,
     addMomentary: () => Effect.void,
     updateSlice: (_plugin, f) =>

@@ -5,8 +5,8 @@
  */
 import type { Problem } from "../../services/Problem.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import * as content from "./content.ts"
-import { readState } from "./readState.ts"
+import { codes } from "./codes.ts"
+import { reported } from "./slices.ts"
 
 /** The first one that applies, from the worst. */
 export type HealthWord = "NO CONTENT" | "FAILING" | "HELD" | "WARNING" | "OK"
@@ -26,17 +26,17 @@ export const healthOf = (problems: ReadonlyArray<Problem>): Health => {
 
 const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
   const has = (code: string) => problems.some((problem) => problem.code === code)
-  return has(content.codes.none)
+  return has(codes.none)
     ? "NO CONTENT"
     : problems.some(({ severity }) => severity === "error")
       ? "FAILING"
-      : has(content.codes.held)
+      : has(codes.held)
         ? "HELD"
         : problems.length > 0
           ? "WARNING"
           : "OK"
 }
 
-/** Those of a state, errors first; where it has none of its own, what its slices say now (milliseconds since 1970). */
-export const problemsOf = (state: GlobalState, now: number): ReadonlyArray<Problem> =>
-  state.problems ?? readState(state, [], now).problems
+/** Those of a state, errors first; where it lists none, as that of another controller, what its slices report. */
+export const problemsOf = ({ plugins, problems }: GlobalState): ReadonlyArray<Problem> =>
+  problems ?? Object.values(plugins).flatMap(reported)

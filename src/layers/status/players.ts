@@ -7,11 +7,11 @@ import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, Player, Slice } from "../../services/Slices.ts"
+import type { ContentState, Player } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import { firstRows, kv, text, toneOf } from "./rows.ts"
 import { screenWords } from "./screens.ts"
-import { contentsOf, type Named, slicesOf } from "./slices.ts"
+import { contentServersOf, contentsOf } from "./slices.ts"
 
 /**
  * `behind`: it has had another version than the active one of the hub for longer than a minute, and copies nothing. `problem`: it
@@ -48,14 +48,10 @@ const settlingMs = 60_000
 const missedMs = 10 * 60_000
 
 /** The worst first. */
-export const playersOf = (
-  state: State,
-  now: number,
-  slices: ReadonlyArray<Named<Slice>> = slicesOf(state)
-): ReadonlyArray<PlayerStatus> => {
+export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus> => {
   const { players = [], startTime } = state.system
   const expected = new Map(players.map(({ id, label }) => [id, label]))
-  const reports = reportsOf(slices)
+  const reports = reportsOf(state)
   const heard = [...reports].map(
     ([id, { content, said }]): Found => ({
       id,
@@ -69,7 +65,7 @@ export const playersOf = (
     ([id, label = id]): ReadonlyArray<Found> =>
       reports.has(id) ? [] : [{ id, name: label, isExpected: true, word: "never seen", since: startTime }]
   )
-  const hub = { now, startTime, takesReports: takesReports(slices) }
+  const hub = { now, startTime, takesReports: takesReports(state) }
   return [...heard, ...unseen]
     .map((player): PlayerStatus => ({ ...player, ...problemOf(player, hub) }))
     .toSorted(byRank)
@@ -84,15 +80,13 @@ interface Heard {
 }
 
 /** By the ids of the players. */
-const reportsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyMap<string, Heard> => {
-  const contents = new Map(contentsOf(slices))
+const reportsOf = (state: State): ReadonlyMap<string, Heard> => {
+  const contents = new Map(contentsOf(state))
   return new Map(
-    slices.flatMap(([name, slice]) =>
-      slice.kind === "content-server"
-        ? (slice.players ?? []).map(
-            (said) => [said.node.id, { said, content: contents.get(name.replace(/-server$/, "")) }] as const
-          )
-        : []
+    contentServersOf(state).flatMap(([name, { players = [] }]) =>
+      players.map(
+        (said) => [said.node.id, { said, content: contents.get(name.replace(/-server$/, "")) }] as const
+      )
     )
   )
 }
@@ -292,7 +286,7 @@ export const isUnwell = ({ problem, word }: PlayerStatus): boolean =>
 /** How many are up to date, and each with something to look at. Nothing where no reports are taken. */
 export const sectionsOf = (
   players: ReadonlyArray<PlayerStatus>,
-  slices: ReadonlyArray<Named<Slice>>
+  state: Pick<GlobalState, "plugins">
 ): ReadonlyArray<Section> => {
   const others = players.filter(({ said }) => said !== undefined && isOfAnotherVitrine(said)).length
   const versions = `${countText(others, "player")} ${others === 1 ? "runs" : "run"} another version of Vitrine than this hub, ${vitrineVersion}`
@@ -301,12 +295,12 @@ export const sectionsOf = (
     ...firstRows(players.filter(isUnwell), playerRow),
     ...(others === 0 ? [] : [text(versions, "neutral")])
   ]
-  return takesReports(slices) ? [{ name: sectionName, order: 31, title: "Players", rows }] : []
+  return takesReports(state) ? [{ name: sectionName, order: 31, title: "Players", rows }] : []
 }
 
 /** Whether players can report to this machine. */
-export const takesReports = (slices: ReadonlyArray<Named<Slice>>): boolean =>
-  slices.some(([, slice]) => slice.kind === "content-server" && slice.players !== undefined)
+export const takesReports = (state: Pick<GlobalState, "plugins">): boolean =>
+  contentServersOf(state).some(([, { players }]) => players !== undefined)
 
 const playerRow = (player: PlayerStatus): Row =>
   kv(player.name, playerText(player), player.problem === undefined ? "neutral" : toneOf(player.problem))

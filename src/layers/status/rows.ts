@@ -2,6 +2,7 @@
  * Rows of the status, and problems as rows and of rows.
  */
 import type { Problem } from "../../services/Problem.ts"
+import type { BusProblem } from "../../services/Slices.ts"
 import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
 
 export const kv = (label: string, value: string, tone?: Tone): Row => ({
@@ -23,6 +24,16 @@ export const toneOf = ({ severity }: Problem): Extract<Tone, "warn" | "error"> =
   severity === "error" ? "error" : "warn"
 
 export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(problem))
+
+/** How many of so many are in use. */
+export const used = (label: string, count: number, maximum: number): Row =>
+  kv(label, `${count} of ${maximum}`, count < maximum ? "ok" : "warn")
+
+/** That no events come from the bus. */
+export const busRows = (problem: BusProblem | undefined): ReadonlyArray<Row> =>
+  problem === undefined
+    ? []
+    : [kv("Event bus", `no events since ${problem.since}: ${problem.reason}`, "error")]
 
 /** How many of one kind are listed. */
 const maxListed = 20

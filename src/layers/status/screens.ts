@@ -3,10 +3,10 @@
  */
 import * as Order from "effect/Order"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, Screen, Slice, TransportState } from "../../services/Slices.ts"
+import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import { firstRows, kv, problemRow, problemsIn, toneOf } from "./rows.ts"
-import { contentsOf, type Named, slicesOf } from "./slices.ts"
+import { contentsOf, transportsOf } from "./slices.ts"
 
 /**
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
@@ -70,14 +70,10 @@ export const isHidden = ({ drawing, visible }: Presence): boolean => visible ===
 const settlingMs = 15_000
 
 /** The worst first. Of screens that nobody expects, those that have closed, or whose lease is over, are left out. */
-export const screensOf = (
-  state: State,
-  now: number,
-  slices: ReadonlyArray<Named<Slice>> = slicesOf(state)
-): ReadonlyArray<ScreenStatus> => {
-  const contents = contentsOf(slices)
+export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
+  const contents = contentsOf(state)
   const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
-  const streams = streamsOf(slices)
+  const streams = streamsOf(state)
   const known = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (said): Found => ({
@@ -124,10 +120,10 @@ const isAway = ({ word }: Found): boolean => word === "silent" || word === "clos
 type Stream = NonNullable<TransportState["consumers"]>[number]
 
 /** Of each consumer the stream that is open, or that ended last. */
-const streamsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyMap<string, Stream> =>
+const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
   new Map(
-    slices
-      .flatMap(([, slice]) => (slice.kind === "http-transport" ? (slice.consumers ?? []) : []))
+    transportsOf(state)
+      .flatMap(([, { consumers = [] }]) => consumers)
       .toSorted((one, other) => Order.string(endOf(one), endOf(other)))
       .map((stream) => [stream.id, stream])
   )

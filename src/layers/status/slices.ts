@@ -1,26 +1,34 @@
 /**
- * The slices of a state that Vitrine knows, by their names, and the problems that others report.
+ * The slices of a state: those of one kind, the problems that others report, and the reading of one.
  */
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { PluginReading, ReadingContext, ReadSlice } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
-import { type ContentState, Slice } from "../../services/Slices.ts"
+import { ContentServerState, ContentState, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
 
 export type Named<S> = readonly [name: string, slice: S]
 
-const decode = Schema.decodeUnknownEither(Slice)
+type Plugins = Pick<GlobalState, "plugins">
 
-export const slicesOf = ({ plugins }: Pick<GlobalState, "plugins">): ReadonlyArray<Named<Slice>> =>
-  Object.entries(plugins).flatMap(([name, slice]) =>
-    Either.match(decode(slice), { onLeft: () => [], onRight: (slice) => [[name, slice] as const] })
-  )
+/** The slices of one kind, by their names. A state is looked through once, however often it is asked. */
+const slicesOf = <S, I>(schema: Schema.Schema<S, I>) => {
+  const is = Schema.is(schema)
+  const found = new WeakMap<object, ReadonlyArray<Named<S>>>()
+  return ({ plugins }: Plugins): ReadonlyArray<Named<S>> => {
+    const slices =
+      found.get(plugins) ??
+      Object.entries(plugins).flatMap(([name, slice]) => (is(slice) ? [[name, slice] as const] : []))
+    found.set(plugins, slices)
+    return slices
+  }
+}
 
-/** Those of contents among them. */
-export const contentsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyArray<Named<ContentState>> =>
-  slices.flatMap(([name, slice]) => (slice.kind === "content" ? [[name, slice] as const] : []))
+export const contentsOf = slicesOf(ContentState)
+export const transportsOf = slicesOf(TransportState)
+export const contentServersOf = slicesOf(ContentServerState)
 
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
@@ -29,3 +37,16 @@ export const reported = (slice: unknown): ReadonlyArray<Problem> =>
   Predicate.hasProperty(slice, "problems") && Array.isArray(slice.problems)
     ? slice.problems.flatMap((problem) => Option.toArray(decodeProblem(problem)))
     : []
+
+/** The reading of slices of one kind. One that is not there yet means nothing. */
+export const readingOf = <S, I>(
+  schema: Schema.Schema<S, I>,
+  read: (slice: S, context: ReadingContext) => PluginReading
+): ReadSlice => {
+  const is = Schema.is(schema)
+  return (slice, context) => (is(slice) ? read(slice, context) : {})
+}
+
+/** The title of a section: with the name of the plugin where that is not the usual one. */
+export const titleOf = (title: string, name: string, { kind }: { readonly kind: string }): string =>
+  name === kind ? title : `${title}: ${name}`

@@ -27,7 +27,8 @@ const services = Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("
 const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   const log: Array<string> = []
   return Effect.gen(function* () {
-    const { updateSlice } = yield* ControllerState
+    const { addReading, updateSlice } = yield* ControllerState
+    yield* addReading("lamps", () => ({ logs: ["lamp:logged"] }))
     yield* reportProblems()
     for (const problems of rounds) {
       yield* updateSlice("lamps", () => ({ problems }))
@@ -80,9 +81,9 @@ describe("problems of a controller", () => {
 
   it.scoped("are not logged again where what found them has done so, unless they become errors", () =>
     Effect.gen(function* () {
-      const failing: Problem = { ...lamp, code: "content:failing", text: "Fetches fail." }
+      const failing: Problem = { ...lamp, code: "lamp:logged", text: "The lamp burns." }
       expect(yield* logOf([failing], [{ ...failing, severity: "error" }], [])).toEqual([
-        "ERROR Fetches fail."
+        "ERROR The lamp burns."
       ])
     })
   )

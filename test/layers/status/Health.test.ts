@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { healthOf } from "../../../src/layers/status/Health.ts"
-import { readState } from "../../../src/layers/status/readState.ts"
 import type { Row, Section } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import type { ContentState, HealthRules } from "../../../src/services/Slices.ts"
+import { readState } from "../../support/readState.ts"
 
 const start = Date.parse("2026-11-22T09:00:00.000Z")
 const at = (minutes: number) => new Date(start + minutes * 60_000).toISOString()

@@ -8,10 +8,9 @@ import {
   sectionsOf,
   summaryOf
 } from "../../../src/layers/status/players.ts"
-import { readState } from "../../../src/layers/status/readState.ts"
-import { slicesOf } from "../../../src/layers/status/slices.ts"
 import type { ContentState, Player } from "../../../src/services/Slices.ts"
 import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
+import { readState } from "../../support/readState.ts"
 
 const start = Date.parse("2026-11-21T09:30:00.000Z")
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
@@ -77,7 +76,7 @@ const stateOf = ({ content, expected, from = 0, players }: Case): GlobalState =>
 
 /** The rows of the status about players. */
 const rowsOf = (players: ReadonlyArray<PlayerStatus>) =>
-  sectionsOf(players, slicesOf(stateOf({ players: [] }))).flatMap(({ rows }) => rows)
+  sectionsOf(players, stateOf({ players: [] })).flatMap(({ rows }) => rows)
 
 const playersAt = (given: Case, seconds: number) => playersOf(stateOf(given), start + seconds * 1000)
 

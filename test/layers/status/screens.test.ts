@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { healthOf, problemsOf } from "../../../src/layers/status/Health.ts"
-import { readState } from "../../../src/layers/status/readState.ts"
+import { healthOf } from "../../../src/layers/status/Health.ts"
 import { screensOf } from "../../../src/layers/status/screens.ts"
 import type { ContentState, Screen, TransportState } from "../../../src/services/Slices.ts"
 import type { ExpectedScreen, GlobalState } from "../../../src/services/StatusSnapshot.ts"
+import { readState } from "../../support/readState.ts"
 
 const start = Date.parse("2026-11-21T09:30:00.000Z")
 const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
@@ -51,7 +51,8 @@ const stateOf = ({ consumers, expected, from = 0, screens = [], slice }: Case): 
 const words = (given: Case, seconds: number) =>
   screensOf(stateOf(given), start + seconds * 1000).map(({ word }) => word)
 
-const problemsAt = (given: Case, seconds: number) => problemsOf(stateOf(given), start + seconds * 1000)
+const problemsAt = (given: Case, seconds: number) =>
+  readState(stateOf(given), [], start + seconds * 1000).problems
 
 const codes = (given: Case, seconds: number) => problemsAt(given, seconds).map(({ code }) => code)
 
@@ -227,6 +228,6 @@ it("is not away while it shows another content of the controller", () => {
 it("is not OK with every screen closed where screens are expected, and FAILING then", () => {
   const closed = { ...page, closedAt: at(1) }
   const state = stateOf({ screens: [closed], expected: [...expected, { id: "right" }] })
-  expect(healthOf(problemsOf(state, start + 60_000)).word).toBe("FAILING")
-  expect(healthOf(problemsOf(stateOf({ screens: [closed] }), start + 60_000)).word).toBe("OK")
+  expect(healthOf(readState(state, [], start + 60_000).problems).word).toBe("FAILING")
+  expect(healthOf(readState(stateOf({ screens: [closed] }), [], start + 60_000).problems).word).toBe("OK")
 })

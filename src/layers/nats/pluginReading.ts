@@ -3,11 +3,18 @@
  */
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { NatsState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
-import { kv } from "./rows.ts"
+import { kv } from "../status/rows.ts"
+import { readingOf } from "../status/slices.ts"
+import { NatsState } from "./NatsState.ts"
 
-export const problems = (slice: NatsState): ReadonlyArray<Problem> => {
+export const reading = readingOf(NatsState, (slice) => ({
+  sections: [{ name: "nats", order: 30, title: "NATS", rows: rows(slice) }],
+  problems: problems(slice),
+  logs: ["nats:away", "nats:commands", "nats:unpublished"]
+}))
+
+const problems = (slice: NatsState): ReadonlyArray<Problem> => {
   const { failures, lastFailure, link, servers, unknownElsewhere } = slice
   return [
     ...("problem" in link
@@ -43,7 +50,7 @@ export const problems = (slice: NatsState): ReadonlyArray<Problem> => {
   ]
 }
 
-export const rows = (slice: NatsState): ReadonlyArray<Row> => {
+const rows = (slice: NatsState): ReadonlyArray<Row> => {
   const { failures, lastFailure, link, prefix, servers, unknownElsewhere, waiting } = slice
   return [
     "problem" in link

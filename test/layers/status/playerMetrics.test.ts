@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { playerMetrics } from "../../../src/layers/dashboard/playerMetrics.ts"
 import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
+import { playerMetrics } from "../../../src/layers/status/playerMetrics.ts"
 import type { PlayerStatus } from "../../../src/layers/status/players.ts"
 
 const problem = { code: "a", severity: "warning", text: "…" } as const

@@ -3,11 +3,19 @@
  */
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { TransportState } from "../../services/Slices.ts"
+import { TransportState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
-import { kv, list, text } from "./rows.ts"
+import { busRows, kv, list, text } from "../status/rows.ts"
+import { readingOf, titleOf } from "../status/slices.ts"
 
-export const problems = (name: string, slice: TransportState): ReadonlyArray<Problem> => {
+export const reading = (name: string) =>
+  readingOf(TransportState, (slice, { now }) => ({
+    sections: [{ name, order: 20, title: titleOf("HTTP transport", name, slice), rows: rows(slice, now) }],
+    problems: problems(name, slice),
+    logs: ["transport:no-events"]
+  }))
+
+const problems = (name: string, slice: TransportState): ReadonlyArray<Problem> => {
   const { clients, clientsDropped, framesMissed, kind, maxClients, problem } = slice
   const transport = name === kind ? "HTTP transport" : `HTTP transport "${name}"`
   const warning = (code: string, text: string): Problem => ({
@@ -49,7 +57,7 @@ export const problems = (name: string, slice: TransportState): ReadonlyArray<Pro
   ]
 }
 
-export const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {
+const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {
   const { clients, clientsDropped, eventsForwarded, framesMissed, lastEvent, maxClients } = slice
   return [
     kv("Address", slice.url ?? `${slice.path} of another server`),
@@ -70,12 +78,6 @@ export const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => 
     kv("Last event", lastEvent === undefined ? "none yet" : `${lastEvent.name} at ${lastEvent.at}`)
   ]
 }
-
-/** That no events come from the bus. */
-export const busRows = (problem: TransportState["problem"]): ReadonlyArray<Row> =>
-  problem === undefined
-    ? []
-    : [kv("Event bus", `no events since ${problem.since}: ${problem.reason}`, "error")]
 
 const groupRows = ({ clients, streams }: TransportState, now: number): ReadonlyArray<Row> => {
   if (streams.length === 0) {

@@ -6,7 +6,7 @@
 import * as MetricKey from "effect/MetricKey"
 import * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
-import { type PlayerStatus, screenCounts } from "../status/players.ts"
+import { type PlayerStatus, screenCounts } from "./players.ts"
 
 const gauge = (name: string, description: string) => MetricKey.gauge(name, { description })
 

@@ -10,7 +10,7 @@ import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import {
-  type ContentState,
+  ContentState,
   type HealthRules,
   type Reports,
   type SourceState,
@@ -20,12 +20,37 @@ import {
 import type { Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
-import { kv, list, problemRow, text } from "./rows.ts"
-import * as screens from "./screens.ts"
-import { reported } from "./slices.ts"
+import { codes } from "../status/codes.ts"
+import { rulesOf } from "../status/healthRules.ts"
+import { kv, list, problemRow, text } from "../status/rows.ts"
+import * as screens from "../status/screens.ts"
+import { readingOf, reported, titleOf } from "../status/slices.ts"
 
-/** Those that decide about the word for the whole, and what a hub need not be sent. */
-export const codes = { none: "content:none", held: "content:held", hubSilent: "hub:silent" } as const
+export const reading = (name: string) =>
+  readingOf(ContentState, (slice, { now, state }) => ({
+    sections: [
+      {
+        name,
+        order: 10,
+        title: titleOf("Content", name, slice),
+        rows: rows(
+          slice,
+          screens.screensOf(state, now).filter(({ content }) => content === name)
+        )
+      }
+    ],
+    problems: problems(name, slice, rulesOf(state), now),
+    logs: [
+      codes.none,
+      codes.held,
+      codes.hubSilent,
+      "content:failing",
+      "content:upstream",
+      "source:changes",
+      "source:waiting",
+      "source:warning"
+    ]
+  }))
 
 export const problems = (
   name: string,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
-import { problems, rows } from "../../../src/layers/status/content.ts"
-import { screensOf } from "../../../src/layers/status/screens.ts"
+import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"
 import type { ContentState, Reports, Screen } from "../../../src/services/Slices.ts"
 
@@ -26,6 +25,15 @@ const lease = {
   isSilent: false
 }
 
+/** What a content says at this time, in milliseconds since 1970. */
+const read = (slice: ContentState, now: number) => {
+  const system = { startTime: heardAt, mode: "persistent" } as const
+  return reading("content")(slice, { now, state: { system, plugins: { content: slice }, _version: 1 } })
+}
+
+const sectionRows = (slice: ContentState, now = Date.parse(heardAt)): ReadonlyArray<Row> =>
+  (read(slice, now).sections ?? []).flatMap(({ rows }) => rows)
+
 const rowsOf = (...screens: ReadonlyArray<Screen>) => {
   const slice = {
     kind: "content",
@@ -41,8 +49,7 @@ const rowsOf = (...screens: ReadonlyArray<Screen>) => {
       isRead: false
     }))
   } as const
-  const system = { startTime: heardAt, mode: "persistent" } as const
-  return rows(slice, screensOf({ system, plugins: { content: slice } }, Date.parse("2026-11-21T09:31:30Z")))
+  return sectionRows(slice, Date.parse("2026-11-21T09:31:30Z"))
 }
 
 const itemsOf = (label: string, rows: ReadonlyArray<Row>) =>
@@ -112,7 +119,7 @@ describe("the reports to a hub", () => {
   const takenAt = "2026-11-21T09:00:00.000Z"
   const slice = (reports: Reports): ContentState => ({ kind: "content", versionId, sources: {}, reports })
   const rowsOfReports = (reports: Reports) =>
-    rows(slice(reports), []).filter(
+    sectionRows(slice(reports)).filter(
       (row) => row.type === "text" || (row.type === "kv" && row.label.startsWith("Reports"))
     )
   const row = (value: string, tone: string) => ({ type: "kv", label: `Reports to ${to}`, value, tone })
@@ -129,14 +136,13 @@ describe("the reports to a hub", () => {
       row(`taken at ${takenAt}`, "ok"),
       { type: "text", text: `The hub runs Vitrine 0.0.1, this is ${vitrineVersion}`, tone: "neutral" }
     ])
-    expect(problems("content", slice({ to, takenAt, vitrine: "0.0.1" }), { failingForMs: 1 }, 0)).toEqual([])
+    expect(read(slice({ to, takenAt, vitrine: "0.0.1" }), 0).problems).toEqual([])
   })
 
   it("are a problem when the hub has not taken them for half a minute", () => {
     const since = "2026-11-21T09:00:05.000Z"
     const reports = { to, takenAt, problem: { since, reason: "it is away" } }
-    const found = (seconds: number) =>
-      problems("content", slice(reports), { failingForMs: 1 }, Date.parse(since) + seconds * 1000)
+    const found = (seconds: number) => read(slice(reports), Date.parse(since) + seconds * 1000).problems
     expect(rowsOfReports(reports)).toEqual([row(`not taken since ${since}: it is away`, "warn")])
     expect(found(29)).toEqual([])
     expect(found(30)).toEqual([

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { readState } from "../../../src/layers/status/readState.ts"
-import type {
-  ContentServerState,
-  DashboardState,
-  NatsState,
-  TransportState
-} from "../../../src/services/Slices.ts"
+import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
+import type { NatsState } from "../../../src/layers/nats/NatsState.ts"
+import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
+import { readState } from "../../support/readState.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
 const away = { since, reason: "no connection" }

@@ -1,0 +1,36 @@
+/**
+ * What the slice of a content server means.
+ */
+import { countText, sizeText } from "../../internal/readable.ts"
+import type { Problem } from "../../services/Problem.ts"
+import { ContentServerState } from "../../services/Slices.ts"
+import type { Row } from "../../services/StatusSnapshot.ts"
+import { kv, used } from "../status/rows.ts"
+import { readingOf } from "../status/slices.ts"
+
+export const reading = (name: string) =>
+  readingOf(ContentServerState, (slice) => ({
+    sections: [{ name, order: 30, title: "Content server", rows: rows(slice) }],
+    problems: problems(name, slice)
+  }))
+
+const problems = (
+  name: string,
+  { connections, maxConnections }: ContentServerState
+): ReadonlyArray<Problem> =>
+  connections < maxConnections
+    ? []
+    : [
+        {
+          code: "content-server:full",
+          severity: "warning",
+          subject: name,
+          text: `All ${countText(maxConnections, "connection")} of the content server are in use: others wait, or are refused. Raise "maxConnections" if that is not enough`
+        }
+      ]
+
+const rows = (slice: ContentServerState): ReadonlyArray<Row> => [
+  kv("Address", slice.url),
+  used("Connections", slice.connections, slice.maxConnections),
+  kv("Responses", `${slice.requests}, ${sizeText(slice.bytes)}; ${slice.openResponses} open`)
+]
