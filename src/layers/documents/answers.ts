@@ -35,7 +35,10 @@ export const parseJson = ({ headers, hide, text, url }: Answer): Effect.Effect<u
         ? unreadable(url, `this is no JSON (${type}): it ends too early`, true)
         : isMarkup(text)
           ? unreadable(url, `this is no JSON (${type}): ${markupProblem}`)
-          : unreadable(url, placeText(`this is no JSON (${type})`, mistake))
+          : unreadable(
+              url,
+              /\S/.test(text) ? placeText(`this is no JSON (${type})`, mistake) : "the answer is empty"
+            )
   })
 
 /** Of an answer whose length nobody said, or by a connection that ended in its middle. */

@@ -68,9 +68,9 @@ export const withTimeout =
   <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
     Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
 
-/** Whether a status is one that passes: what is only read is asked for again. */
+/** Whether a status is one that passes: what is only read is asked for again. 202 says that it is being made. */
 export const passes = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || status >= 500
+  status === 202 || status === 408 || status === 425 || status === 429 || status >= 500
 
 /** However long the server asks to be left alone. */
 const longestPause = Duration.minutes(5)

@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* ({
             Effect.map((text) => hide(plainJson(text)))
           )
       const words = wordsOf(body)
-      const isTransient = isNotReady || passes(status)
+      const isTransient = passes(status)
       const failed = new RequestFailed({
         url: hide(shownUrl(href)),
         detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,

@@ -88,6 +88,15 @@ describe("a download", () => {
       }).pipe(run)
   )
 
+  it.scopedLive("is asked for again while the server is making it", () =>
+    Effect.gen(function* () {
+      const { content, fetch, server } = yield* setUp
+      server.next(text(202, "wait"))
+      yield* fetch()
+      expect(yield* content).toBe("12345")
+    }).pipe(run)
+  )
+
   it.scoped("that fails leaves no file, and says why without the link", () =>
     Effect.gen(function* () {
       const { fetch, files, server } = yield* setUp

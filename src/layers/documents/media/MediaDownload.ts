@@ -116,8 +116,9 @@ export const make = Effect.fnUntraced(function* (
           Option.filter(before, (file) => isUnchanged(begun, file)),
           {
             onNone: () => wrong(wrongType(url, typeOfResponse(begun), types)),
+            // With the tags that came with the file: under those of one that did not come, it would not change any more.
             onSome: ({ sha256: _, size: __, ...entry }) =>
-              Effect.fail(new Unchanged({ entry: { ...entry, ...tagsOf(begun), ...given } }))
+              Effect.fail(new Unchanged({ entry: { ...entry, ...given } }))
           }
         )
       },

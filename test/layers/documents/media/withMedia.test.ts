@@ -206,6 +206,25 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped("asks by the tag that came with a file, whatever tag the server gives since then", () =>
+    Effect.gen(function* () {
+      const { fetch, files, requests, server, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const first = yield* fetch()
+      server.next((response) => response.writeHead(304, { etag: '"2"' }).end())
+      yield* fetch(first)
+      files.set("/a.jpg", jpeg("bbb", { etag: '"2"' }))
+      const second = yield* fetch(first)
+      expect(second.text(second.media[0] ?? "")).toBe("bbb")
+      expect((yield* requests).map(({ headers }) => headers["if-none-match"])).toEqual([
+        undefined,
+        '"1"',
+        '"1"'
+      ])
+    }).pipe(run)
+  )
+
   it.scoped("does not read a file to its end that a server gives again though it is the same", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp()
