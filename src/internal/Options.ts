@@ -77,6 +77,11 @@ const explaining = <A, I, R>(schema: Schema.Schema<A, I, R>, message: (actual: u
     message: (issue) => ({ message: message(issue.actual), override: !isInside(issue) })
   })
 
+/** The name of a document: `Schema.Record` would lose the one that sets a prototype. */
+export const documentName = Schema.String.pipe(
+  Schema.filter((name) => name !== "__proto__", { identifier: 'all but "__proto__"' })
+)
+
 /** What is wrong inside a composite is said where it is. A struct whose members have defaults is a transformation of one. */
 const isInside = (issue: ParseResult.ParseIssue): boolean =>
   issue._tag === "Composite" || (issue._tag === "Transformation" && isInside(issue.issue))

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { type Delimiter, delimiters } from "../../internal/csvHeader.ts"
 import { isPlainFileName } from "../../internal/FileName.ts"
-import { decodeOptions, expects, idOf, issuesOf, optional } from "../../internal/Options.ts"
+import { decodeOptions, documentName, expects, idOf, issuesOf, optional } from "../../internal/Options.ts"
 import type {
   ContentSource,
   ContentSourceDefinition,
@@ -110,7 +110,7 @@ export type DocumentOptions = typeof DocumentOptions.Type
 
 /** What identifies the records of documents, by their names. */
 export const Keys = expects(
-  Schema.Record({ key: Schema.String, value: recordKey }),
+  Schema.Record({ key: documentName, value: recordKey }),
   "an object with what identifies the records of each document"
 )
 

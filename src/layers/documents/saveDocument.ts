@@ -100,14 +100,19 @@ const runSteps = Effect.fnUntraced(function* (
   for (const [index, step] of steps.entries()) {
     const before = value
     const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
+    const onValue = Array.isArray(before) ? "" : `, which was given ${kindOf(before)} and no list of records`
     const given = yield* Effect.tryPromise({
       try: async () => step(before, { name }),
-      catch: (cause) => failed(`${called} failed: ${printableLine(messageOf(cause), maxDetail)}`, cause)
+      catch: (cause) =>
+        failed(`${called} failed${onValue}: ${printableLine(messageOf(cause), maxDetail)}`, cause)
     })
     value = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
   }
   return value
 })
+
+const kindOf = (value: unknown): string =>
+  Predicate.isRecord(value) ? "an object" : value === null ? "null" : `a ${typeof value}`
 
 const pageSize = 100
 

@@ -402,6 +402,18 @@ describe("a mistake in it", () => {
     }).pipe(run)
   )
 
+  it.scoped("is said where a step wants records and is given a value", () =>
+    Effect.gen(function* () {
+      const { message } = yield* failure({
+        fetch: () => ({ Settings: { idle: 60 } }),
+        steps: [(rows) => rows.map((row) => row)]
+      })
+      expect(message).toBe(
+        'Source "events": Document "Settings": step 1 failed, which was given an object and no list of records: rows.map is not a function'
+      )
+    }).pipe(run)
+  )
+
   it.scopedLive("is said where a server refuses, without the query", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(403, "no"))
@@ -452,6 +464,18 @@ describe("a mistake in it", () => {
       "fetch",
       "keys.a"
     ])
+  })
+
+  it("is reported where options name a document so that objects lose it", () => {
+    const named = <A>(value: A) => ({ ["__proto__"]: value })
+    expect(
+      source({ id: "a", fetch: () => ({}), keys: named("id"), expect: named({ minRecords: 1 }) }).issues
+    ).toEqual(
+      ["expect", "keys"].map((option) => ({
+        path: `${option}.__proto__`,
+        message: 'there is no such key; known are: all but "__proto__"'
+      }))
+    )
   })
 })
 

@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { expects } from "../../../internal/Options.ts"
+import { documentName, expects } from "../../../internal/Options.ts"
 import type * as Config from "./ExpectConfig.ts"
 import { fieldTypes, isFieldType } from "./fieldTypes.ts"
 
@@ -48,6 +48,6 @@ const TableExpectation = expects(
 )
 
 export const ExpectOptions = expects(
-  Schema.Record({ key: Schema.String, value: TableExpectation }),
+  Schema.Record({ key: documentName, value: TableExpectation }),
   "an object with what is expected of each table"
 )

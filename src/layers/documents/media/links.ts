@@ -11,17 +11,17 @@ const maxLength = 8192
 
 /**
  * Whether a text is a link to look at where nothing says that it is one: with a scheme and a host, or from the root or a dot on. With
- * spaces in it, it is one where it ends in the extension of a known type: otherwise it is a sentence.
+ * spaces in it, it is one where its path ends in the extension of a known type: otherwise it is a sentence.
  */
 export const looksLikeLink = (text: string): boolean => {
+  if (text.length > maxLength) return false
   const link = text.trim()
-  return (
-    text.length <= maxLength && (unspaced.test(link) || (spaced.test(link) && mime.getType(link) !== null))
-  )
+  const [, spacedPath = ""] = spaced.exec(link) ?? []
+  return unspaced.test(link) || mime.getType(spacedPath) !== null
 }
 
 const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
-const spaced = /^(?!.*\s[./])(?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+$/i
+const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
 /** Where a file is. `None` where its link is relative, and where its document came from is not known. */
 export type Address = Option.Option<URL>

@@ -54,17 +54,12 @@ export const wrongBeginning = (
   ) {
     return Option.none()
   }
-  const text = Buffer.from(bytes.subarray(0, 512)).toString("latin1").trimStart()
-  const form = Option.match(expected, { onNone: () => "text", onSome: formOf })
-  const markup = form === "binary" || form === "json" ? startsMarkup : startsHtml
+  const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
+  const form = Option.match(expected, { onNone: (): Form => "text", onSome: formOf })
   const mayBePage = form !== "text" || isHtml
-  const found =
-    mayBePage && markup.test(text)
-      ? Option.some("text/html")
-      : (form === "binary" || form === "xml") && startsJson.test(text)
-        ? Option.some("application/json")
-        : Option.none()
-  return Option.map(found, (found) =>
+  const found = mayBePage ? typeOfText(text) : Option.none()
+  const wrong = Option.filter(found, (found) => !mayStandFor(found, expected, form))
+  return Option.map(wrong, (found) =>
     notThat(
       Option.some(found),
       Option.getOrElse(expected, () => "a file")
@@ -72,12 +67,28 @@ export const wrongBeginning = (
   )
 }
 
+/** Whether text of a type may be in a file of a form. */
+const mayStandFor = (found: string, expected: Option.Option<string>, form: Form): boolean => {
+  switch (found) {
+    case "text/html":
+      return false
+    case "application/json":
+      return form === "json" || form === "text"
+    case "application/xml":
+      return (form === "xml" && !Option.contains(expected, "image/svg+xml")) || form === "text"
+    default:
+      return form === "xml" || form === "text"
+  }
+}
+
 const saysSomething = (type: string): boolean => !saysNothing.has(type)
 
 const isHtmlType = (type: string): boolean => type === "text/html" || type === "application/xhtml+xml"
 
+type Form = "binary" | "json" | "xml" | "text"
+
 /** How files of a type are written: a page or an answer in their place is none of the same form. */
-const formOf = (type: string): "binary" | "json" | "xml" | "text" =>
+const formOf = (type: string): Form =>
   /[/+]xml$/.test(type)
     ? "xml"
     : /[/+]json$/.test(type)
@@ -86,16 +97,34 @@ const formOf = (type: string): "binary" | "json" | "xml" | "text" =>
         ? "binary"
         : "text"
 
-const startsHtml = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|title|script|center|h1)\b/i
+/** What a text is by the name of its first element, or by its first characters. */
+const typeOfText = (text: string): Option.Option<string> => {
+  if (startsJson.test(text)) return Option.some("application/json")
+  const [, element] = firstElement.exec(text) ?? []
+  if (element === undefined) return startsMarkup.test(text) ? Option.some("text/xml") : Option.none()
+  if (htmlElement.test(element)) return Option.some("text/html")
+  return Option.some(/^svg$/i.test(element) ? "image/svg+xml" : "application/xml")
+}
+
+/** What a document type names is the first element, too. */
+const firstElement =
+  /^(?:\xef\xbb\xbf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+)?(?:[\w.-]+:)?([\w.-]+)/i
+const htmlElement = /^(?:html|head|body|title|script|center|h1)$/i
 const startsMarkup = /^(?:\xef\xbb\xbf)?\s*</
 const startsJson = /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[[{"\]])/
 
 const notThat = (found: Option.Option<string>, expected: string): string => {
   const what = Option.match(found, {
     onNone: () => "of an unknown type",
-    onSome: (type) =>
-      isHtmlType(type) ? "an HTML page" : type === "application/json" ? "JSON" : excerpt(type)
+    onSome: (type) => (isHtmlType(type) ? "an HTML page" : (answers.get(type) ?? excerpt(type)))
   })
-  const isPage = Option.exists(found, (type) => isHtmlType(type) || type === "application/json")
+  const isPage = Option.exists(found, (type) => isHtmlType(type) || answers.has(type))
   return `it is ${what}, not ${expected}${isPage ? ": perhaps a login or error page" : ""}`
 }
+
+/** What servers say errors in, as people call it. */
+const answers: ReadonlyMap<string, string> = new Map([
+  ["application/json", "JSON"],
+  ["application/xml", "XML"],
+  ["text/xml", "XML"]
+])

@@ -5,6 +5,7 @@
  * whose letters are composed; where there is no such file, there is a warning. It does not know what cells are for.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { closestMatch } from "leven"
 import mime from "mime"
@@ -30,7 +31,8 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
       return all.has(path) ? path : undefined
     },
     similar: (cell) => {
-      const path = pathOf(cell.replaceAll("\\", "/"))
+      const written = cell.replaceAll("\\", "/").replace(/[?#].*/s, "")
+      const path = pathOf(Option.getOrElse(decode(written), () => written))
       const name = nameOf(path)
       return (
         paths.find((other) => other.toLowerCase() === path.toLowerCase()) ??
@@ -41,11 +43,15 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
   }
 }
 
+/** What an address says where it is escaped. */
+const decode = Option.liftThrowable(decodeURIComponent)
+
 /** As in a version. */
 const pathOf = (cell: string): string => cell.trim().normalize().replace(/^\.\//, "")
 
 const maxLength = 1024
-const scheme = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+/** One letter is a drive of Windows. */
+const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
 const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt$/
 
 /** Whether a path ends as those of files do that pages show. */
@@ -56,7 +62,10 @@ export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(mime.
 
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>
-  cell.length <= maxLength && !scheme.test(cell) && !cell.includes("\n") && isShownType(cell.trim())
+  cell.length <= maxLength &&
+  !scheme.test(cell) &&
+  !cell.includes("\n") &&
+  isShownType(cell.trim().replace(/[?#]\S*$/, ""))
 
 /** A cell with the name of a file that is not there. */
 export interface MissingFile {

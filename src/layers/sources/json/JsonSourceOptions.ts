@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { isHttpUrl } from "../../../internal/httpAddress.ts"
-import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import { documentName, expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
 import {
   type DocumentConfig,
@@ -169,7 +169,7 @@ const DocumentAt = Schema.transform(
 export const JsonSourceOptions = Schema.Struct({
   ...DocumentOptions.fields,
   documents: expects(
-    Schema.Record({ key: Schema.String, value: DocumentAt }),
+    Schema.Record({ key: documentName, value: DocumentAt }),
     'an object with the URL of each document, such as { events: "https://museum.example/events.json" }'
   ).pipe(
     Schema.filter((documents) =>

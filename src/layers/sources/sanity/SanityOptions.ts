@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { isHttpBase } from "../../../internal/httpAddress.ts"
-import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import { documentName, expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { token } from "../../documents/CmsOptions.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
@@ -108,7 +108,7 @@ const AnyOptions = Schema.Struct({
   dataset: matching(/^~?[a-z0-9][a-z0-9_-]{0,63}$/, 'the name of a dataset, such as "production"'),
   token: token("a token"),
   queries: expects(
-    Schema.Record({ key: Schema.String, value: query }),
+    Schema.Record({ key: documentName, value: query }),
     "an object with GROQ by the names of documents"
   ),
   perspective: optional(

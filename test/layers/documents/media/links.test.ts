@@ -90,7 +90,9 @@ describe("an address", () => {
       "../x",
       "/media/Große Glocke.jpg",
       " /media/Große%20Glocke.jpg ",
-      "https://köln.example/Große Glocke.JPG"
+      "https://köln.example/Große Glocke.JPG",
+      "/media/Große Glocke.jpg?w=800&h=600",
+      "https://köln.example/Große Glocke.jpg#t=10"
     ]) {
       expect(looksLikeLink(text)).toBe(true)
     }
@@ -99,6 +101,7 @@ describe("an address", () => {
       "see https://a.example/x.jpg",
       "https://a.example/x.jpg, or",
       "/media/a.jpg or /media/b.jpg",
+      "/media/Great Bell.jpg? That is it.",
       "/ is where it begins, as in x.jpg",
       "/x is the Great Bell.",
       "/media/a\nb.jpg",

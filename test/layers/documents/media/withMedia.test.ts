@@ -437,6 +437,10 @@ describe("a source with media", () => {
     ["bell.jpg", "text/html", "\xff\xd8\xff\xe0"],
     ["bell.svg", "application/xml", `<?xml version="1.0"?>${svg}`],
     ["bell.svg", "text/xml", svg],
+    ["bell.svg", "text/html", `<!-- ${"a".repeat(2000)} -->${svg}`],
+    ["bell.svg", "image/svg+xml", svg.replace("<svg", "<svg:svg")],
+    ["bell.svg", "text/plain", `<!-- html --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x.dtd">${svg}`],
+    ["map.kml", "application/xml", '<kml xmlns="http://www.opengis.net/kml/2.2"/>'],
     ["page.html", "text/html", html]
   ] as const)("saves %s under its name, though a server calls it %s", ([name, type, body]) =>
     Effect.gen(function* () {
@@ -458,13 +462,19 @@ describe("a source with media", () => {
     ["bell.svg", "application/json", '{"error":"no"}'],
     ["subtitles.vtt", "text/html", html],
     ["notes", "text/html", html],
-    ["file.php", "text/html", html]
+    ["file.php", "text/html", html],
+    ["bell.svg", "image/svg+xml", `<!-- saved -->\n${html}`],
+    ["bell.svg", "image/svg+xml", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
+    ["bell.jpg", "image/jpeg", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
+    ["bell.gltf", "model/gltf+json", `<!-- ${"a".repeat(2000)} -->${html}`]
   ] as const)("refuses for %s what a server calls %s and is a page or an answer", ([name, type, body]) =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
       files.set(`/${name}`, { body, headers: { "content-type": type } })
       set({ "objects.json": [{ id: "1", file: `/${name}` }] })
-      expect((yield* Effect.flip(fetch())).message).toMatch(/: it is (?:an HTML page|JSON), not .*perhaps/)
+      expect((yield* Effect.flip(fetch())).message).toMatch(
+        /: it is (?:an HTML page|JSON|XML), not .*perhaps/
+      )
     }).pipe(run)
   )
 

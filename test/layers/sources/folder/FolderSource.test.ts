@@ -429,6 +429,33 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
+  it.scoped("warns of paths of Windows and of addresses, which name no file either", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({
+        "Objects.json": JSON.stringify(
+          [
+            "C:\\photos\\bell 1.jpg",
+            "photos/bell%201.jpg",
+            "photos/bell 1.jpg?w=800",
+            "photos/bell #1.jpg"
+          ].map((photo, id) => ({ id, photo }))
+        ),
+        "photos/bell 1.jpg": "a bell",
+        "photos/bell #1.jpg": "another"
+      })
+      expect((yield* fetch()).warnings).toEqual(
+        [
+          ["C:\\\\photos\\\\bell 1.jpg", 1],
+          ["photos/bell%201.jpg", 2],
+          ["photos/bell 1.jpg?w=800", 3]
+        ].map(
+          ([cell, record]) =>
+            `Objects.json, record ${record}, "photo": there is no file "${cell}" in the folder. Is it "photos/bell 1.jpg"?`
+        )
+      )
+    }).pipe(run)
+  )
+
   it.scoped("names ten cells without a file, and counts the others", () =>
     Effect.gen(function* () {
       const rows = Array.from({ length: 2000 }, (_, row) => `${row},photos/${row}.jpg`)
