@@ -7,6 +7,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { folderProblem } from "../control/claimFolder.ts"
 
 export class NotStarted extends Schema.TaggedError<NotStarted>()("vitrine/NotStarted", {
@@ -39,13 +40,16 @@ export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effe
     (said) =>
       Effect.zipLeft(
         spawnUntilReady(args, said),
-        attempt(() => renameSync(said, errorFile))
+        Effect.mapError(retryHeldOpen(Effect.try(() => renameSync(said, errorFile))), ({ error }) =>
+          notStarted(error)
+        )
       ),
-    (said) => Effect.sync(() => rmSync(said, { force: true }))
+    (said) => Effect.ignore(retryHeldOpen(Effect.try(() => rmSync(said, { force: true }))))
   )
 
-const attempt = <A>(action: () => A) =>
-  Effect.try({ try: action, catch: (error) => new NotStarted({ detail: folderProblem(error) }) })
+const attempt = <A>(action: () => A) => Effect.try({ try: action, catch: notStarted })
+
+const notStarted = (error: unknown) => new NotStarted({ detail: folderProblem(error) })
 
 const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
   Effect.flatMap(

@@ -14,7 +14,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as ScopedRef from "effect/ScopedRef"
-import { move } from "../../internal/heldOpen.ts"
+import { move, remove } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import {
@@ -209,7 +209,7 @@ const replace = Effect.fnUntraced(
     const path = yield* Path.Path
     const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`)
     yield* Effect.zipRight(fs.writeFileString(temporary, text), move(temporary, file)).pipe(
-      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+      Effect.onError(() => Effect.ignore(remove(temporary)))
     )
   },
   (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) })),
