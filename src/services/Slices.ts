@@ -152,6 +152,8 @@ export const TransportState = Schema.Struct({
   kind: Schema.Literal("http-transport"),
   /** Where it listens, or its path on another server. */
   url: optional(Schema.String),
+  /** On all interfaces of this machine: under each name of it, beside that in `url`. Absent in earlier versions. */
+  everywhere: optional(Schema.Boolean),
   path: optional(Schema.String),
   maxClients: count,
   clients: count,

@@ -46,7 +46,10 @@ export interface Options<Loaded> {
    */
   readonly onNewPage?: (reload: () => void) => void
 
-  /** Pause from one poll of the manifest to the next, in milliseconds, up to a fifth shorter or longer. Default 5000. */
+  /**
+   * Pause from one poll of the manifest to the next, in milliseconds, up to a fifth shorter or longer; 100 at least, and 24 days at most.
+   * Default 5000.
+   */
   readonly pollEvery?: number
 
   /**

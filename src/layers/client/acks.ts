@@ -28,8 +28,15 @@ export interface Acks {
   readonly open: () => void
 }
 
-/** `current` is what there is to say, and nothing as long as no version is shown. */
-export const makeAcks = (current: () => Ack | undefined, post: (ack: Ack) => Promise<unknown>): Acks => {
+/**
+ * `current` is what there is to say, and nothing as long as no version is shown; `posted` is called after each that was sent, with why it
+ * has failed.
+ */
+export const makeAcks = (
+  current: () => Ack | undefined,
+  post: (ack: Ack) => Promise<unknown>,
+  posted: (error?: unknown) => void
+): Acks => {
   let last: Ack | undefined
   let sentAt = 0
   let waitMs = 0
@@ -45,10 +52,14 @@ export const makeAcks = (current: () => Ack | undefined, post: (ack: Ack) => Pro
     isSending = true
     last = ack
     sentAt = Date.now()
-    waitMs = await post(ack).then(
-      () => settledMs,
-      () => retryMs
-    )
+    try {
+      await post(ack)
+      waitMs = settledMs
+      posted()
+    } catch (error) {
+      waitMs = retryMs
+      posted(error)
+    }
     isSending = false
     return send()
   }
@@ -62,7 +73,7 @@ export const makeAcks = (current: () => Ack | undefined, post: (ack: Ack) => Pro
     close: () => {
       isClosed = true
       if (last) {
-        post({ ...last, closing: true }).catch(() => {})
+        post({ ...last, closing: true }).catch(posted)
         last = undefined
       }
     },

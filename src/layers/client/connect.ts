@@ -1,11 +1,12 @@
 /** What a page needs to show the content of a controller: it follows the manifest, and hands over whole versions. */
 import { makeAcks, renewMs } from "./acks.ts"
+import { withDurations } from "./durations.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makePresence } from "./presence.ts"
 import { makeRenewal } from "./renewal.ts"
-import { request, withoutSlash } from "./request.ts"
+import { Refused, request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { shareStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
@@ -29,14 +30,15 @@ const lookMs = 5000
  * not wanted any more when it has been loaded is never shown. What fails is tried again, for ever, after pauses that grow to
  * half a minute.
  */
-export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
+export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
+  const options = withDurations(given)
   const {
     consumerId = screenName(),
     content = location.origin,
     controller,
     keepBytes = 67_108_864,
     name = "content",
-    pollEvery = 5000,
+    pollEvery,
     token
   } = options
   const base = withoutSlash(content)
@@ -48,8 +50,11 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   let isStreaming = false
   /** What the manifest said last. */
   let active: string | undefined
-  /** Why the content cannot be reached. */
+  /** Why the content cannot be reached, and what is wrong with the screen itself. */
   let trouble: string | undefined
+  let problem: string | undefined
+  /** Why the controller refuses to hear of this screen. */
+  let refusal: string | undefined
   /** The address of the transport, which a page that goes has no time to ask for, and which a content server that is away cannot say. */
   let transport = controller
   let settling: Shown<Loaded> | undefined
@@ -71,7 +76,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 
   const acks = makeAcks(
     () => {
-      const { next, problem, version } = state.get()
+      const { next, version } = state.get()
       const versionId = version ? version.id : problem && next
       return versionId ? { versionId, problem, ...presence() } : undefined
     },
@@ -81,18 +86,25 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
         body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, ...ack })
-      })
+      }),
+    (error) => {
+      const reason = error instanceof Error ? error.message : error
+      const text = reason ? `The controller does not hear of screen ${consumerId}: ${reason}` : undefined
+      warnOfAck(text)
+      refusal = error instanceof Refused ? text : undefined
+      update()
+    }
   )
 
   /** A version that has been on the screen for a while is kept in the browser. A page around this one knows that it works. */
   const settle = (shown: Shown<Loaded> | undefined) => {
     if (shown !== settling) {
-      tell("shown")
+      tell("shown", false)
       settling = shown
       clearTimeout(timer)
-      if (shown && !shown.isCached && keepBytes > 0) {
+      if (shown && !shown.isCached && keepBytes > 0 && isSecureContext) {
         timer = window.setTimeout(
-          () => offline.save(shown.manifest, shown.used, keepBytes).catch(() => {}),
+          () => offline.save(shown.manifest, shown.used, keepBytes).catch(warnOfCache),
           settledMs
         )
       }
@@ -103,14 +115,15 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     if (signal.aborted) {
       return
     }
-    const { problem, shown, wanted } = swap.current()
+    const { shown, wanted, ...current } = swap.current()
     const id = shown?.version.id
+    problem = trouble ?? current.problem
     state.set({
       connection: isReachable ? (isStreaming ? "live" : "polling") : "offline",
       version: shown?.version,
       shown: shown?.loaded,
       next: wanted === id ? undefined : wanted,
-      problem: trouble ?? problem,
+      problem: problem ?? refusal,
       isCached: !!shown?.isCached && active !== id
     })
     settle(shown)
@@ -121,11 +134,11 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 
   const swap = makeSwap({ ...options, content: base, changed: update })
 
-  /** In the console it is said once, until it is over. */
+  const warnOfTrouble = makeWarnOnce()
+  const warnOfAck = makeWarnOnce()
+
   const setTrouble = (text?: string) => {
-    if (text && !trouble) {
-      console.warn(text)
-    }
+    warnOfTrouble(text)
     trouble = text
   }
 
@@ -145,9 +158,9 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   let hasRestored = false
   const restore = async () => {
     hasRestored = true
-    const { kept, manifest } = await offline.restore()
-    if (!swap.current().wanted) {
-      swap.follow(manifest, kept)
+    const found = await offline.restore()
+    if (found && !swap.current().wanted) {
+      swap.follow(found.manifest, found.kept)
     }
   }
 
@@ -158,8 +171,8 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     isReachable = false
     setTrouble(`The content cannot be reached: ${reason}`)
     update()
-    if (!hasRestored && !swap.current().wanted) {
-      restore().catch(() => {})
+    if (!hasRestored && !swap.current().wanted && isSecureContext) {
+      restore().catch(warnOfCache)
     }
   }
 
@@ -214,8 +227,21 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   })
 }
 
-/** Tells the page around this one, that of a kiosk for example, what becomes of it; `again` that it still works. */
-const tell = (vitrine: "shown" | "gone", again?: true) => {
+const warnOfCache = (error: unknown) => console.warn(`The browser keeps no version: ${error}`)
+
+/** In the console it is said once, until it is over. */
+const makeWarnOnce = () => {
+  let last: string | undefined
+  return (text?: string) => {
+    if (text && !last) {
+      console.warn(text)
+    }
+    last = text
+  }
+}
+
+/** Tells the page around this one, that of a kiosk for example, what becomes of it; `again` whether it only says that it still works. */
+const tell = (vitrine: "shown" | "gone", again = false) => {
   if (parent !== window) {
     parent.postMessage({ vitrine, again }, "*")
   }

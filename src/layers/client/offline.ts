@@ -11,8 +11,10 @@ const root = "https://vitrine.invalid/"
 export interface Offline {
   /** Keeps the files of a version, by their paths and addresses, in the place of those before. */
   readonly save: (manifest: Manifest, files: ReadonlyMap<string, string>, maxBytes: number) => Promise<void>
-  /** What is kept: the manifest, and addresses of the files by their paths. */
-  readonly restore: () => Promise<{ readonly manifest: Manifest; readonly kept: ReadonlyMap<string, string> }>
+  /** What is kept, if anything is: the manifest, and addresses of the files by their paths. */
+  readonly restore: () => Promise<
+    { readonly manifest: Manifest; readonly kept: ReadonlyMap<string, string> } | undefined
+  >
 }
 
 /** All of it fails where the page may not use the storage. */
@@ -52,7 +54,10 @@ export const makeOffline = (name: string): Offline => {
     restore: () =>
       inCache(async (cache) => {
         const read = async (url: string) => (await cache.match(url)) ?? Response.error()
-        const manifest = await (await read(root)).json()
+        const manifest = await (await cache.match(root))?.json()
+        if (!manifest) {
+          return undefined
+        }
         const kept = new Map<string, string>()
         for (const { url } of await cache.keys()) {
           const path = url.slice(root.length)

@@ -1,5 +1,6 @@
 /** A look at a version that visitors do not see yet, or no more. */
 import { connect as follow } from "./connect.ts"
+import { withDurations } from "./durations.ts"
 import { makeMark } from "./mark.ts"
 import type { Options } from "./Options.ts"
 import { pollManifest } from "./pollManifest.ts"
@@ -29,8 +30,9 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   return version ? preview(options, version) : follow(options)
 }
 
-const preview = <Loaded>(options: Options<Loaded>, asked: string): Exhibit<Loaded> => {
-  const { content = location.origin, pollEvery = 5000 } = options
+const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded> => {
+  const options = withDurations(given)
+  const { content = location.origin, pollEvery } = options
   const base = withoutSlash(content)
   const life = new AbortController()
   const { signal } = life

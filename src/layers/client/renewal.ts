@@ -2,7 +2,8 @@
 import type { Options } from "./Options.ts"
 import { pause } from "./pauses.ts"
 
-export interface RenewalOptions extends Pick<Options<never>, "canSwap" | "maxDefer" | "onNewPage"> {
+export interface RenewalOptions extends Pick<Options<never>, "canSwap" | "onNewPage"> {
+  readonly maxDefer: number
   /** Where the content is. */
   readonly content: string
   readonly signal: AbortSignal
@@ -28,7 +29,7 @@ const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
 export const makeRenewal = ({
   canSwap = () => true,
   content,
-  maxDefer = 300_000,
+  maxDefer,
   onNewPage,
   signal
 }: RenewalOptions): ((build: string | null) => void) => {

@@ -2,6 +2,9 @@
 
 const limitMs = 30_000
 
+/** The server was reached, and has refused. */
+export class Refused extends Error {}
+
 /**
  * The JSON of a response, as the wire describes it; nothing for a 404. It takes half a minute at most. `answered` is called
  * with the head of the response.
@@ -22,11 +25,12 @@ export const request = async <Body>(
       return undefined
     }
     if (!response.ok) {
-      throw `HTTP ${response.status}`
+      const body = await response.json().catch(() => undefined)
+      throw new Refused(`${url}: HTTP ${response.status} ${body?.error?.message ?? ""}`.trim())
     }
     return await response.json()
   } catch (error) {
-    throw new Error(`${url}: ${error}`)
+    throw error instanceof Refused ? error : new Error(`${url}: ${error}`)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener("abort", abort)

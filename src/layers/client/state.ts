@@ -13,7 +13,10 @@ export interface State<Loaded> {
   /** The id of the version that is to come: it is being loaded, or `canSwap` puts it off. */
   readonly next?: string | undefined
 
-  /** Why the content cannot be reached, or what cannot be shown of the version that is to come or of the one on the screen. */
+  /**
+   * Why the content cannot be reached, what cannot be shown of the version that is to come or of the one on the screen, or why the
+   * controller refuses to list the screen.
+   */
   readonly problem?: string | undefined
 
   /** Whether the version on the screen is from the browser's cache, because the page has started without a controller. */

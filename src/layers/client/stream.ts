@@ -1,7 +1,7 @@
 /**
  * The event stream of the controller. It says that something is new; the manifest says what.
  */
-import { growing } from "./pauses.ts"
+import { growing, pause } from "./pauses.ts"
 
 /** What the stream tells: it is open, there is a new version or a new build of the page, or it is lost. */
 export type StreamState = "open" | "new" | "lost"
@@ -66,11 +66,59 @@ const followStream = (
   }
 }
 
+/** How many streams pages without locks open, of the six connections of a browser: acks and files must pass. */
+const mostStreams = 3
+
+/** How long the other pages have to say that they have a stream. */
+const answerMs = 300
+
+/** For pages that are not secure, and have no locks: those that asked first have streams, and the others poll. */
+const limitStreams = (
+  channel: BroadcastChannel,
+  { address, name }: StreamOptions,
+  report: (state: StreamState) => void,
+  signal: AbortSignal
+): (() => void) => {
+  /** When this page asked, by which it is known; never, where it neither has a stream nor asks for one. */
+  let own = Number.POSITIVE_INFINITY
+  let earlier = 0
+
+  // A page sends the time when it asks; those that asked earlier answer with the same, below zero.
+  channel.onmessage = ({ data }) => {
+    if (data > own) {
+      channel.postMessage(-data)
+    } else if (data === -own) {
+      earlier++
+    }
+  }
+
+  return followStream(
+    {
+      name,
+      address: async () => {
+        own = Date.now() + Math.random()
+        earlier = 0
+        channel.postMessage(own)
+        await pause(answerMs)
+        if (earlier < mostStreams) {
+          return address()
+        }
+        throw new Error("Others have streams")
+      }
+    },
+    (state) => {
+      own = state === "lost" ? Number.POSITIVE_INFINITY : own
+      report(state)
+    },
+    signal
+  )
+}
+
 /**
  * One event stream for all tabs of an origin: a browser opens six connections to one address at most.
  *
  * The tab that holds a lock has the stream, and passes on what it hears. When it is closed or frozen, the lock is the next
- * tab's. Pages that are not secure have no locks: each has a stream of its own. What is returned is as of `followStream`.
+ * tab's. Pages that are not secure have no locks: see `limitStreams`. What is returned is as of `followStream`.
  */
 export const shareStream = (
   key: string,
@@ -79,10 +127,11 @@ export const shareStream = (
   signal: AbortSignal
 ): (() => void) => {
   const { locks } = navigator
-  if (!locks) {
-    return followStream(options, report, signal)
-  }
   const channel = new BroadcastChannel(key)
+  signal.addEventListener("abort", () => channel.close(), { once: true })
+  if (!locks) {
+    return limitStreams(channel, options, report, signal)
+  }
   let hasStream = false
   let retry = () => {}
   let last: StreamState = "lost"
@@ -142,6 +191,5 @@ export const shareStream = (
 
   join()
   document.addEventListener("resume", join, { signal })
-  signal.addEventListener("abort", () => channel.close(), { once: true })
   return () => retry()
 }

@@ -3,7 +3,8 @@ import type { Options } from "./Options.ts"
 import { growing, pause } from "./pauses.ts"
 import { type Manifest, makeVersion, type Version } from "./Version.ts"
 
-export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap" | "maxDefer"> {
+export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap"> {
+  readonly maxDefer: number
   /** Where the content is. */
   readonly content: string
   /** What is on the screen, or is to be, has become different. */
@@ -36,7 +37,7 @@ export const makeSwap = <Loaded>({
   changed,
   content,
   load,
-  maxDefer = 300_000,
+  maxDefer,
   show = () => {},
   versionOf = makeVersion
 }: SwapOptions<Loaded>) => {

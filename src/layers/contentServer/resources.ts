@@ -16,6 +16,7 @@ import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
 import { VersionId } from "../../services/VersionStore.ts"
+import { hostnameOf } from "../http/access.ts"
 import { BadRequest, NotFound, type Unreadable } from "../http/errors.ts"
 import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
@@ -51,8 +52,11 @@ export interface Redirect {
 export type Resource = TextResource | FileResource | Redirect
 
 export interface Resources {
-  /** By the path of a request target, percent-encoded. */
-  readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
+  /** By the path of a request target, percent-encoded, and the `Host` that the client has used. */
+  readonly find: (
+    path: string,
+    host: string | undefined
+  ) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
 }
 
 /** Without a site there is no build. */
@@ -101,9 +105,12 @@ export const make = Effect.fnUntraced(function* (
     return resource
   })
 
-  const endpoint = Effect.map(state, ({ plugins }) =>
-    jsonResource(Buffer.from(JSON.stringify({ transport: Object(plugins["http-transport"]).url })))
-  )
+  const endpoint = (host: string | undefined) =>
+    Effect.map(state, ({ plugins }) =>
+      jsonResource(
+        Buffer.from(JSON.stringify({ transport: transportFor(host, Object(plugins["http-transport"])) }))
+      )
+    )
 
   const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const [versionId = "", ...rest] = names
@@ -174,7 +181,8 @@ export const make = Effect.fnUntraced(function* (
 
   const findNames = (
     names: ReadonlyArray<string>,
-    raw: string
+    raw: string,
+    host: string | undefined
   ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable, Path.Path> => {
     const [first = "", ...rest] = names
     if (first === "versions" && rest.length > 0) {
@@ -190,12 +198,12 @@ export const make = Effect.fnUntraced(function* (
     if (first === clientFolder && clientScripts.includes(second) && others.length === 0) {
       return clientScript(second)
     }
-    return names.length === 1 && first === "endpoint.json" ? endpoint : siteFile(site, names, raw)
+    return names.length === 1 && first === "endpoint.json" ? endpoint(host) : siteFile(site, names, raw)
   }
 
   return {
-    find: (raw) =>
-      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw)).pipe(
+    find: (raw, host) =>
+      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, host)).pipe(
         Effect.provideService(Path.Path, path)
       )
   }
@@ -226,6 +234,23 @@ const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest>
     try: () => path.slice(1).split("/").map(decodeURIComponent),
     catch: () => new BadRequest({ message: RequestTarget.unreadable })
   })
+
+/**
+ * Where a client finds the transport: where that listens on all interfaces, at the name or the address by which the client has found this
+ * server. An address of this machine may have become another since the start.
+ */
+const transportFor = (
+  host: string | undefined,
+  { everywhere, url }: { readonly everywhere?: boolean; readonly url?: string }
+): string | undefined => {
+  const hostname = hostnameOf(host)
+  if (everywhere !== true || url === undefined || hostname === undefined) {
+    return url
+  }
+  const address = new URL(url)
+  address.hostname = hostname
+  return address.origin
+}
 
 /** What changes: asked for at every use, and answered with 304 where it is still the same. */
 const jsonResource = (body: Buffer): TextResource => ({

@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* ({ reading, resources }: Context
   }
 
   const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const resource = yield* resources.find(pathOf(request))
+    const resource = yield* resources.find(pathOf(request), request.headers.host)
     switch (resource._tag) {
       case "Text":
         return text(request.headers, resource)

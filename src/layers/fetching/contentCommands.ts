@@ -5,6 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { printableLine } from "../../internal/printable.ts"
+import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content, FetchError } from "../../services/Content.ts"
 import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
@@ -20,6 +22,9 @@ const by = Schema.optionalWith(Schema.String, { exact: true })
 const versionId = Schema.optionalWith(Schema.String, { exact: true })
 
 const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
+
+/** How much of a reason is logged, which has the name of the screen in it. */
+const maxReason = 300
 
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
   /** Missing where versions are copied. */
@@ -51,6 +56,7 @@ export const registerCommands = Effect.fnUntraced(function* (
 ) {
   const register = yield* registering(name)
   const store = yield* VersionStore
+  const warnOfScreen = makeWarnOnce((reason) => `A screen is not listed: ${printableLine(reason, maxReason)}`)
   yield* register("fetch", Schema.Struct({}), () => fetch)
   yield* register(
     "check",
@@ -71,7 +77,11 @@ export const registerCommands = Effect.fnUntraced(function* (
       closing: flag
     }),
     ({ consumerId, versionId, ...details }) =>
-      Effect.zipLeft(store.acknowledge(consumerId, versionId, details), acknowledged)
+      store.acknowledge(consumerId, versionId, details).pipe(
+        Effect.tapErrorTag("vitrine/InvalidConsumerId", ({ message }) => warnOfScreen(message)),
+        Effect.tapErrorTag("vitrine/TooManyLeases", ({ message }) => warnOfScreen(message)),
+        Effect.zipLeft(acknowledged)
+      )
   )
   yield* register(
     "keep",

@@ -36,6 +36,10 @@ export const refuseHost = (
 /** A `Host` header without its port. */
 export const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
 
+/** By which name or address somebody reached this machine, if that can be read. */
+export const hostnameOf = (header: string | undefined): string | undefined =>
+  header !== undefined && URL.canParse(`http://${header}`) ? new URL(`http://${header}`).hostname : undefined
+
 /** HTTP/1.1 demands the header, and forbids a second one. */
 export const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host")

@@ -82,9 +82,12 @@ export const listenAt = (
 
 /** The address of a server for people and programs, `http://[::1]:8710`. On all interfaces, it is the one on the network. */
 export const urlOf = (host: string, port: number): string => {
-  const reachable = host === "0.0.0.0" || host === "::" ? ownAddress() : host
+  const reachable = isEverywhere(host) ? ownAddress() : host
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
+
+/** Whether a server on this host listens on all interfaces. */
+export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
 const ownAddress = (): string =>
   Object.values(networkInterfaces())

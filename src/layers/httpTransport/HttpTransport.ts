@@ -21,7 +21,7 @@ import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import * as application from "../http/application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import { type BindError, listen, urlOf } from "../http/listen.ts"
+import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
 import { clientOf } from "./Audience.ts"
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
 
   const url = urlOf(options.host, address.port)
   yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
-  yield* report(eventStream, options, { url })
+  yield* report(eventStream, options, { url, ...(isEverywhere(options.host) ? { everywhere: true } : {}) })
   return serviceOf(eventStream, Option.some(address))
 })
 
@@ -152,7 +152,7 @@ const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Opti
   HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 
 /** Where the transport is: at a URL, or at a path of somebody else's server. */
-type Place = { readonly url: string } | { readonly path: string }
+type Place = { readonly url: string; readonly everywhere?: boolean } | { readonly path: string }
 
 /** Shows the transport in the state until the scope ends. */
 const report = (

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
+import { hostnameOf } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import { type BindError, type ListenOptions, listen, urlOf } from "../http/listen.ts"
 import { bodyOf } from "./ApiError.ts"
@@ -94,9 +95,3 @@ const serve = Effect.fnUntraced(function* (routes: application.Options["routes"]
   const server = yield* application.make({ routes, refuse: Option.none, headers: () => ({}), bodyOf })
   return yield* listen(server, options)
 })
-
-/** By which name somebody reached this machine, if that can be read. */
-const hostnameOf = (hostHeader: string | undefined): string | undefined =>
-  hostHeader !== undefined && URL.canParse(`http://${hostHeader}`)
-    ? new URL(`http://${hostHeader}`).hostname
-    : undefined

@@ -14,15 +14,17 @@ const goodbye = { ...shown, closing: true }
 /** Acks of what `now` says, and all that were sent. */
 const makeSent = (answer: () => Promise<void> = async () => {}) => {
   const sent: Array<Ack> = []
+  const posted: Array<unknown> = []
   const screen: { now: Ack | undefined } = { now: shown }
   const acks = makeAcks(
     () => screen.now,
     (ack) => {
       sent.push(ack)
       return answer()
-    }
+    },
+    (error) => posted.push(error)
   )
-  return { acks, screen, sent }
+  return { acks, posted, screen, sent }
 }
 
 describe("an ack", () => {
@@ -49,6 +51,19 @@ describe("an ack", () => {
     await acks.send()
     await acks.renew()
     expect(sent).toEqual([shown, screen.now, screen.now])
+  })
+
+  it("that is refused is not sent again at once, and it is known why, until one is taken", async () => {
+    const refused = new Error("HTTP 500")
+    let isRefused = true
+    const { acks, posted, sent } = makeSent(() => (isRefused ? Promise.reject(refused) : Promise.resolve()))
+    await acks.send()
+    await acks.send()
+    expect(sent).toHaveLength(1)
+    isRefused = false
+    vi.setSystemTime(Date.now() + 15_000)
+    await acks.send()
+    expect(posted).toEqual([refused, undefined])
   })
 })
 

@@ -24,7 +24,12 @@ const opened = (own: ReadonlyArray<string>, options: Partial<RenewalOptions> = {
     getEntriesByType: () => [new Navigation(...own)]
   })
   const life = new AbortController()
-  const told = makeRenewal({ content: "http://127.0.0.1:8730", signal: life.signal, ...options })
+  const told = makeRenewal({
+    content: "http://127.0.0.1:8730",
+    maxDefer: 300_000,
+    signal: life.signal,
+    ...options
+  })
   return { told, close: () => life.abort() }
 }
 

@@ -18,6 +18,7 @@ const makeScreen = (options: { readonly canSwap?: () => boolean; readonly maxDef
   const start = performance.now()
   const swap = makeSwap({
     content: "http://127.0.0.1",
+    maxDefer: 300 * second,
     changed: () => {},
     load: async ({ id }) => {
       await new Promise((resolve) => setTimeout(resolve, 3 * second))

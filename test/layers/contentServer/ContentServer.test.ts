@@ -335,6 +335,27 @@ describe("a page beside it", () => {
     )
   )
 
+  it.scoped.each([
+    ["0.0.0.0:8730", "http://0.0.0.0:8710"],
+    ["127.0.0.1:8730", "http://127.0.0.1:8710"],
+    ["[::1]:8730", "http://[::1]:8710"],
+    ["hall-2.local", "http://hall-2.local:8710"],
+    ["//", "http://192.0.2.9:8710"]
+  ] as const)(
+    "that was asked for at %s is told that a transport on all interfaces is at %s",
+    ([host, transport]) =>
+      serving(
+        () =>
+          Effect.gen(function* () {
+            const { updateSlice } = yield* ControllerState
+            yield* updateSlice("http-transport", () => ({ url: "http://192.0.2.9:8710", everywhere: true }))
+            const { body } = yield* get("/endpoint.json", { Host: host })
+            expect(JSON.parse(body.toString())).toEqual({ transport })
+          }),
+        { site: "page" }
+      )
+  )
+
   it.scoped("is not there where no folder is named", () =>
     serving(() =>
       Effect.gen(function* () {

@@ -441,6 +441,29 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
+  it.scoped("warns once of each screen that cannot be listed, by its name and why", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { source } = yield* makeSource("objects")
+      yield* Content.fromSources({}, [source])
+      const { dispatch } = yield* CommandBus
+      yield* fetch
+      const versionId = "19700101T000000Z"
+      for (const consumerId of ["Hall 1/left", "CON", "CON", "x".repeat(5000), "screen-1"]) {
+        yield* Effect.exit(dispatch({ type: "content.ack", consumerId, versionId }))
+      }
+      const warnings = lines.filter((line) => line.startsWith("WARN "))
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          /^WARN A screen is not listed: The consumerId "Hall 1\/left" cannot .* "screen-1"\.$/
+        ),
+        expect.stringMatching(/^WARN A screen is not listed: The consumerId "CON" cannot be used/),
+        expect.stringMatching(/^WARN A screen is not listed: The consumerId "x{200}/)
+      ])
+      expect(Math.max(...warnings.map(({ length }) => length))).toBeLessThan(400)
+    }).pipe(withLog(lines), Effect.provide(services("task")))
+  })
+
   it.scoped("keeps the version that a consumer acknowledged from being swept", () =>
     Effect.gen(function* () {
       const { source, text } = yield* makeSource("objects")

@@ -1,5 +1,7 @@
 /** Whether somebody is there, for attract loops. */
 
+import { durationOf } from "../durations.ts"
+
 export interface IdleListeners {
   /** Nobody has done anything for so long. */
   readonly begin: () => void
@@ -38,13 +40,15 @@ export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) =>
   /** Browsers tell of pointers that rest while the page moves below them. */
   let place = ""
 
+  const waitMs = durationOf("idle", ms, Number.POSITIVE_INFINITY, 1)
+
   const wake = () => {
     clearTimeout(timer)
-    if (ms < 2 ** 31) {
+    if (waitMs < 2 ** 31) {
       timer = window.setTimeout(() => {
         isIdle = true
         begin()
-      }, ms)
+      }, waitMs)
     }
     if (isIdle) {
       isIdle = false

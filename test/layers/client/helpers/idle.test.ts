@@ -22,3 +22,17 @@ it.each([
   expect(begin).toHaveBeenCalledTimes(count)
   end()
 })
+
+it.each([0, -1, Number.NaN])(
+  "%d ms are no time for which nobody is there: it says so, and never begins",
+  (ms) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    const begin = vi.fn()
+    const end = idle(ms, { begin, end: vi.fn() })
+    vi.advanceTimersByTime(61_000)
+    expect(begin).not.toHaveBeenCalled()
+    expect(warn).toHaveBeenCalledOnce()
+    warn.mockRestore()
+    end()
+  }
+)
