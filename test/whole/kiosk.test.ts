@@ -1,6 +1,7 @@
 /**
  * The page that a kiosk's browser opens from its disk, in a real Chromium, before a real controller.
  */
+import { spawn } from "node:child_process"
 import { rename } from "node:fs/promises"
 import { pathToFileURL } from "node:url"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -17,6 +18,7 @@ import { read, repository } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
 import { isMissing } from "../support/programs.ts"
 import { makeProject } from "../support/project.ts"
+import * as Received from "../support/Received.ts"
 import { makeStageWith } from "../support/stage.ts"
 import { eventually } from "../support/waiting.ts"
 
@@ -160,6 +162,38 @@ export default defineConfig({
       })
     )
 
+    it.scoped("loads an exhibit again whose process has ended as soon as it had shown something", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStageWith(working)
+        const { url } = yield* start()
+        const { evaluate, tab } = yield* openFastBootPage(url)
+        yield* isTrue({ evaluate }, "tries === 0 && loadedAt > 0")
+        yield* promote(1, { "Objects.json": JSON.stringify([{ title: "Bell" }]) })
+        yield* isTrue({ evaluate }, "shows === 1")
+        const frame = tab.frames().find((frame) => frame !== tab.mainFrame())
+        const context = yield* Browser
+        const renderer = yield* Effect.promise(() => context.newCDPSession(frame ?? tab))
+        renderer.send("Page.crash").catch(() => {})
+        yield* isTrue({ evaluate }, `shows === 2 && !(${isCovered})`)
+      })
+    )
+
+    it.scoped.each([
+      [
+        "?lang=de&url=http://127.0.0.1:1/?title=A%26B&screen=left#top",
+        "?title=A%26B&screen=left&lang=de#top"
+      ],
+      ["?url=http%3A%2F%2F127.0.0.1%3A1%2F%3Ftitle%3DA%2526B&screen=left", "?title=A%26B&screen=left"],
+      ["?watch=1&url=http://127.0.0.1:1/#/left", "#/left"]
+    ] as const)("opened with %s, shows the exhibit with %s", ([query, expected]) =>
+      Effect.gen(function* () {
+        const tab = yield* openBootPage(query)
+        expect(yield* Effect.promise(() => tab.evaluate("exhibit.href"))).toBe(
+          `http://127.0.0.1:1/${expected}`
+        )
+      })
+    )
+
     it.scoped("covers the browser's error page where a link leads nowhere, and loads the exhibit again", () =>
       Effect.gen(function* () {
         const link = `<a href="http://127.0.0.1:${yield* freePort}/">More</a>`
@@ -186,13 +220,82 @@ export default defineConfig({
   })
 })
 
+/** The watcher of a browser, whose minutes are seconds; the browser is a script of Node. */
+const watch = (...args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const fast =
+        "data:text/javascript,const f = setInterval; globalThis.setInterval = (g, ms) => f(g, ms / 100)"
+      return spawn(process.execPath, ["--import", fast, `${repository}/deploy/kiosk/watch.mjs`, ...args], {
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+    }),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  ).pipe(
+    Effect.map((child) => {
+      const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
+      return {
+        child,
+        ended: Effect.promise(() => ended),
+        stderr: Received.from(child.stderr),
+        stdout: Received.from(child.stdout)
+      }
+    })
+  )
+
+const exhibit = "http://127.0.0.1:8730/?screen=left&title=A%26B"
+
+/** Says its last argument, and tells the watcher that the page works, so many times. */
+const browserOf = (reports: number) => `
+  const address = process.argv.at(-1)
+  console.log(address)
+  const port = new URL(address).searchParams.get("watch")
+  let count = 0
+  setInterval(() => count++ < ${reports} && fetch("http://127.0.0.1:" + port + "/"), 100)`
+
+describe("the watcher of a kiosk's browser", () => {
+  it.scopedLive("opens the page for the exhibit, and ends the browser when the page is silent", () =>
+    Effect.gen(function* () {
+      const { ended, stderr, stdout } = yield* watch(exhibit, process.execPath, "-e", browserOf(30), "--")
+      expect(yield* stdout.until((text) => text.includes("\n"))).toMatch(
+        /^file:\/\/.*\/deploy\/kiosk\/index\.html\?watch=\d+&url=http:\/\/127\.0\.0\.1:8730\/\?screen=left&title=A%26B\n$/
+      )
+      const since = Date.now()
+      expect(yield* ended).toBe(1)
+      expect(Date.now() - since).toBeGreaterThan(3000)
+      expect(stderr.text()).toBe("The page of the kiosk is silent: the browser is ended\n")
+    })
+  )
+
+  it.scopedLive("ends as the browser does, and with it", () =>
+    Effect.gen(function* () {
+      expect(yield* (yield* watch(exhibit, process.execPath, "-e", "process.exit(3)")).ended).toBe(3)
+      const running = yield* watch(exhibit, process.execPath, "-e", browserOf(1e6), "--")
+      yield* running.stdout.until((text) => text.includes("\n"))
+      running.child.kill("SIGTERM")
+      expect(yield* running.ended).toBe(0)
+    })
+  )
+
+  it.scopedLive("says what is missing, and that there is no such browser", () =>
+    Effect.gen(function* () {
+      expect(yield* (yield* watch("left-wall", "chromium")).ended).toBe(64)
+      const without = yield* watch(exhibit, "/nowhere/chromium")
+      expect(yield* without.ended).toBe(1)
+      expect(without.stderr.text()).toContain("The browser cannot be started: spawn /nowhere/chromium ENOENT")
+    })
+  )
+})
+
 it("is what the kiosk's browser opens, and the only file that it may", () => {
   const [start = ""] = unitSettings(read("deploy/systemd/kiosk.service")).get("ExecStart") ?? []
-  const file = `file:///opt/exhibit/node_modules/vitrine/${page}`
-  expect(start.split(" ").at(-1)).toBe(`${file}?url=\${URL}`)
+  const folder = "/opt/exhibit/node_modules/vitrine/deploy/kiosk"
+  expect(start).toMatch(
+    new RegExp(`^/opt/exhibit/node_modules/.bin/node ${folder}/watch\\.mjs \\$\\{URL\\} /usr/bin/cage -- `)
+  )
   expect(JSON.parse(read("deploy/chromium/policies.json")).URLAllowlist).toEqual([
     "127.0.0.1",
     "localhost",
-    file
+    `file://${folder}/index.html`
   ])
 })
