@@ -120,7 +120,7 @@ export const makeWatch = (maxTimeout: number) => {
         watched.set(pace, giveUp)
         return watching !== undefined
           ? Effect.void
-          : Effect.map(Effect.forkDaemon(watch), (fiber) => {
+          : Effect.map(Effect.forkDaemon(Effect.interruptible(watch)), (fiber) => {
               watching = fiber
             })
       }),
