@@ -11,8 +11,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { makeHubFolder } from "./hub.ts"
 
+/** The signal ends the request, as it does over a socket. */
 export type Answer = (
-  request: HttpClientRequest.HttpClientRequest
+  request: HttpClientRequest.HttpClientRequest,
+  signal: AbortSignal
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, RequestError>
 
 const respond =
@@ -43,22 +45,28 @@ export const hangUp: Answer = (request) =>
   Effect.fail(new RequestError({ request, reason: "Transport", cause: new Error("other side closed") }))
 
 /** Never responds. */
-export const silence: Answer = () => Effect.never
+export const silence: Answer = (request, signal) =>
+  Effect.async((resume) => {
+    signal.addEventListener("abort", () =>
+      resume(Effect.fail(new RequestError({ request, reason: "Transport", cause: signal.reason })))
+    )
+  })
 
 /** Gives the beginning of a body, and what becomes of it then. */
 const begins =
   (content: string, length: number, then: (controller: ReadableStreamDefaultController) => void): Answer =>
-  (request) =>
+  (request, signal) =>
     respond(
       200,
       new ReadableStream({
         start: (controller) => {
           controller.enqueue(Buffer.from(content))
+          signal.addEventListener("abort", () => controller.error(signal.reason))
         },
         pull: then
       }),
       { "content-length": String(length) }
-    )(request)
+    )(request, signal)
 
 /** Never ends its body. */
 export const stalledBody: Answer = begins('{"records":[', 1000, () => new Promise(() => {}))
@@ -74,13 +82,13 @@ export const makeUpstream = Effect.gen(function* () {
   const upstreams = yield* Upstreams
   const hub = yield* makeHubFolder<Answer>()
   const url = `http://192.0.2.${upstreams.size + 1}`
-  upstreams.set(`${url}/`, (request) =>
+  upstreams.set(`${url}/`, (request, signal) =>
     Effect.suspend(() => {
       const { answer, entry } = hub.receive(new URL(request.url).pathname, request.headers)
       const { body, headers, status } = answer === undefined ? hub.read(entry) : { status: 0, headers: {} }
       const given =
         answer ?? (body === undefined ? empty(status, headers) : bytes(status, Buffer.from(body), headers))
-      return Effect.tap(given(request), ({ status }) =>
+      return Effect.tap(given(request, signal), ({ status }) =>
         Effect.sync(() => {
           entry.status = status
         })
@@ -93,9 +101,9 @@ export const makeUpstream = Effect.gen(function* () {
 const client = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(Upstreams, (upstreams) =>
-    HttpClient.make((request) => {
+    HttpClient.make((request, _, signal) => {
       const [, answer = hangUp] = [...upstreams].find(([url]) => request.url.startsWith(url)) ?? []
-      return answer(request)
+      return answer(request, signal)
     })
   )
 )

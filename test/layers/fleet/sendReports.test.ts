@@ -28,12 +28,12 @@ const makeHub = () => {
   const requests: Array<HttpClientRequest.HttpClientRequest> = []
   const reports: Array<PlayerReport> = []
   let answer: Answer = taken
-  const client = HttpClient.make((request) => {
+  const client = HttpClient.make((request, _, signal) => {
     requests.push(request)
     if (request.body._tag === "Uint8Array") {
       reports.push(decode(gunzipSync(request.body.body).toString()))
     }
-    return answer(request)
+    return answer(request, signal)
   })
   const answers = (next: Answer) => {
     answer = next

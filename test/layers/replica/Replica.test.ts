@@ -248,7 +248,7 @@ describe("a download of a replica", () => {
         })
         yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
       }).pipe(Effect.orDie)
-      hub.fault(/objects.json/, (request) => Effect.zipRight(moveOn, text(404, "")(request)))
+      hub.fault(/objects.json/, (request, signal) => Effect.zipRight(moveOn, text(404, "")(request, signal)))
       expect(yield* fetch).toMatchObject({ changed: true, versionId })
       expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
       expect(yield* active).toEqual(yield* readActive(hub.directory))
@@ -390,11 +390,11 @@ describe("a hub", () => {
       /** As nginx, whose tag is of the time and the size. */
       const coarse =
         (manifest: string, date: string): Upstream.Answer =>
-        (request) => {
+        (request, signal) => {
           const etag = `"6a138799-${manifest.length.toString(16)}"`
           const isKnown = request.headers["if-none-match"] === etag
           const sent = { etag, date, "last-modified": second }
-          return (isKnown ? empty(304, sent) : text(200, manifest, sent))(request)
+          return (isKnown ? empty(304, sent) : text(200, manifest, sent))(request, signal)
         }
       yield* hub.promote(first)
       hub.fault(/manifest/, coarse(yield* readManifest, second))
