@@ -212,6 +212,8 @@ const Players = Schema.declare(
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
   url: Schema.String,
+  /** As of a transport. */
+  everywhere: optional(Schema.Boolean),
   /** The address of its page; missing where it serves none. With `?version=waiting`, the page may show what waits. */
   page: optional(Schema.String),
   maxConnections: count,

@@ -455,18 +455,21 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("says why the controller refuses to hear of it", () =>
+    it.scoped("says why the controller refuses to hear of it, also where nobody knows what an ack is", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
-        const { transportPort, url } = yield* start({ token: "0123456789abcdef" })
+        const token = "0123456789abcdef"
+        const { transportPort, url } = yield* start({ token })
         yield* promote(1)
-        const tab = yield* openStage(url)
-        yield* waitFor(tab, "exhibit.state.problem")
-        expect(yield* evaluate(tab, "exhibit.state.problem")).toMatch(
-          new RegExp(
-            `^The controller does not hear of screen screen-1: .*:${transportPort}/command: HTTP 401 .*token`
+        const isRefused = Effect.fnUntraced(function* (answer: string, options: object) {
+          const tab = yield* openStage(url, options)
+          yield* waitFor(tab, "exhibit.state.problem")
+          expect(yield* evaluate(tab, "exhibit.state.problem")).toMatch(
+            new RegExp(`^The controller does not hear of screen screen-1: http://.*/command: ${answer}`)
           )
-        )
+        })
+        yield* isRefused("HTTP 401 .*token", {})
+        yield* isRefused("HTTP 404$", { controller: `http://127.0.0.1:${transportPort}/elsewhere`, token })
       })
     )
 

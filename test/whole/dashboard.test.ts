@@ -227,6 +227,13 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
       )
       yield* see(page, "#contents", "Held")
       yield* see(page, "#contents button", "Release")
+      // The address that the machine had at the start.
+      const href = yield* Effect.promise(() =>
+        page.evaluate(
+          `import("/content.js").then(({ addressOf }) => addressOf("http://192.0.2.9:8730/", true).href)`
+        )
+      )
+      expect(href).toBe("http://127.0.0.1:8730/?version=waiting")
     }).pipe(Effect.provide(Browser.layer))
   )
 

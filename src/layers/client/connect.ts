@@ -80,13 +80,18 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       const versionId = version ? version.id : problem && next
       return versionId ? { versionId, problem, ...presence() } : undefined
     },
-    async (ack) =>
-      request(await endpoint("command", ack.closing || !isReachable), {
+    async (ack) => {
+      const url = await endpoint("command", ack.closing || !isReachable)
+      const answer = await request(url, {
         method: "POST",
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
         body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, ...ack })
-      }),
+      })
+      if (!answer) {
+        throw new Refused(`${url}: HTTP 404`)
+      }
+    },
     (error) => {
       const reason = error instanceof Error ? error.message : error
       const text = reason ? `The controller does not hear of screen ${consumerId}: ${reason}` : undefined

@@ -21,7 +21,7 @@ import { refuseHost } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import { MethodNotAllowed } from "../http/errors.ts"
-import { type BindError, listen, urlOf } from "../http/listen.ts"
+import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
 import {
   type ContentServerConfig,
   type ContentServerOptions,
@@ -115,6 +115,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
       (statistics, players): ContentServerState => ({
         kind: "content-server",
         url,
+        ...(isEverywhere(options.host) ? { everywhere: true } : {}),
         ...(page === undefined ? {} : { page }),
         maxConnections,
         ...statistics,

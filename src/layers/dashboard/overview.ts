@@ -43,6 +43,8 @@ export interface ContentOverview
   readonly released?: VersionsReport["released"]
   /** The address of its page, which may show what waits; missing where its content server serves none. */
   readonly page?: string
+  /** Where that listens on all interfaces of this machine: the page is there under the name by which a browser has found the dashboard. */
+  readonly everywhere?: boolean
   /** The latest ones on disk, the newest first; missing where the content has no command that says so. */
   readonly versions?: ReadonlyArray<ShownVersion>
 }
@@ -108,11 +110,13 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
 })
 
 /** That of the content server that is there for this content. */
-const pageOf = (content: string, state: GlobalState): Pick<ContentOverview, "page"> => {
-  const [page] = contentServersOf(state).flatMap(([name, { page }]) =>
-    name === `${content}-server` && page !== undefined ? [page] : []
+const pageOf = (content: string, state: GlobalState): Pick<ContentOverview, "everywhere" | "page"> => {
+  const [page = {}] = contentServersOf(state).flatMap(([name, { everywhere, page }]) =>
+    name === `${content}-server` && page !== undefined
+      ? [everywhere === undefined ? { page } : { page, everywhere }]
+      : []
   )
-  return page === undefined ? {} : { page }
+  return page
 }
 
 const contentOverview = (

@@ -245,11 +245,17 @@ describe("the event stream", () => {
       const idle = { maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
       for (const name of ["content-server", "archive-server"]) {
         const page = `http://127.0.0.1:1/${name}/`
-        yield* updateSlice(name, () => ({ ...idle, kind: "content-server", url: "http://127.0.0.1:1", page }))
+        yield* updateSlice(name, () => ({
+          ...idle,
+          kind: "content-server",
+          url: "http://127.0.0.1:1",
+          everywhere: true,
+          page
+        }))
       }
       const { received } = yield* dashboard.openEvents
       expect(lastEvent(received.text(), "overview")).toMatchObject({
-        contents: [{ name: "content", page: "http://127.0.0.1:1/content-server/" }]
+        contents: [{ name: "content", page: "http://127.0.0.1:1/content-server/", everywhere: true }]
       })
     }).pipe(over())
   )

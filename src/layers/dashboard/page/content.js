@@ -22,21 +22,26 @@ import {
 const isLoopback = (host) => /^(127\.|localhost$|\[::1\]$)/.test(host)
 
 /** A link to the page with what waits, where this browser can reach it. */
-const renderLook = (page) =>
-  page === undefined || (isLoopback(new URL(page).hostname) && !isLoopback(location.hostname))
+const renderLook = (page, everywhere) => {
+  if (page === undefined) {
+    return []
+  }
+  const { href, hostname } = addressOf(page, everywhere)
+  return isLoopback(hostname) && !isLoopback(location.hostname)
     ? []
-    : h(
-        "a",
-        {
-          className: "button",
-          href: new URL("?version=waiting", page).href,
-          target: "_blank",
-          rel: "noreferrer"
-        },
-        "Look"
-      )
+    : h("a", { className: "button", href, target: "_blank", rel: "noreferrer" }, "Look")
+}
 
-const renderButtons = ({ held, name, page, versionId, versions }) => {
+/** On a machine whose own address may have become another, it is at that of this page. */
+export const addressOf = (page, everywhere) => {
+  const address = new URL("?version=waiting", page)
+  if (everywhere) {
+    address.hostname = location.hostname
+  }
+  return address
+}
+
+const renderButtons = ({ everywhere, held, name, page, versionId, versions }) => {
   const act = (label, command, question) =>
     button(`${name}.${command}`, label, () => ask(label, question, { type: `${name}.${command}` }))
   const waiting =
@@ -44,7 +49,7 @@ const renderButtons = ({ held, name, page, versionId, versions }) => {
   return versionId === undefined || versions === undefined
     ? []
     : [
-        waiting === undefined ? [] : renderLook(page),
+        waiting === undefined ? [] : renderLook(page, everywhere),
         waiting === undefined
           ? []
           : act("Release", "release", `Show ${waiting} now? Later ones wait until somebody releases them.`),
