@@ -42,6 +42,7 @@ const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
   "event-bus": ["lamp:on { room: 'Hall 2' }", "lamp:off { room: 'Hall 2' }"],
   "http-transport": ["403 ", "Command not allowed", '200 {"result":"bright"}'],
   "ipc-client": ["Ready", "[ 'HTTP transport' ]", "Stopping"],
+  "mounted-behind-password": ["204 Content-Type, Authorization\n", "401 200"],
   "mounted-transport": ["Welcome to Hall 2", '{"result":"bright"}', "text/event-stream"],
   opentelemetry: ["changed: true"],
   "replay-backlog": ["event: greeting", 'data: "Welcome back"'],

@@ -203,8 +203,8 @@ describe("a port in use leaves nothing behind", () => {
       const subscribedTransport = Layer.tap(HttpTransportLayer.layer({ port: 0 }), (context) =>
         Deferred.complete(subscribed, Effect.provide(subscribe, context))
       )
-      const plugins = [subscribedTransport, HttpTransportLayer.layer({ port })].map((layer, index) =>
-        Plugin.fromLayer(`transport ${index}`, layer)
+      const plugins = [subscribedTransport, HttpTransportLayer.layer({ port, name: "second" })].map(
+        (layer, index) => Plugin.fromLayer(`transport ${index}`, layer)
       )
       const error = yield* Effect.flip(runPersistent({ cwd: "/", plugins }))
       expect(error.message).toMatch(/"transport 1" could not be set up\. Cannot listen on .*already in use/)

@@ -101,11 +101,11 @@ export const make = Effect.fnUntraced(function* (
 
   const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      if (request.method === "OPTIONS" && preflight !== undefined) {
-        return Effect.succeed(preflight)
-      }
       if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
         return Effect.succeed(errorResponse(oneHost))
+      }
+      if (request.method === "OPTIONS" && preflight !== undefined) {
+        return Effect.succeed(preflight)
       }
       const path = RequestTarget.path(request.url)
       if (Option.isNone(path)) {

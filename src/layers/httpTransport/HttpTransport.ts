@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { InvalidOptions } from "../../internal/Options.ts"
+import { InvalidOptions } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -72,6 +72,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     return idle
   }
 
+  yield* claimName(options.name)
   const eventStream = yield* EventStream.make(options)
   const access = Access.make(options)
   const server = yield* application.make({
@@ -135,6 +136,7 @@ const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
     return idle
   }
   const { prefix } = options
+  yield* claimName(options.name)
   const eventStream = yield* EventStream.make(options)
   yield* Effect.addFinalizer(() => eventStream.close)
   yield* mountedRoutes.add({ access: Access.make(options), eventStream, options, prefix })
@@ -150,6 +152,27 @@ const idle = HttpTransport.of({
 
 const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Option<AddressInfo>) =>
   HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
+
+/** By the state in which they are. */
+const namesInUse = new WeakMap<typeof ControllerState.Service, Set<string>>()
+
+/** Two transports with one name would have one slice of the state. */
+const claimName = Effect.fnUntraced(function* (name: string) {
+  const state = yield* ControllerState
+  const names = namesInUse.get(state) ?? new Set()
+  namesInUse.set(state, names)
+  if (names.has(name)) {
+    const message = `there is another transport called "${name}" already. Give each a name of its own.`
+    return yield* new InvalidOptions({
+      subject: "the options of the HTTP transport",
+      issues: [{ path: "name", message }]
+    })
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => names.add(name)),
+    () => Effect.sync(() => names.delete(name))
+  )
+})
 
 /** Where the transport is: at a URL, or at a path of somebody else's server. */
 type Place = { readonly url: string; readonly everywhere?: boolean } | { readonly path: string }

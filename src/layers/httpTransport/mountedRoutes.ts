@@ -1,8 +1,8 @@
 /**
  * The transport on somebody else's server: on any of the platform's, or behind `HttpApp.toWebHandler`.
  *
- * It owns its routes and what their responses carry. Every other path, requests that cannot be read, time limits and the
- * end of connections belong to the server.
+ * It owns its routes, which match exactly, and what their responses carry. Every other path, requests that cannot be read, time
+ * limits and the end of connections belong to the server.
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -10,7 +10,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { guarded } from "../http/application.ts"
+import { guarded, notFound, pathOf } from "../http/application.ts"
 import * as AwaitedFibers from "../http/awaitedFibers.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as responses from "../http/responses.ts"
@@ -45,16 +45,34 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
     })
     .pipe(Effect.provideServiceEffect(CommandBus, keptCommands))
   const guard = guarded({ refuse: access.refuse, headers: access.corsHeaders })
-  const preflights = new Set(own.map(({ path }) => path))
-  const preflight = Effect.succeed(access.preflight)
-  const all = [...own, ...[...preflights].map((path) => HttpRouter.route("OPTIONS", path, preflight))]
+  const missing = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.fail(notFound(request))
+  )
+  /** The router of somebody else may take other paths for this one, and `HEAD` for `GET`. */
+  const exactly = (path: string, handler: routes.Handler) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      request.method !== "HEAD" && pathOf(request) === prefix + path ? handler : missing
+    )
+  const others = [...new Set(own.map(({ path }) => path))].flatMap((path) => [
+    HttpRouter.route("OPTIONS", path, Effect.succeed(preflight)),
+    ...methods
+      .filter((method) => !own.some((route) => route.path === path && route.method === method))
+      .map((method) => HttpRouter.route(method, path, missing))
+  ])
   yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
-    all.map((route) => ({
-      ...route,
-      handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(responses.error(error))))
-    }))
+    [...own.map((route) => ({ ...route, handler: exactly(route.path, route.handler) })), ...others].map(
+      (route) => ({
+        ...route,
+        handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(responses.error(error))))
+      })
+    )
   )
 })
+
+/** Whoever may send a request is asked by the server, too, by `Authorization` for example. */
+const preflight = responses.preflight("GET, POST, OPTIONS", "Content-Type, Authorization")
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 /** A server may interrupt what a client has asked for when that leaves: its command goes on. */
 const keptCommands = Effect.gen(function* () {

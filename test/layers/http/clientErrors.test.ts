@@ -51,6 +51,7 @@ describe("what is not HTTP", () => {
     ],
     ["a bad chunk", "POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400],
     ["no host", "GET /status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    ["a preflight without a host", "OPTIONS /status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
     ["a target beyond measure", `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
     ["headers beyond measure", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431]
   ])("is answered, and harms nothing: %s", ([, data, status]) =>

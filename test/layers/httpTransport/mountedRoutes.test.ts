@@ -67,6 +67,33 @@ describe("routes on a server of the platform", () => {
     }).pipe(Effect.provide(host({ prefix: "/vitrine", allowedCommands: ["lamp.on"] })))
   )
 
+  it.scoped("match exactly, as on a port of their own", () =>
+    Effect.gen(function* () {
+      const statusOf = (method: string, target: string) =>
+        Effect.map(
+          Effect.flatMap(port, (port) => request(port, { method, target })),
+          ({ body, headers, status }) => {
+            expect(headers["access-control-allow-origin"]).toBe("*")
+            expect(method === "HEAD" || body.includes(`Not found: ${method} ${target}`)).toBe(true)
+            return status
+          }
+        )
+      for (const [method, target] of [
+        ["GET", "/vitrine/STATUS"],
+        ["GET", "/vitrine/status/"],
+        ["GET", "/VITRINE/status"],
+        ["HEAD", "/vitrine/status"],
+        ["GET", "/vitrine/command"],
+        ["HEAD", "/vitrine/command"],
+        ["POST", "/vitrine/status"],
+        ["PUT", "/vitrine/events"]
+      ] as const) {
+        expect(yield* statusOf(method, target)).toBe(404)
+      }
+      expect((yield* get("/vitrine/status?now")).status).toBe(200)
+    }).pipe(Effect.provide(host({ prefix: "/vitrine" })))
+  )
+
   it.scoped("keep out who may not send requests", () =>
     Effect.gen(function* () {
       expect((yield* get("/vitrine/status")).status).toBe(401)

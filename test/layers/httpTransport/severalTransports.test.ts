@@ -19,7 +19,12 @@ class Front extends Context.Tag("Front")<Front, typeof HttpTransport.Service>() 
 class Back extends Context.Tag("Back")<Back, typeof HttpTransport.Service>() {}
 
 const front = HttpTransportLayer.layer({ port: 0, allowedCommands: ["front"] })
-const back = HttpTransportLayer.layer({ port: 0, allowedCommands: ["back"], exposeState: true })
+const back = HttpTransportLayer.layer({
+  port: 0,
+  name: "back",
+  allowedCommands: ["back"],
+  exposeState: true
+})
 
 const both = Layer.mergeAll(
   Layer.project(front, HttpTransport, Front, (transport) => transport),
@@ -67,11 +72,13 @@ it.scoped("a client is replayed what its own transport forwards and replays, who
       })
     yield* Effect.gen(function* () {
       const admin = yield* transportOf({
+        name: "admin",
         events: ["admin:*", "content:*"],
         replayEvents: ["admin:token", "content:live", "content:version:promoted"]
       })
       const guest = yield* transportOf({})
       const blind = yield* transportOf({
+        name: "blind",
         events: ["content:version:*"],
         replayEvents: ["admin:token", promoted]
       })
@@ -114,5 +121,24 @@ it.scoped("transports with names stand side by side in the state and the status"
         ["desk", "HTTP transport: desk"]
       ])
     }).pipe(Effect.provide(services))
+  })
+)
+
+it.scoped("transports with one name are an error, until one of them ends", () =>
+  Effect.gen(function* () {
+    const services = yield* Layer.build(memoryServices())
+    const build = (layer: ReturnType<typeof HttpTransportLayer.layer>) =>
+      Layer.build(layer).pipe(Effect.scoped, Effect.provide(services))
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* Layer.build(HttpTransportLayer.layer({ port: 0, name: "desk" }))
+        const error = yield* Effect.flip(build(HttpTransportLayer.layer({ port: 0, name: "desk" })))
+        expect(error.message).toContain(
+          'name: there is another transport called "desk" already. Give each a name of its own.'
+        )
+        yield* build(HttpTransportLayer.layer({ port: 0 }))
+      }).pipe(Effect.provide(services))
+    )
+    yield* build(HttpTransportLayer.layer({ port: 0, name: "desk" }))
   })
 )
