@@ -19,7 +19,7 @@ import type { SourceFile } from "../../services/ContentSource.ts"
 import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "../http/errors.ts"
-import { type PlainFile, plainFile } from "./plainFile.ts"
+import type { PlainFile, PlainFiles } from "./plainFile.ts"
 
 /** How many lists are kept. */
 export const capacity = 8
@@ -40,15 +40,15 @@ export interface ListedFile extends SourceFile {
 }
 
 export interface FileLists {
-  readonly of: (
-    /** The folder of all versions, without links in its path. */
-    versions: string,
-    versionId: VersionId
-  ) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
+  readonly of: (versionId: VersionId) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
 }
 
-export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.Path> = Effect.gen(
-  function* () {
+/** Of the folder of all versions. */
+export const make = (
+  folder: string,
+  versions: PlainFiles
+): Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
 
@@ -66,26 +66,24 @@ export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.
       timeToLive: Exit.match({ onFailure: () => 0, onSuccess: () => Number.POSITIVE_INFINITY })
     })
 
-    const missing = (versions: string, versionId: VersionId) =>
-      Effect.flatMap(fs.exists(path.join(versions, versionId)), (isThere) =>
+    const missing = (versionId: VersionId) =>
+      Effect.flatMap(fs.exists(path.join(folder, versionId)), (isThere) =>
         Effect.fail(isThere ? withoutList(versionId) : noVersion(versionId))
       )
 
     return {
-      of: (versions, versionId) =>
-        plainFile(versions, [versionId, fileListName]).pipe(
-          Effect.provideService(Path.Path, path),
+      of: (versionId) =>
+        versions.find([versionId, fileListName]).pipe(
           Effect.map(Option.filter(({ type }) => type === "File")),
           Effect.flatMap(
             Option.match({
-              onNone: () => missing(versions, versionId),
+              onNone: () => missing(versionId),
               onSome: ({ file, stamp }) => lists.get(Data.struct({ file, stamp, versionId }))
             })
           )
         )
     }
-  }
-)
+  })
 
 /** A list at one time: once the file has another stamp, it is read again. */
 type Reading = Pick<PlainFile, "file" | "stamp"> & { readonly versionId: VersionId }

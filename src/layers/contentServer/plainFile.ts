@@ -1,8 +1,9 @@
 /**
  * Files of a folder, by the way that their path says and no other.
  */
+import type { Stats } from "node:fs"
 import { realpath, stat } from "node:fs/promises"
-import * as Path from "@effect/platform/Path"
+import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode } from "../../internal/systemError.ts"
@@ -12,49 +13,67 @@ export interface PlainFile {
   readonly type: "File" | "Directory"
   /** Its absolute path. */
   readonly file: string
-  readonly size: number
+  readonly stats: Stats
   /** Differs once it was replaced or written to. */
   readonly stamp: string
 }
 
-/**
- * The path as the system has it, without links, and on Windows without short names; `None` if it leads nowhere.
- * (That of the platform looks at each name of the path in turn, and keeps short names.)
- */
-export const realPath = (path: string) => orNone(() => realpath(path))
+export interface PlainFiles {
+  readonly isThere: Effect.Effect<boolean, Unreadable>
+  /**
+   * A file or folder below it, in whose path no name is a link, or another name of it (the short names of Windows, other case);
+   * `None` if there is no such file.
+   */
+  readonly find: (names: ReadonlyArray<string>) => Effect.Effect<Option.Option<PlainFile>, Unreadable>
+}
 
-/**
- * A file or folder below the root, in whose path no name is a link, or another name of it (the short names of Windows,
- * other case); `None` if there is no such file.
- */
-export const plainFile = Effect.fnUntraced(function* (
-  /** A `realPath`. */
-  root: string,
-  names: ReadonlyArray<string>
-): Effect.fn.Return<Option.Option<PlainFile>, Unreadable, Path.Path> {
-  const path = yield* Path.Path
-  const file = path.join(root, ...names)
-  const real = yield* realPath(file)
-  if (!Option.exists(real, (real) => real.normalize() === file.normalize())) {
-    return Option.none()
+/** The folder itself may be behind links, and these may change. */
+export const make = (folder: string, path: Path.Path): PlainFiles => {
+  /** As the system has it, without links and short names: where it was last. */
+  let root: string | undefined
+
+  const find = async (names: ReadonlyArray<string>): Promise<PlainFile | undefined> => {
+    const real = await orNone(realpath(path.join(folder, ...names)))
+    const isBelow = (root: string | undefined) =>
+      root !== undefined && real?.normalize() === path.join(root, ...names).normalize()
+    if (real !== undefined && !isBelow(root)) {
+      root = await orNone(realpath(folder))
+    }
+    if (root === undefined || !isBelow(root)) {
+      return undefined
+    }
+    const file = path.join(root, ...names)
+    const stats = await orNone(stat(file))
+    const type = stats?.isFile() ? "File" : stats?.isDirectory() ? "Directory" : undefined
+    return stats === undefined || type === undefined
+      ? undefined
+      : { type, file, stats, stamp: `${stats.ino} ${stats.mtimeMs} ${stats.size}` }
   }
-  return Option.flatMap(yield* orNone(() => stat(file)), (stats) => {
-    const type = stats.isFile() ? "File" : stats.isDirectory() ? "Directory" : undefined
-    const { ino, mtimeMs, size } = stats
-    return type === undefined
-      ? Option.none()
-      : Option.some({ type, file, size, stamp: `${ino} ${mtimeMs} ${size}` })
-  })
-})
+
+  return {
+    isThere: Effect.map(
+      reading(() => orNone(realpath(folder))),
+      (root) => root !== undefined
+    ),
+    find: (names) =>
+      Effect.map(
+        reading(() => find(names)),
+        Option.fromNullable
+      )
+  }
+}
+
+const reading = <A>(read: () => Promise<A>): Effect.Effect<A, Unreadable> =>
+  Effect.tryPromise({ try: read, catch: (cause) => new Unreadable({ cause }) })
 
 /** What leads nowhere is not there, and no error. */
-const orNone = <A>(run: () => Promise<A>): Effect.Effect<Option.Option<A>, Unreadable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => new Unreadable({ cause }) }).pipe(
-    Effect.asSome,
-    Effect.catchIf(
-      (error) => leadingNowhere.has(errorCode(error) ?? ""),
-      () => Effect.succeedNone
-    )
-  )
+const orNone = async <A>(promise: Promise<A>): Promise<A | undefined> => {
+  try {
+    return await promise
+  } catch (error) {
+    if (leadingNowhere.has(errorCode(error) ?? "")) return undefined
+    throw error
+  }
+}
 
 const leadingNowhere = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP", "EINVAL"])

@@ -4,6 +4,7 @@
  * Everything is looked up at each request: the folders may come later, and change.
  */
 import { createHash } from "node:crypto"
+import type { Stats } from "node:fs"
 import { createRequire } from "node:module"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -21,7 +22,7 @@ import { BadRequest, NotFound, type Unreadable } from "../http/errors.ts"
 import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as FileLists from "./FileLists.ts"
-import { type PlainFile, plainFile, realPath } from "./plainFile.ts"
+import * as PlainFiles from "./plainFile.ts"
 import type { SiteBuild } from "./siteBuild.ts"
 
 type Headers = Readonly<Record<string, string>>
@@ -36,7 +37,7 @@ export interface FileResource {
   readonly _tag: "File"
   /** The absolute path. */
   readonly file: string
-  readonly size: number
+  readonly stats: Stats
   readonly headers: Headers
   /** The version that it is part of. */
   readonly versionId: Option.Option<VersionId>
@@ -67,16 +68,11 @@ export const make = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { state } = yield* ControllerState
-  const lists = yield* FileLists.make
-
-  const rootOf = (folder: string, ifMissing: string) =>
-    Effect.flatMap(
-      realPath(folder),
-      Option.match({
-        onNone: () => Effect.fail(new NotFound({ message: ifMissing })),
-        onSome: Effect.succeed
-      })
-    )
+  const downloads = PlainFiles.make(downloadPath, path)
+  const versionsFolder = path.join(downloadPath, "versions")
+  const versions = PlainFiles.make(versionsFolder, path)
+  const page = site === undefined ? undefined : { site, files: PlainFiles.make(site, path) }
+  const lists = yield* FileLists.make(versionsFolder, versions)
 
   const currentBuild = Option.match(build, {
     onNone: () => Effect.succeedNone,
@@ -87,10 +83,9 @@ export const make = Effect.fnUntraced(function* (
   let known: { readonly stamp: string; readonly resource: TextResource } | undefined
 
   const manifest = Effect.gen(function* () {
-    const root = yield* rootOf(downloadPath, noManifest)
     const found = Option.filter(
-      yield* plainFile(root, ["manifest.json"]),
-      ({ size, type }) => type === "File" && size <= maxManifestBytes
+      yield* downloads.find(["manifest.json"]),
+      ({ stats, type }) => type === "File" && stats.size <= maxManifestBytes
     )
     if (Option.isNone(found)) {
       return yield* new NotFound({ message: noManifest })
@@ -117,17 +112,22 @@ export const make = Effect.fnUntraced(function* (
     if (!isVersionId(versionId)) {
       return yield* notFound(["versions", ...names])
     }
-    const versions = yield* rootOf(path.join(downloadPath, "versions"), noManifest)
-    const list = yield* lists.of(versions, versionId)
+    const list = yield* Effect.catchTag(lists.of(versionId), "vitrine/NotFound", (error) =>
+      Effect.flatMap(versions.isThere, (isThere) =>
+        Effect.fail(isThere ? error : new NotFound({ message: noManifest }))
+      )
+    )
     const name = rest.join("/")
     const listed = list.find(name)
     if (Option.isNone(listed) || rest.some(hasSlash)) {
       return yield* notFound(["versions", ...names])
     }
     const { path: stored, sha256, size } = listed.value
-    const place = [versionId, ...stored.split("/")]
-    const found = yield* plainFile(versions, place)
-    if (!Option.exists(found, (found) => found.type === "File" && found.size === size)) {
+    const found = Option.filter(
+      yield* versions.find([versionId, ...stored.split("/")]),
+      ({ stats, type }) => type === "File" && stats.size === size
+    )
+    if (Option.isNone(found)) {
       return yield* new NotFound({
         message: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
       })
@@ -140,8 +140,8 @@ export const make = Effect.fnUntraced(function* (
     }
     const resource: FileResource = {
       _tag: "File",
-      file: path.join(versions, ...place),
-      size,
+      file: found.value.file,
+      stats: found.value.stats,
       versionId: Option.some(versionId),
       headers,
       gzip: Option.none()
@@ -149,18 +149,22 @@ export const make = Effect.fnUntraced(function* (
     return name === fileListName ? withGzip(resource, headers, list.gzip) : resource
   })
 
-  const siteFile = Effect.fnUntraced(function* (site: string, names: ReadonlyArray<string>, raw: string) {
+  const siteFile = Effect.fnUntraced(function* (
+    { files, site }: NonNullable<typeof page>,
+    names: ReadonlyArray<string>,
+    raw: string
+  ) {
     const inFolder = names.at(-1) === ""
     const below = inFolder ? names.slice(0, -1) : names
     const asked = notFound(names)
     if (!below.every(isPlainFileName)) {
       return yield* asked
     }
-    const root = yield* rootOf(site, `The folder of the page is not there: ${path.basename(site)}`)
-    const fileNames = inFolder ? [...below, "index.html"] : below
-    const found = yield* plainFile(root, fileNames)
+    const found = yield* files.find(inFolder ? [...below, "index.html"] : below)
     if (Option.isNone(found)) {
-      return yield* asked
+      return (yield* files.isThere)
+        ? yield* asked
+        : yield* new NotFound({ message: `The folder of the page is not there: ${path.basename(site)}` })
     }
     if (found.value.type === "Directory") {
       return inFolder ? yield* asked : ({ _tag: "Redirect", location: `${raw}/` } satisfies Redirect)
@@ -172,8 +176,7 @@ export const make = Effect.fnUntraced(function* (
   const clientScript = Effect.fnUntraced(function* (name: string) {
     const missing = notFound([clientFolder, name])
     const script = yield* Effect.orElse(clientModule, () => missing)
-    const root = yield* rootOf(path.dirname(script), "The scripts of vitrine/client are not built.")
-    return yield* Option.match(yield* plainFile(root, [name]), {
+    return yield* Option.match(yield* PlainFiles.make(path.dirname(script), path).find([name]), {
       onNone: () => missing,
       onSome: (found) => Effect.succeed(pageResource(found))
     })
@@ -183,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
     names: ReadonlyArray<string>,
     raw: string,
     host: string | undefined
-  ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable, Path.Path> => {
+  ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable> => {
     const [first = "", ...rest] = names
     if (first === "versions" && rest.length > 0) {
       return versionFile(rest)
@@ -191,21 +194,18 @@ export const make = Effect.fnUntraced(function* (
     if (names.length === 1 && first === "manifest.json") {
       return Effect.zipWith(manifest, currentBuild, withBuild)
     }
-    if (site === undefined) {
+    if (page === undefined) {
       return notFound(names)
     }
     const [second = "", ...others] = rest
     if (first === clientFolder && clientScripts.includes(second) && others.length === 0) {
       return clientScript(second)
     }
-    return names.length === 1 && first === "endpoint.json" ? endpoint(host) : siteFile(site, names, raw)
+    return names.length === 1 && first === "endpoint.json" ? endpoint(host) : siteFile(page, names, raw)
   }
 
   return {
-    find: (raw, host) =>
-      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, host)).pipe(
-        Effect.provideService(Path.Path, path)
-      )
+    find: (raw, host) => Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, host))
   }
 })
 
@@ -264,10 +264,10 @@ const jsonResource = (body: Buffer): TextResource => ({
 })
 
 /** A file beside the versions: it may change. */
-const pageResource = ({ file, size }: PlainFile): FileResource => ({
+const pageResource = ({ file, stats }: PlainFiles.PlainFile): FileResource => ({
   _tag: "File",
   file,
-  size,
+  stats,
   versionId: Option.none(),
   headers: { "Content-Type": mediaTypeOf(file), "Cache-Control": "no-cache" },
   gzip: Option.none()

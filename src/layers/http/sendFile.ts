@@ -1,18 +1,19 @@
 /**
  * A file as a response, or a part of it: conditions and ranges are the library's.
  */
+import type { Stats } from "node:fs"
 import type { ServerResponse } from "node:http"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
 import { written } from "./requestHandler.ts"
-import { closedUnlessStalled } from "./stallTimeout.ts"
+import { endIfStalled } from "./stallTimeout.ts"
 
 export interface SentFile {
   /** The absolute path. */
   readonly file: string
-  readonly size: number
+  readonly stats: Stats
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -21,23 +22,25 @@ export const makeSendFile = Effect.map(
   Effect.promise(() => import("send")),
   ({ default: send }) =>
     /** Done when the response has ended. What the client does not read waits on disk. */
-    (to: HttpServerRequest, { file, headers, size }: SentFile) =>
+    (to: HttpServerRequest, { file, headers, stats }: SentFile) =>
       Effect.suspend(() => {
         const response = NodeHttpServerRequest.toServerResponse(to)
         const request = response.req
-        if (request.method === "HEAD" || isLongerSuffix(request.headers.range, size)) {
+        if (request.method === "HEAD" || isLongerSuffix(request.headers.range, stats.size)) {
           delete request.headers.range
         }
         for (const [name, value] of Object.entries(headers)) {
           response.setHeader(name, value)
         }
-        const failed = Effect.async<never, SendError>((resume) => {
-          send(request, encodeURIComponent(file), { cacheControl: false, dotfiles: "allow", index: false })
-            .on("error", (error) => resume(Effect.fail(errorOf(error, size))))
-            .on("directory", () => resume(Effect.fail(gone)))
-            .pipe(response)
+        const sent = Effect.async<void, SendError>((resume) => {
+          response.once("close", () => resume(Effect.void))
+          const sending = send(request, file, { cacheControl: false })
+          sending.on("error", (error) => resume(Effect.fail(errorOf(error, stats.size))))
+          // As `pipe` does, which would look at the file once more.
+          Object.assign(sending, { res: response })
+          sending.send(file, stats)
         })
-        return Effect.raceFirst(failed, closedUnlessStalled(response)).pipe(
+        return Effect.zipRight(endIfStalled(response), sent).pipe(
           Effect.as(written),
           Effect.tapError(() => Effect.sync(() => removeHeaders(response)))
         )

@@ -4,7 +4,7 @@
 import type { Server, ServerResponse } from "node:http"
 import type { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 
 /** How long a response may stay unread, and how long a client that sends nothing more is worked for. */
@@ -50,7 +50,7 @@ export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
     response.once("close", () => {
       unread -= writableLength
     })
-    return Effect.asVoid(Effect.forkDaemon(closedUnlessStalled(response)))
+    return endIfStalled(response)
   })
 
 /** How often it is checked whether a client has read something. */
@@ -60,22 +60,27 @@ export const checkEvery = "5 seconds"
 const maxIdleChecks = 6
 
 /**
- * Waits for the end of a response, and ends one that stalls: of which nothing more could be written for as long as
- * `stallTimeout`. A client that goes on reading may be slow: it has to take 64 KiB in that time, what is written at once.
+ * Ends a response that stalls: of which nothing more could be written for as long as `stallTimeout`. A client that goes on
+ * reading may be slow: it has to take 64 KiB in that time, what is written at once.
  */
-export const closedUnlessStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> =>
+export const endIfStalled = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.map(Effect.forkDaemon(Effect.interruptible(untilStalled(response))), (fiber) => {
+    const stop = () => fiber.unsafeInterruptAsFork(FiberId.none)
+    if (response.closed) {
+      stop()
+    } else {
+      response.once("close", stop)
+    }
+  })
+
+const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (idleChecks === maxIdleChecks) {
       return Effect.sync(() => void response.destroy())
     }
     const written = response.socket?.bytesWritten
-    return Effect.flatMap(
-      Effect.timeoutOption(closed(response), checkEvery),
-      Option.match({
-        onSome: () => Effect.void,
-        onNone: () =>
-          closedUnlessStalled(response, response.socket?.bytesWritten === written ? idleChecks + 1 : 0)
-      })
+    return Effect.flatMap(Effect.sleep(checkEvery), () =>
+      untilStalled(response, response.socket?.bytesWritten === written ? idleChecks + 1 : 0)
     )
   })
 

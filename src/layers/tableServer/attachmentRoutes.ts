@@ -5,6 +5,7 @@
  * remembers nothing of links.
  */
 import { createHmac, randomBytes } from "node:crypto"
+import { stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -102,8 +103,10 @@ export const make = Effect.fnUntraced(function* ({
       return yield* orFault(
         faults,
         place,
-        Effect.flatMap(found, ({ path, size, type }) =>
-          sendFile(request, { file: path, size, headers: { "Content-Type": type } })
+        Effect.flatMap(found, ({ path, type }) =>
+          Effect.flatMap(statsOf(path), (stats) =>
+            sendFile(request, { file: path, stats, headers: { "Content-Type": type } })
+          )
         ),
         found.pipe(
           Effect.flatMap(({ path, type }) =>
@@ -120,5 +123,7 @@ export const make = Effect.fnUntraced(function* ({
 
   return [HttpRouter.route("GET", "/v1/:link/:signature", attachment)]
 })
+
+const statsOf = (path: string) => Effect.tryPromise({ try: () => stat(path), catch: () => attachmentGone })
 
 const place = { kind: "attachments" } as const
