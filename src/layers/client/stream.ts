@@ -127,7 +127,8 @@ export const shareStream = (
   signal: AbortSignal
 ): (() => void) => {
   const { locks } = navigator
-  const channel = new BroadcastChannel(key)
+  // All pages without locks share the connections, whatever their controllers.
+  const channel = new BroadcastChannel(locks ? key : "vitrine streams")
   signal.addEventListener("abort", () => channel.close(), { once: true })
   if (!locks) {
     return limitStreams(channel, options, report, signal)
