@@ -40,6 +40,8 @@ export interface ListedFile extends SourceFile {
 }
 
 export interface FileLists {
+  /** As it was read last: versions never change, and players ask for thousands of files in a row. */
+  readonly known: (versionId: VersionId) => Option.Option<VersionFiles>
   readonly of: (versionId: VersionId) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
 }
 
@@ -71,7 +73,15 @@ export const make = (
         Effect.fail(isThere ? withoutList(versionId) : noVersion(versionId))
       )
 
+    const known = new Map<VersionId, VersionFiles>()
+    const remember = (versionId: VersionId, files: VersionFiles) => {
+      known.delete(versionId)
+      known.set(versionId, files)
+      for (const oldest of [...known.keys()].slice(0, -capacity)) known.delete(oldest)
+    }
+
     return {
+      known: (versionId) => Option.fromNullable(known.get(versionId)),
       of: (versionId) =>
         versions.find([versionId, fileListName]).pipe(
           Effect.map(Option.filter(({ type }) => type === "File")),
@@ -80,7 +90,8 @@ export const make = (
               onNone: () => missing(versionId),
               onSome: ({ file, stamp }) => lists.get(Data.struct({ file, stamp, versionId }))
             })
-          )
+          ),
+          Effect.tap((files) => Effect.sync(() => remember(versionId, files)))
         )
     }
   })

@@ -107,26 +107,35 @@ export const make = Effect.fnUntraced(function* (
       )
     )
 
+  const lookAt = (versionId: VersionId) =>
+    Effect.catchTag(lists.of(versionId), "vitrine/NotFound", (error) =>
+      Effect.flatMap(versions.isThere, (isThere) =>
+        Effect.fail(isThere ? error : new NotFound({ message: noManifest }))
+      )
+    )
+
   const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const [versionId = "", ...rest] = names
     if (!isVersionId(versionId)) {
       return yield* notFound(["versions", ...names])
     }
-    const list = yield* Effect.catchTag(lists.of(versionId), "vitrine/NotFound", (error) =>
-      Effect.flatMap(versions.isThere, (isThere) =>
-        Effect.fail(isThere ? error : new NotFound({ message: noManifest }))
-      )
-    )
     const name = rest.join("/")
-    const listed = list.find(name)
+    const stored = (list: FileLists.VersionFiles) =>
+      Effect.transposeMapOption(list.find(name), (listed) =>
+        Effect.map(versions.find([versionId, ...listed.path.split("/")]), (found) => ({
+          list,
+          sha256: listed.sha256,
+          found: Option.filter(found, ({ stats, type }) => type === "File" && stats.size === listed.size)
+        }))
+      )
+    const known = Option.flatten(yield* Effect.transposeMapOption(lists.known(versionId), stored))
+    const listed = Option.exists(known, ({ found }) => Option.isSome(found))
+      ? known
+      : yield* Effect.flatMap(lookAt(versionId), stored)
     if (Option.isNone(listed) || rest.some(hasSlash)) {
       return yield* notFound(["versions", ...names])
     }
-    const { path: stored, sha256, size } = listed.value
-    const found = Option.filter(
-      yield* versions.find([versionId, ...stored.split("/")]),
-      ({ stats, type }) => type === "File" && stats.size === size
-    )
+    const { found, list, sha256 } = listed.value
     if (Option.isNone(found)) {
       return yield* new NotFound({
         message: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
