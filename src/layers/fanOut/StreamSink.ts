@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import type { FrameSink } from "./FanOut.ts"
-import { makeQueueLimit } from "./slowClients.ts"
+import { QueueLimit } from "./slowClients.ts"
 
 export interface StreamSink extends FrameSink {
   /** What the sink takes, once. */
@@ -18,7 +18,7 @@ export interface StreamSink extends FrameSink {
  * may be larger. A client that lags further behind is given up: its stream ends after what waits already.
  */
 export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make<Uint8Array>(), (waiting) => {
-  const limit = makeQueueLimit()
+  const limit = new QueueLimit()
   let backlog: Uint8Array = new Uint8Array()
   let queued = 0
   const offer = (frames: Uint8Array) => {

@@ -5,25 +5,21 @@
 /** How much may wait for a client in this process, in bytes. A client that lags further behind is dropped. */
 export const maxQueuedBytes = 1024 * 1024
 
-export interface QueueLimit {
-  /** What the stream begins with does not count: all clients share it. */
-  readonly begin: (frames: Uint8Array) => void
-  /** Whether a client may be given frames behind so many bytes that wait. A frame that nothing waits in front of may. */
-  readonly admits: (queuedBytes: number, frames: Uint8Array) => boolean
-}
+/** Of a client. A class: closures of their own for each of thousands of clients would take more memory. */
+export class QueueLimit {
+  private limit = maxQueuedBytes
 
-export const makeQueueLimit = (): QueueLimit => {
-  let limit = maxQueuedBytes
-  return {
-    begin: ({ length }) => {
-      limit = maxQueuedBytes + length
-    },
-    admits: (queuedBytes, { length }) => {
-      if (queuedBytes === 0) {
-        // What waits behind a frame that is larger than the limit has room, too.
-        limit = maxQueuedBytes + (length > maxQueuedBytes ? length : 0)
-      }
-      return queuedBytes + length <= limit
+  /** What the stream begins with does not count: all clients share it. */
+  begin({ length }: Uint8Array): void {
+    this.limit = maxQueuedBytes + length
+  }
+
+  /** Whether the client may be given frames behind so many bytes that wait. A frame that nothing waits in front of may. */
+  admits(queuedBytes: number, { length }: Uint8Array): boolean {
+    if (queuedBytes === 0) {
+      // What waits behind a frame that is larger than the limit has room, too.
+      this.limit = maxQueuedBytes + (length > maxQueuedBytes ? length : 0)
     }
+    return queuedBytes + length <= this.limit
   }
 }

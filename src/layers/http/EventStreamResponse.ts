@@ -5,13 +5,12 @@
  * written to the socket itself, one write for each, and all clients share their bytes.
  */
 import type { ServerResponse } from "node:http"
-import type { Socket } from "node:net"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type { FrameSink } from "../fanOut/FanOut.ts"
-import { makeQueueLimit } from "../fanOut/slowClients.ts"
+import { QueueLimit } from "../fanOut/slowClients.ts"
 import type { TooManyClients } from "./errors.ts"
 import { written } from "./requestHandler.ts"
 import * as SseFrame from "./SseFrame.ts"
@@ -39,17 +38,11 @@ export const open = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, TooManyClients> =>
   Effect.suspend(() => {
     const response = NodeHttpServerRequest.toServerResponse(to)
-    const { req: request } = response
     // An unread body would keep the server from learning that the client has gone.
-    request.resume()
-    const sink = makeSink(request.socket, response, headers)
+    response.req.resume()
+    const sink = new SocketSink(response, headers)
     return Effect.map(eventStream.join(sink), () => {
-      if (request.socket.destroyed) {
-        eventStream.leave(sink)
-      } else {
-        response.once("close", () => eventStream.leave(sink))
-        endWithClient(request.socket, response)
-      }
+      leaveWithClient(response, sink, eventStream.leave)
       return written
     })
   })
@@ -58,8 +51,19 @@ export const open = (
 export const ended = (request: HttpServerRequest): Effect.Effect<void> =>
   closed(NodeHttpServerRequest.toServerResponse(request))
 
+/** By listeners that keep nothing else of the request in memory. */
+const leaveWithClient = (response: ServerResponse, sink: FrameSink, leave: EventStream["leave"]) => {
+  if (response.req.socket.destroyed) {
+    leave(sink)
+  } else {
+    response.once("close", () => leave(sink))
+    endWithClient(response)
+  }
+}
+
 /** A client that has closed its side has gone: it must not take up a stream until something is written to it. */
-const endWithClient = (socket: Socket, response: ServerResponse) => {
+const endWithClient = (response: ServerResponse) => {
+  const { socket } = response.req
   if (socket.readableEnded) {
     response.end()
   } else {
@@ -73,30 +77,42 @@ const endWithClient = (socket: Socket, response: ServerResponse) => {
 
 type Headers = Readonly<Record<string, string>>
 
-const makeSink = (socket: Socket, response: ServerResponse, headers: Headers): FrameSink => {
-  const limit = makeQueueLimit()
-  return {
-    begin: (frames) => {
-      limit.begin(frames)
-      // The backlog leaves together with the head.
-      socket.cork()
-      writeHead(response, headers)
+/** A class, as `QueueLimit` is. */
+class SocketSink implements FrameSink {
+  private readonly limit = new QueueLimit()
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly headers: Headers
+  ) {}
+
+  begin(frames: Uint8Array): void {
+    const { socket } = this.response.req
+    this.limit.begin(frames)
+    // The backlog leaves together with the head.
+    socket.cork()
+    writeHead(this.response, this.headers)
+    socket.write(frames)
+    process.nextTick(() => socket.uncork())
+  }
+
+  send(frames: Uint8Array): boolean {
+    const { socket } = this.response.req
+    const isAdmitted = this.limit.admits(socket.writableLength, frames)
+    if (isAdmitted) {
       socket.write(frames)
-      process.nextTick(() => socket.uncork())
-    },
-    send: (frames) => {
-      const isAdmitted = limit.admits(socket.writableLength, frames)
-      if (isAdmitted) {
-        socket.write(frames)
-      } else {
-        socket.destroy()
-      }
-      return isAdmitted
-    },
-    queuedBytes: () => socket.writableLength,
-    end: () => {
-      response.end()
+    } else {
+      socket.destroy()
     }
+    return isAdmitted
+  }
+
+  queuedBytes(): number {
+    return this.response.req.socket.writableLength
+  }
+
+  end(): void {
+    this.response.end()
   }
 }
 
