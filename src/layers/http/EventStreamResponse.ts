@@ -53,17 +53,13 @@ export const ended = (request: HttpServerRequest): Effect.Effect<void> =>
 
 /** By listeners that keep nothing else of the request in memory. */
 const leaveWithClient = (response: ServerResponse, sink: FrameSink, leave: EventStream["leave"]) => {
-  if (response.req.socket.destroyed) {
-    leave(sink)
-  } else {
-    response.once("close", () => leave(sink))
-    endWithClient(response)
-  }
-}
-
-/** A client that has closed its side has gone: it must not take up a stream until something is written to it. */
-const endWithClient = (response: ServerResponse) => {
   const { socket } = response.req
+  if (socket.destroyed) {
+    leave(sink)
+    return
+  }
+  response.once("close", () => leave(sink))
+  // A client that has closed its side has gone: it must not take up a stream until something is written to it.
   if (socket.readableEnded) {
     response.end()
   } else {

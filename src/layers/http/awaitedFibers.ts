@@ -18,14 +18,14 @@ export const make: Effect.Effect<Await, never, Scope.Scope> = Effect.gen(functio
   const fibers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => Fiber.awaitAll(fibers)).pipe(
-      Effect.interruptible,
       Effect.timeoutOption(graceMs),
       Effect.zipRight(
-        Effect.suspend(() => Fiber.interruptAll(fibers)).pipe(
-          Effect.interruptible,
-          Effect.timeoutOption(cleanUpMs)
+        Effect.timeoutOption(
+          Effect.suspend(() => Fiber.interruptAll(fibers)),
+          cleanUpMs
         )
       ),
+      Effect.interruptible,
       Effect.withClock(Clock.make())
     )
   )

@@ -4,14 +4,13 @@
  * The platform's own handler would interrupt what a request has begun when its client leaves, wait until each response is
  * sent, and keep its fiber reachable for as long as a stream is open.
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
@@ -32,17 +31,13 @@ export const written: Response = HttpServerResponse.raw(null)
 export const make = Effect.fnUntraced(function* (
   app: HttpApp.Default<never, Scope.Scope>,
   untraced: (request: Request) => boolean
-): Effect.fn.Return<
-  (...event: Parameters<RequestListener>) => Fiber.RuntimeFiber<unknown>,
-  never,
-  Scope.Scope
-> {
+) {
   const awaitEnd = yield* AwaitedFibers.make
   const handled = HttpApp.toHandled(app, write)
   const fork = Runtime.runFork(
     yield* Effect.locally(Effect.runtime(), HttpMiddleware.currentTracerDisabledWhen, untraced)
   )
-  return (request, response) => {
+  return (request: IncomingMessage, response: ServerResponse) => {
     const fiber = fork(
       Effect.provideService(handled, HttpServerRequest.HttpServerRequest, requestOf(request, response))
     )

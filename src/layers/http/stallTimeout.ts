@@ -73,16 +73,14 @@ export const endIfStalled = (response: ServerResponse): Effect.Effect<void> =>
     }
   })
 
-const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    if (idleChecks === maxIdleChecks) {
-      return Effect.sync(() => void response.destroy())
-    }
-    const written = response.socket?.bytesWritten
-    return Effect.flatMap(Effect.sleep(checkEvery), () =>
-      untilStalled(response, response.socket?.bytesWritten === written ? idleChecks + 1 : 0)
-    )
-  })
+const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> => {
+  const written = response.socket?.bytesWritten
+  return idleChecks === maxIdleChecks
+    ? Effect.sync(() => void response.destroy())
+    : Effect.flatMap(Effect.sleep(checkEvery), () =>
+        untilStalled(response, response.socket?.bytesWritten === written ? idleChecks + 1 : 0)
+      )
+}
 
 /** Waits until it is closed; it can be interrupted even if its caller cannot. */
 export const closed = (closable: Writable): Effect.Effect<void> =>
