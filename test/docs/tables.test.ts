@@ -68,6 +68,9 @@ interface PackageLock {
 /** What stands as code in the first cells. */
 const namesIn = (rows: ReadonlyArray<ReadonlyArray<string>>) => rows.flatMap(([name = ""]) => codeIn(name))
 
+/** Options of `replica` that are those of `content`. */
+const ofContent = ["`name`", "`commands`", "`downloadPath`", "`keepVersions`", "`ackLease`"]
+
 describe("the options of", () => {
   it.each([
     ["a configuration", "docs/api.md", "### `defineConfig({ … })`", ConfigurationFile, { plugins: [] }],
@@ -129,10 +132,18 @@ describe("the options of", () => {
       name,
       name in required ? undefined : decoded[name]
     ])
+    const hasType = page === "docs/api.md"
+    const own = tablesBelow(page, heading).filter(({ length }) => !hasType || length === 4)
+    const shared =
+      heading === "### `replica({ … })`"
+        ? tablesBelow(page, "### `content({ … })`").filter(([name = ""]) => ofContent.includes(name))
+        : "steps" in schema.fields
+          ? tablesBelow(page, "### Options of every source of documents")
+          : []
     // A word that is no code, "all" for example, says what it means that there is none.
-    const documented = tablesBelow(page, heading).map(([name = "", value = ""]) => [
-      codeIn(name)[0],
-      codeIn(value).map((json) => JSON.parse(json))[0]
+    const documented = [...shared, ...own].map((row) => [
+      codeIn(row[0] ?? "")[0],
+      codeIn(row[hasType ? 2 : 1] ?? "").map((json) => JSON.parse(json))[0]
     ])
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(defaults))
   })
@@ -225,7 +236,9 @@ describe("the tables name", () => {
       (file) => file.endsWith(".ts")
     )
     const codes = modules.flatMap((file) => {
-      const code = /^status[/\\]/.test(file) ? /"([a-z-]+:[a-z-]+)"/g : /\bcode: "([a-z-]+:[a-z-]+)"/g
+      const code = /^status[/\\]|pluginReading\.ts$/.test(file)
+        ? /"([a-z-]+:[a-z-]+)"/g
+        : /\bcode: "([a-z-]+:[a-z-]+)"/g
       return [...read(`src/layers/${file}`).matchAll(code)].map(([, code]) => code)
     })
     const documented = namesIn(tablesBelow("docs/operate.md", "### Problems"))

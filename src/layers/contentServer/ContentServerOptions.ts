@@ -15,33 +15,33 @@ const name = expects(
 
 /** The options of `contentServer`; all of them may be left out. */
 export interface ContentServerConfig {
-  /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
+  /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
   readonly downloadPath?: string
 
-  /** Listening port, 0 to 65535; 0 picks a free one. Default 8730. */
+  /** Port, 0 to 65535; 0 picks a free one. Default `8730`. */
   readonly port?: number
 
-  /** Interface to bind. Default `127.0.0.1`: this machine only. */
+  /** Interface to bind. Default `"127.0.0.1"` (this machine only). */
   readonly host?: string
 
   /** Folder of a page to serve at `/`, relative to the configuration file. Default none. */
   readonly site?: string
 
   /**
-   * Name of the plugin that writes the folder, whose command `NAME.keep` keeps a version on disk while it is read.
-   * It is also in the name of this plugin: `NAME-server`. Default `content`.
+   * Name of the plugin that writes the folder. Its command `NAME.keep` keeps a version on disk while it
+   * is read; this plugin is named `NAME-server`. Default `"content"`.
    */
   readonly content?: string
 
-  /** How many connections may be open at once, 1 to 100000; one more is answered with 503. Default 1024. */
+  /** Connections at once, 1 to 100000; one more gets 503. Default `1024`. */
   readonly maxConnections?: number
 
-  /** Names that the `Host` header may have, without a port; others are answered with 403. Default: every name. */
+  /** Names that the `Host` header may have, without a port; others get 403. Default all. */
   readonly allowedHosts?: ReadonlyArray<string>
 
   /**
-   * Takes the reports of players at `POST /vitrine/reports`: those that have the `token`, at least 16 of the characters
-   * `A-Z a-z 0-9 - . _ ~ + /`. Default: none are taken.
+   * The token that players need to send reports, at least 16 of the characters `A-Z a-z 0-9 - . _ ~ + /`.
+   * Reports are accepted at `POST /vitrine/reports`. Default none.
    */
   readonly reports?: { readonly token: string | Redacted.Redacted }
 }

@@ -55,23 +55,24 @@ const isServices = (value: unknown): value is CustomServices => Layer.isLayer(va
 
 /** What a configuration file exports by default. */
 export interface ConfigurationFile {
-  /** Which machine this is. */
+  /** Which machine this is. Default the host. */
   readonly node?: NodeConfig
 
-  /** The screens that should show content all the time, at most 256. Default: any that come. */
+  /** The screens that are expected, at most 256. Default none. */
   readonly screens?: ReadonlyArray<ExpectedConfig>
 
-  /** The players that should report to this machine all the time, at most 1,024. Default: any that report. */
+  /** The players that are expected to report to this machine, at most 1,024. Default none. */
   readonly players?: ReadonlyArray<ExpectedConfig>
 
-  /** Where problems are posted to. Default: nowhere. */
+  /** Where problems are posted to. Default none. */
   readonly alerts?: AlertConfig
 
+  /** What the controller does. The plugins are set up in this order. */
   readonly plugins: ReadonlyArray<Plugin>
 
   /**
-   * Implementations of `EventBus`, `CommandBus`, `ReplayBacklog` and `ControllerState`, all or some of them, in the place
-   * of those in memory; several are one with `Layer.mergeAll`. Default: all in memory.
+   * A Layer of any of `EventBus`, `CommandBus`, `ReplayBacklog` and `ControllerState`. Combine several
+   * with `Layer.mergeAll`. Default in memory.
    */
   readonly services?: CustomServices
 }

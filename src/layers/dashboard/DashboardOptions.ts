@@ -16,28 +16,34 @@ const duration = durationWithin(
 
 /** The options of `dashboard`; all of them may be left out. */
 export interface DashboardConfig {
-  /** Listening port, 0 to 65535; 0 picks a free one. Default 8720. */
+  /** Port, 0 to 65535; 0 picks a free one. Default `8720`. */
   readonly port?: number
 
-  /** Interface to bind. Default `127.0.0.1`: this machine only. Elsewhere, actions need a `token`. */
+  /**
+   * Interface to bind; on any other than this machine alone, actions need a `token`. Default
+   * `"127.0.0.1"` (this machine only).
+   */
   readonly host?: string
 
-  /** A secret that actions must carry, as `Authorization: Bearer TOKEN`; others are answered with 401. Default none. */
+  /** A secret that actions must carry, as `Authorization: Bearer TOKEN`; others get 401. Default none. */
   readonly token?: string | Redacted.Redacted
 
   /**
-   * Names that the `Host` header may have beside addresses, `localhost` and the name of this machine, without a port;
-   * others are answered with 403. Default none.
+   * Names that the `Host` header may have, in addition to addresses, `localhost` and the name of this
+   * machine; others get 403. Default none.
    */
   readonly allowedHosts?: ReadonlyArray<string>
 
-  /** How long fetches may fail in a row before the controller is not healthy, 1 second to 365 days. Default 15 minutes. */
+  /**
+   * How long fetches may fail before the controller is not healthy, 1 second to 365 days. Default `"15
+   * minutes"`.
+   */
   readonly failingFor?: DurationConfig
 
-  /** How old the last fetch may be that has succeeded, new content or not, before that. Default: any age. */
+  /** How old the last successful fetch may be before the controller is not healthy. Default any. */
   readonly maxAge?: DurationConfig
 
-  /** How many pages may be open at once, 1 to 1000; one more is answered with 503. Default 32. */
+  /** Pages at once, 1 to 1000; one more gets 503. Default `32`. */
   readonly maxClients?: number
 }
 

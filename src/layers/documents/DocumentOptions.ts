@@ -38,30 +38,31 @@ export type RecordsStep = {
 
 /** The options of all sources of documents, as a user writes them. */
 export interface DocumentConfig {
-  /** Unique among the sources, and the name of this source's folder in a version. */
+  /** Name of the source, and of its folder in a version; unique among the sources. */
   readonly id: string
 
   /**
-   * What must be in documents, by their names. A fetch that brings something else is rejected: the active version stays.
-   * Default nothing.
+   * What must be in documents, by their names. A fetch that brings something else is rejected: the active
+   * version stays. Default `{}`.
    */
   readonly expect?: Readonly<Record<string, TableExpectation<EffectSchema>>>
 
-  /** Run for each document, one after the other, before anything is expected of it. Promises are awaited. Default none. */
+  /**
+   * Functions that change a document before it is checked and saved, run in this order. Promises are
+   * awaited. Default `[]`.
+   */
   readonly steps?: ReadonlyArray<RecordsStep>
 
-  /**
-   * Time for each response to begin, and for every pause in it, in milliseconds. Default 60000.
-   */
+  /** Milliseconds until a response begins, and for every pause in it. Default `60000`. */
   readonly maxTimeout?: number
 
-  /** The most that a response may have, in bytes; it is held in memory. Default 64 MiB. */
+  /** The largest response in bytes. It is held in memory. Default `67108864` (64 MiB). */
   readonly maxBytes?: number
 
-  /** Links in documents whose files are saved too. Default none. */
+  /** Links in documents whose files are downloaded too. Default none. */
   readonly media?: MediaConfig<string | Redacted.Redacted>
 
-  /** Smaller pictures of those that documents show. Default none. */
+  /** Smaller sizes of the pictures that documents show. Default none. */
   readonly images?: ImageConfig
 }
 

@@ -27,19 +27,22 @@ export type DocumentInput = unknown | AsyncIterable<unknown>
 /** The options as a user writes them. */
 export interface SourceConfig extends DocumentConfig {
   /**
-   * Gives all documents by their names: each is saved as `<id>/<name>.json`. An array is a document of records. It has ten minutes for it,
-   * and an async iterable for each record.
+   * Returns the documents by their names: values, or async iterables of records. Each is saved as
+   * `<id>/<name>.json`. It has ten minutes, and ten minutes for each record of an async iterable.
    */
   readonly fetch: (
     context: SourceContext
   ) => Promise<Readonly<Record<string, DocumentInput>>> | Readonly<Record<string, DocumentInput>>
 
-  /** What identifies the records of a document, by its name: a field, or several, as paths with dots. Default `id`. */
+  /**
+   * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
+   * `{}` (their id).
+   */
   readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
 
   /**
-   * A cheap question, asked at each tick: a text that is another one when something has changed, such as a date or a number. `fetch` is called
-   * only then. Without it, it is called at each tick.
+   * Returns a text that changes with the content, such as a date; `fetch` is called only when it has
+   * changed. Default none: `fetch` is called at each tick.
    */
   readonly poll?: (context: Pick<SourceContext, "get" | "signal">) => Promise<string> | string
 }

@@ -66,36 +66,33 @@ const settle = durationWithin(
 /** The options of `content`. */
 export interface ContentConfig {
   /**
-   * What its commands and events begin with, and the name of its status section and slice of the state. Two contents of
-   * one controller need two names. Default `content`, with which the command line works.
+   * Prefix of its commands and events, and name of its status section and slice of the state. The command
+   * line works with `content`. Default `"content"`.
    */
   readonly name?: string
 
-  /** Whether it registers its commands. Default `true`. */
+  /** Whether its commands are registered. Default `true`. */
   readonly commands?: boolean
 
-  /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
+  /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
   readonly downloadPath?: string
 
-  /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
+  /** Pause between two fetches, such as `"10 minutes"`. Default none (a fetch at the start only). */
   readonly fetchEvery?: DurationConfig
 
   /**
-   * How long changes that go on are waited for before a version is made of them; 0 makes it at once. Only of sources that can be
-   * asked what has changed. Default 10 seconds.
+   * How long to wait for further changes before a version is made, for sources that know what has
+   * changed; `0` does not wait. Default `"10 seconds"`.
    */
   readonly settle?: DurationConfig
 
-  /** How many versions are kept on disk; the active one and those that consumers show come on top. Default 3. */
+  /** Versions kept on disk, in addition to the active one and those that screens show. Default `3`. */
   readonly keepVersions?: number
 
-  /** How long a consumer's `content.ack` keeps a version. Default 30 minutes. */
+  /** How long `content.ack` keeps a version. Default `"30 minutes"`. */
   readonly ackLease?: DurationConfig
 
-  /**
-   * Whether new versions are shown `at once`, or wait until somebody releases them, `by hand`; the first one is shown in any
-   * case. Default `at once`.
-   */
+  /** `"by hand"`: each version after the first waits until somebody releases it. Default `"at once"`. */
   readonly release?: "at once" | "by hand"
 
   /** Where the content comes from. */

@@ -71,21 +71,24 @@ const { ackLease, commands, downloadPath, keepVersions, name } = ContentOptions.
 /** Where versions come from, without where they are kept. */
 export interface ReplicaLayerConfig extends Pick<ContentConfig, "name" | "commands"> {
   /**
-   * Where the hub serves its downloads folder, or where a copy of that is: one address or several, in the order of
-   * preference. `http://user:password@hub:8730` has the credentials of basic authentication.
+   * Address of the hub's `contentServer`, such as `"http://hub:8730"`, or several addresses in the order
+   * of preference. `http://user:password@hub:8730` uses basic authentication.
    */
   readonly from: string | ReadonlyArray<string>
 
-  /** Time from one poll for a new version to the next, up to a fifth shorter. Default 5 seconds. */
+  /**
+   * Pause before the hub is asked again, up to a fifth shorter. It grows to a minute while the hub is
+   * away. Default `"5 seconds"`.
+   */
   readonly pollEvery?: DurationConfig
 
   /**
-   * Milliseconds for a response to begin, and for every pause in it; a sixth of them where a further address could be asked.
-   * Default 30000.
+   * Milliseconds until a response begins, and for every pause in it; a sixth of them where another
+   * address can be asked. Default `30000`.
    */
   readonly maxTimeout?: number
 
-  /** The hub that is told what this machine does. Default none. */
+  /** Address of the `contentServer` of a hub, and the token of its `reports`. Default none. */
   readonly report?: ReportConfig
 }
 

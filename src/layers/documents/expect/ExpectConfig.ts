@@ -4,13 +4,16 @@
  * `FieldSchema` is nothing, or for programs with the Effect of Vitrine a schema.
  */
 export interface TableExpectation<FieldSchema = never> {
-  /** By the names of columns, in a key/value table by its keys; or a schema of a whole record or object. Others may be there too. */
+  /**
+   * A type for each column, or for each key of a key/value table. Others may be there too. A schema of a
+   * whole record works as well. Default none.
+   */
   readonly fields?: FieldExpectations<FieldSchema> | FieldSchema
 
-  /** How many records there are at least, in a key/value table how many keys. Default 0. */
+  /** The fewest records, or keys of a key/value table. Default `0`. */
   readonly minRecords?: number
 
-  /** Which share of the records in the version before may be gone, from 0 to 1. Default 1. */
+  /** The share of the records in the version before that may be gone, from 0 to 1. Default `1`. */
   readonly maxVanishing?: number
 }
 

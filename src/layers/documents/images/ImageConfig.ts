@@ -7,23 +7,23 @@
  */
 export interface ImageConfig {
   /**
-   * In pixels, 1 to 16383; at most 12. A picture that is smaller gets its own width in the place of those that are larger: none is
-   * enlarged. Default 640 and 1920.
+   * Widths in pixels, at most 12, each up to 16383; a smaller picture gets its own width instead of
+   * larger ones. Default `[640, 1920]`.
    */
   readonly widths?: ReadonlyArray<number>
 
   /**
-   * Each width is made in each of them. A page takes the first that its browser knows, so that the smallest files come
-   * first: `["avif", "webp", "jpeg"]`. AVIF takes 12 to 22 seconds for each picture of 12 megapixels, WebP less than one. Default `webp`.
+   * Formats of each width, in the order in which a page offers them, so the smallest come first. AVIF
+   * takes 12 to 22 seconds for a picture of 12 megapixels, WebP less than one. Default `["webp"]`.
    */
   readonly formats?: ReadonlyArray<ImageFormat>
 
-  /** Of JPEG, WebP and AVIF, 1 to 100. Default that of `sharp`: 80, of AVIF 50. */
+  /** Quality of JPEG, WebP and AVIF, 1 to 100. Default that of `sharp` (80, AVIF 50). */
   readonly quality?: number
 
   /**
-   * An aspect ratio, `"16:9"` or `"square"`: what is beyond it is cut off, around the focal point where the picture has one. Default
-   * the whole picture.
+   * An aspect ratio such as `"16:9"` or `"square"`, cut around the focal point where a picture has one.
+   * Default none.
    */
   readonly crop?: string
 }

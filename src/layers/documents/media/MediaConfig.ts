@@ -14,35 +14,35 @@
  */
 export interface MediaConfig<Secret = string> {
   /**
-   * Where links are: patterns of paths in a document, `"**.image.url"`. `*` is one level, a name or an item of a list; `**` any
-   * number of levels. Relative links, `/uploads/a.jpg`, are found as well. Default everywhere.
+   * Paths in a document, such as `"**.image.url"`: `*` is one level, `**` any number. A level is a name
+   * or an item of a list. Default everywhere.
    */
   readonly find?: ReadonlyArray<string>
 
-  /** Where links lead to, `"cdn.museum.example"`; with a port, only to that one. Default anywhere. */
+  /** Hosts that the links lead to, such as `"cdn.museum.example"`, with or without a port. Default any. */
   readonly hosts?: ReadonlyArray<string>
 
   /**
-   * What the files are, `"image/*"` or `"video/mp4"`: what the server says they are must be one of these. Where `find` is not
-   * given, links are found by the extension of the name in them. Default anything.
+   * Media types of the files, such as `"image/*"` or `"video/mp4"`. The server must state one of these.
+   * Without `find`, links are found by the extension in them. Default any.
    */
   readonly types?: ReadonlyArray<string>
 
   /**
-   * Which links that are fields or items of lists become objects, `{ "url": …, "localPath": … }`: those of these places, or with
-   * `true` all but fields that are called `url`. Default none.
+   * Paths whose strings become `{ "url": …, "localPath": … }`; `true` for all but fields named `url`.
+   * Default none.
    */
   readonly replace?: true | ReadonlyArray<string>
 
   /**
-   * Where a file may be missing: at these places, or with `true` anywhere. It is a warning then, and its link gets no
-   * `localPath`. Default nowhere: a file that cannot be had fails the fetch.
+   * Paths where a file may be missing, `true` for all: a warning, and no `localPath`. Elsewhere a missing
+   * file fails the fetch. Default none.
    */
   readonly optional?: true | ReadonlyArray<string>
 
-  /** Sent to `hosts`, which must be given, and to nobody else: `{ authorization: … }`. Never shown. Default none. */
+  /** Headers sent to `hosts` only, which must be given. They are never shown. Default none. */
   readonly headers?: Readonly<Record<string, Secret>>
 
-  /** The largest file, in bytes. Default 8 GiB. */
+  /** The largest file in bytes. Default `8589934592` (8 GiB). */
   readonly maxBytes?: number
 }

@@ -10,16 +10,19 @@ import type { TableSourceConfig } from "../tableSource/TableSourceConfig.ts"
 
 /** Where the base is, how to get in, and how long one request may take. */
 export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceConfig, "maxTimeout"> {
-  /** Identifier of the hosted base, `app…`. */
+  /** Id of the base, `app…`. */
   readonly baseId: string
 
   /** A token that may read the base. It is sent to `endpointUrl` only, and never shown. */
   readonly apiKey: Secret
 
-  /** `"webhook"` asks what has changed before tables are read (docs/guide.md, section 8). Without it they are all read each time. */
+  /**
+   * `"webhook"` asks what has changed, and reads only that. It is described in docs/guide.md, section 8.
+   * Default none (all tables are read each time).
+   */
   readonly changes?: "webhook"
 
-  /** Where the API is; a path prefix is kept. Default `https://api.airtable.com`. */
+  /** URL of the API; a path prefix is kept. Default `"https://api.airtable.com"`. */
   readonly endpointUrl?: string
 }
 
@@ -27,13 +30,16 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
 export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   extends TableSourceConfig<FieldSchema>,
     AirtableClientConfig<Secret> {
-  /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
+  /**
+   * The view that filters and orders every table; `null` reads whole tables, in any order. Default `"Grid
+   * view"`.
+   */
   readonly defaultView?: string | null
 
-  /** Links in columns of text whose files are saved too. Attachments are saved without it. Default none. */
+  /** Links in columns of text whose files are downloaded too; attachments always are. Default none. */
   readonly media?: MediaConfig<Secret>
 
-  /** Smaller pictures of attachments and of media. Default none. */
+  /** Smaller sizes of attachments and media. Default none. */
   readonly images?: ImageConfig
 }
 

@@ -32,37 +32,40 @@ export interface DirectusCollection {
 
 /** Directus: each collection is a document, an array of its items, or an object if it is a singleton. */
 export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
-  /** Where Directus is, as in `"https://cms.museum.example"`. */
+  /** URL of Directus, such as `"https://cms.museum.example"`. */
   readonly url: string
 
-  /** The static token of a user who may read the collections; it is sent to `url` only, and never shown. Default none: what is public. */
+  /**
+   * The static token of a user who may read the collections. It is sent to `url` only, files included,
+   * and never shown. Default none (public content).
+   */
   readonly token?: string | Redacted.Redacted
 
   /** What to save, by the names of collections. */
   readonly collections: Readonly<Record<string, DirectusCollection>>
 
   /**
-   * Which items to save of collections that have a field `status` which the token may read: those where it is one of these; `[]` saves
-   * all. Default `["published"]`.
+   * Values of the field `status` to save, in collections that have it; `[]` saves all. Default
+   * `["published"]`.
    */
   readonly status?: ReadonlyArray<string>
 
   /**
-   * The languages to save, as in `["de-DE", "en-US"]`, of collections with a field `translations`, whose rows have `languages_code`: the
-   * fields of a row are those of its item then, and each item says its own in `locale`. A singleton is an array with an object
-   * for each. Default none: `translations` are as Directus gives them.
+   * Languages to save, such as `["de-DE", "en-US"]`; each item has its `locale` and the fields of its
+   * translation, and a singleton becomes an array. Translations are the rows of a field `translations`,
+   * with `languages_code`. Default `[]` (translations stay as they are).
    */
   readonly locales?: ReadonlyArray<string>
 
   /**
-   * The language for items that are not translated into another one of `locales`. They say it in `fallbackLocale`. Default none: they
+   * The language for items that another language lacks; they have `fallbackLocale`. Default none: they
    * are left out.
    */
   readonly fallback?: string
 
   /**
-   * Files that `fields` name, as in `"cover.*"`, are downloaded, and `localPath` beside their `url` is where they are. More links are
-   * found by `find`, `hosts` or `types`; `false` downloads none. Default `{}`.
+   * Further links whose files are downloaded, beside the files that `fields` name; `false` downloads
+   * none. Default none.
    */
   readonly media?: MediaConfig | false
 }

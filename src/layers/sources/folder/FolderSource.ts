@@ -43,22 +43,28 @@ import * as WatchedFolder from "./WatchedFolder.ts"
 
 /** The options of `folderSource`. */
 export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
-  /** The folder; a relative path starts from the folder of the configuration file. */
+  /** The folder, relative to the configuration file. */
   readonly directory: string
 
-  /** What identifies the records of a document, by its name: a field, or several, as paths with dots. Default `id`. */
+  /**
+   * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
+   * `{}` (their id).
+   */
   readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
 
   /**
-   * Where cells name pictures of the folder, as paths in records such as `photo`, with `*` for one level and `**` for any: each becomes
-   * an object with `localPath` and, by `images`, `sizes`. Default none.
+   * Columns whose cells name pictures of the folder, such as `photo`; each cell becomes `{ localPath,
+   * sizes }`. A path may have `*` for one level and `**` for any. Default `[]`.
    */
   readonly pictures?: ReadonlyArray<string>
 
-  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  /** What separates the cells of CSV. Default found in the file. */
   readonly delimiter?: ";" | "," | "\t" | "|"
 
-  /** The most that a CSV or JSON file at the top of the folder may have, in bytes; it is held in memory. Default 64 MiB. */
+  /**
+   * The largest CSV or JSON file at the top of the folder, in bytes. It is held in memory. Default
+   * `67108864` (64 MiB).
+   */
   readonly maxBytes?: number
 }
 

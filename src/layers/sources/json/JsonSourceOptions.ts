@@ -23,57 +23,65 @@ export interface JsonDocument {
   readonly url: string
 
   /**
-   * Sent to the origin of `url` and to no other one, wherever it redirects to and wherever the next page is; never shown. Default none.
+   * Headers sent to the origin of `url` only, also after a redirect and for further pages. They are never
+   * shown. Default `{}`.
    */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 
-  /** `"csv"` for a table whose first row has the names; each other row is a record. Default `"json"`. */
+  /** `"csv"` for a table whose first row has the names of the columns. Default `"json"`. */
   readonly as?: "json" | "csv"
 
-  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  /** What separates the cells of CSV. Default found in the file. */
   readonly delimiter?: ";" | "," | "\t" | "|"
 
-  /** Path to the list of records in an answer. Default: all of it. */
+  /** Path to the list of records in a response. Default the whole response. */
   readonly items?: string
 
-  /**
-   * What identifies a record: a field, or several, as paths. With a record on two pages, the list is read once more, and then the fetch
-   * fails. Default `id`.
-   */
+  /** The field, or fields, that identify a record, as paths. Default its id. */
   readonly key?: string | ReadonlyArray<string>
 
   /**
-   * Where an answer says what comes next: `"link"` is its `Link` header, anything else a path to the URL of the next page, or to a token
-   * for `cursor`. The last page has none.
+   * `"link"` for the `Link` header, or a path to the URL of the next page, or to a token for `cursor`.
+   * The last page has none. Default none.
    */
   readonly next?: string
 
-  /** The parameter of `url` for the token that `next` leads to. */
+  /** The parameter of `url` for the token that `next` leads to. Default none. */
   readonly cursor?: string
 
-  /** The parameter of `url` for the number of a page. It counts from the one in `url`, or else from 1. */
+  /**
+   * The parameter of `url` for the number of a page, counted from the one in `url`, or from 1. Default
+   * none.
+   */
   readonly page?: string
 
-  /** The parameter of `url` for how many records come before a page. It counts from the one in `url`, or else from 0. */
+  /**
+   * The parameter of `url` for the number of records before a page, counted from the one in `url`, or
+   * from 0. Default none.
+   */
   readonly offset?: string
 
   /**
-   * With `page` or `offset`, the parameter of `url` that says how many records a page has. Servers may give fewer: the last page is the one
-   * before a page without records, or without an answer (400) where this one is short.
+   * The parameter of `url` for the size of a page, with `page` or `offset`. Servers may give fewer: the
+   * last page is the one before a page without records, or without an answer (400) where this one is
+   * short. Default none.
    */
   readonly size?: string
 
   /**
-   * How many records there are on all pages, or how many pages (`meta.pageCount`): a path, or the name of a header. With fewer, the list is read once more, and
-   * then the fetch fails. Default: what a header states (`X-WP-Total`, `X-Total-Count`, `Content-Range`, …), if any. `false` where a server counts
-   * what it does not give, or one page is enough.
+   * Path to the number of all records or pages, or the name of a header; `false` ignores what the server
+   * states. With fewer, the list is read once more, and then the fetch fails. `X-WP-Total`,
+   * `X-Total-Count` and `Content-Range` are known. Default from a header.
    */
   readonly total?: string | false
 }
 
 /** JSON and CSV at URLs: each document is a list of records, or one value. */
 export interface JsonSourceConfig extends DocumentConfig {
-  /** The documents by their names, each saved as `<id>/<name>.json`. A URL alone is a document that is saved as it comes. */
+  /**
+   * URLs by the names of documents, each saved as `<id>/<name>.json`. A URL alone is saved as it comes;
+   * an object says more.
+   */
   readonly documents: Readonly<Record<string, string | JsonDocument>>
 }
 

@@ -24,39 +24,49 @@ export interface SanityQuery {
 
 /** The options as a user writes them. */
 export interface SanitySourceConfig extends Omit<DocumentConfig, "media"> {
-  /** Of the project, as manage.sanity.io shows it. */
+  /** Id of the project, as manage.sanity.io shows it. */
   readonly projectId: string
 
+  /** Name of the dataset. */
   readonly dataset: string
 
-  /** A token that may read the dataset: for private ones, and for drafts. It is sent to Sanity only, and never shown. */
+  /**
+   * A token that may read the dataset, for private datasets and drafts. It is sent to Sanity only, and
+   * never shown. Default none.
+   */
   readonly token?: string | Redacted.Redacted
 
-  /** By the names of the documents that they are saved as. */
+  /** GROQ by the names of documents, or `{ groq, params, key }`. */
   readonly queries: Readonly<Record<string, string | SanityQuery>>
 
-  /** Whose content: what is published, drafts over that, everything under its own id, or releases by their names. Default `published`. */
+  /**
+   * `"drafts"` shows drafts over what is published, `"raw"` all documents by their own ids; an array
+   * names releases. Default `"published"`.
+   */
   readonly perspective?: "published" | "drafts" | "raw" | ReadonlyArray<string>
 
-  /** The version of the API, a date. Default `2025-02-19`. */
+  /** The version of the API, a date. Default `"2025-02-19"`. */
   readonly apiVersion?: string
 
   /**
-   * Asks the cache of Sanity, at every tick: its requests are not limited, and it may give what was there before a change once more.
-   * Default false.
+   * Asks Sanity's cache, which has no limit of requests but may be behind for a moment. It is asked at
+   * every tick. Default `false`.
    */
   readonly useCdn?: boolean
 
-  /** Listens to what Sanity says of changes, so that they are fetched at once. Without it they are found at the next tick. Default true. */
+  /**
+   * Listens to live events, so that changes are fetched at once. Without it they are found at the next
+   * tick. Default `true`.
+   */
   readonly live?: boolean
 
   /**
-   * Pictures and files are downloaded, and `localPath` beside the `url` of each is where it is. More links are found by `find`,
-   * `hosts` and `types`; `false` downloads nothing. Default the pictures and files only.
+   * Further links whose files are downloaded, beside the pictures and files of Sanity; `false` downloads
+   * none. Default none.
    */
   readonly media?: MediaConfig | false
 
-  /** Where the API is instead of at `https://<projectId>.api.sanity.io`: a proxy, or a stand-in. */
+  /** URL of the API, for a proxy or a test server. Default `"https://<projectId>.api.sanity.io"`. */
   readonly endpointUrl?: string
 }
 

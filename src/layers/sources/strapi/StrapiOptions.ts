@@ -29,34 +29,40 @@ export interface StrapiType {
 
 /** Strapi 5: each type is a document, a collection as an array of its entries, a single type as an object. */
 export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
-  /** Where Strapi is, as in `"https://cms.museum.example"`: without `/api`. */
+  /** URL of Strapi without `/api`, such as `"https://cms.museum.example"`. */
   readonly url: string
 
-  /** An API token that may read the types; it is sent to `url` only, and never shown. Default none: what is public. */
+  /**
+   * An API token that may read the types. It is sent to `url` only, and never shown. Default none (public
+   * content).
+   */
   readonly token?: string | Redacted.Redacted
 
-  /** What to save, by the names that Strapi's API has: collections by their plural, single types by their singular. */
+  /**
+   * What to save, by the names in Strapi's API: the plural of a collection, the singular of a single
+   * type.
+   */
   readonly types: Readonly<Record<string, StrapiType>>
 
   /**
-   * The languages to save, as in `["de", "en"]`: each entry says its own in `locale`, and a single type is an array with an
-   * object for each. Default the one that is Strapi's default. Types without languages are as without this.
+   * Languages to save, such as `["de", "en"]`; each entry has its `locale`, and a single type becomes an
+   * array. Types without languages stay as they are. Default `[]` (Strapi's default language).
    */
   readonly locales?: ReadonlyArray<string>
 
   /**
-   * The language that gives the entries which another one of `locales` does not have. They say it in `fallbackLocale`. Default
-   * none: they are left out.
+   * The language for entries that another language lacks; they have `fallbackLocale`. Default none: they
+   * are left out.
    */
   readonly fallback?: string
 
   /**
-   * Files of the media library are downloaded, and `localPath` beside their `url` is where they are. More links are found by `find`,
-   * `hosts` or `types`; `false` downloads none. Default `{}`.
+   * Further links whose files are downloaded, beside those of the media library; `false` downloads none.
+   * Default none.
    */
   readonly media?: MediaConfig | false
 
-  /** `"draft"` gives the drafts of all entries, published or not. Default `"published"`. */
+  /** `"draft"` saves the drafts of all entries, published or not. Default `"published"`. */
   readonly status?: "published" | "draft"
 }
 

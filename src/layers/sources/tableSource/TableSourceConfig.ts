@@ -6,36 +6,36 @@
 import type { TableExpectation } from "../../documents/expect/ExpectConfig.ts"
 
 export interface TableSourceConfig<FieldSchema = never> {
-  /** Unique among the sources, and the name of this source's folder in a version. */
+  /** Name of the source, and of its folder in a version; unique among the sources. */
   readonly id: string
 
   /** The view that filters and orders every table; `null` reads whole tables. Default `null`. */
   readonly defaultView?: string | null
 
-  /** Tables to save as arrays of records. Default none. */
+  /** Tables to save as arrays of records. Default `[]`. */
   readonly tables?: ReadonlyArray<string>
 
-  /** Tables to save as one object each, from their columns `key` and `value`. Default none. */
+  /** Tables to save as one object each, from their columns `key` and `value`. Default `[]`. */
   readonly keyValueTables?: ReadonlyArray<string>
 
-  /** Whether saved attachments get the path of their local copy. Default true. */
+  /** Whether saved attachments get the path of their file, as `localPath`. Default `true`. */
   readonly appendLocalAttachmentPaths?: boolean
 
-  /** Time allowed for one request, answer included, in milliseconds. Default 60000. */
+  /** Milliseconds for one request to the API, and for the longest pause in a download. Default `60000`. */
   readonly maxTimeout?: number
 
-  /** The largest file to download, in bytes. Default 8 GiB. */
+  /** The largest file to download, in bytes; a larger one fails the fetch. Default `8589934592` (8 GiB). */
   readonly maxAttachmentBytes?: number
 
   /**
-   * What must be in tables, by their names. A fetch that brings something else is rejected: the active version stays. Default
-   * nothing.
+   * What must be in tables, by their names. A fetch that brings something else is rejected: the active
+   * version stays. Default `{}`.
    */
   readonly expect?: Readonly<Record<string, TableExpectation<FieldSchema>>>
 
   /**
-   * How often all tables are read though nothing seems to have changed, `"1 hour"` or milliseconds, where it can be asked what has
-   * changed. Default 1 hour.
+   * How often all tables are read with `changes`, even if nothing seems to have changed; a duration or
+   * milliseconds. Default `"1 hour"`.
    */
   readonly wholeEvery?: string | number
 }

@@ -1,0 +1,91 @@
+/**
+ * The tables of options in the API page come from the doc comments: `npx vitest run test/docs/options -u` writes them.
+ */
+import { expect, it } from "@effect/vitest"
+import { read } from "../support/documents.ts"
+import { withOptionTables } from "../support/optionTables.ts"
+
+const layers = "src/layers"
+
+const tables = [
+  {
+    heading: "### `defineConfig({ … })`",
+    interfaces: [[`${layers}/controller/loadConfiguration.ts`, "ConfigurationFile"]]
+  },
+  {
+    heading: "### `content({ … })`",
+    interfaces: [[`${layers}/fetching/ContentOptions.ts`, "ContentConfig"]]
+  },
+  {
+    heading: "### Options of every source of documents",
+    interfaces: [[`${layers}/documents/DocumentOptions.ts`, "DocumentConfig"]]
+  },
+  {
+    heading: "### `media`",
+    interfaces: [[`${layers}/documents/media/MediaConfig.ts`, "MediaConfig"]]
+  },
+  {
+    heading: "### `images`",
+    interfaces: [[`${layers}/documents/images/ImageConfig.ts`, "ImageConfig"]]
+  },
+  {
+    heading: "### `expect`",
+    interfaces: [[`${layers}/documents/expect/ExpectConfig.ts`, "TableExpectation"]]
+  },
+  {
+    heading: "### `folderSource({ … })`",
+    interfaces: [[`${layers}/sources/folder/FolderSource.ts`, "FolderSourceConfig"]]
+  },
+  {
+    heading: "### `jsonSource({ … })`",
+    interfaces: [[`${layers}/sources/json/JsonSourceOptions.ts`, "JsonSourceConfig"]]
+  },
+  {
+    heading: "### A document of `jsonSource`",
+    interfaces: [[`${layers}/sources/json/JsonSourceOptions.ts`, "JsonDocument"]]
+  },
+  {
+    heading: "### `tableSource({ … })`",
+    interfaces: [
+      [`${layers}/sources/tableSource/TableSourceConfig.ts`, "TableSourceConfig"],
+      [`${layers}/sources/airtable/AirtableConfig.ts`, "AirtableClientConfig"],
+      [`${layers}/sources/airtable/AirtableConfig.ts`, "AirtableSourceConfig"]
+    ]
+  },
+  {
+    heading: "### `strapiSource({ … })`",
+    interfaces: [[`${layers}/sources/strapi/StrapiOptions.ts`, "StrapiSourceConfig"]]
+  },
+  {
+    heading: "### `sanitySource({ … })`",
+    interfaces: [[`${layers}/sources/sanity/SanityOptions.ts`, "SanitySourceConfig"]]
+  },
+  {
+    heading: "### `directusSource({ … })`",
+    interfaces: [[`${layers}/sources/directus/DirectusOptions.ts`, "DirectusSourceConfig"]]
+  },
+  {
+    heading: "### `source({ … })`",
+    interfaces: [[`${layers}/documents/source.ts`, "SourceConfig"]]
+  },
+  {
+    heading: "### `httpTransport({ … })`",
+    interfaces: [[`${layers}/httpTransport/HttpTransportConfig.ts`, "HttpTransportConfig"]]
+  },
+  {
+    heading: "### `contentServer({ … })`",
+    interfaces: [[`${layers}/contentServer/ContentServerOptions.ts`, "ContentServerConfig"]]
+  },
+  {
+    heading: "### `dashboard({ … })`",
+    interfaces: [[`${layers}/dashboard/DashboardOptions.ts`, "DashboardConfig"]]
+  },
+  {
+    heading: "### `replica({ … })`",
+    interfaces: [[`${layers}/replica/ReplicaOptions.ts`, "ReplicaLayerConfig"]]
+  }
+] as const
+
+it("the tables of options in the API page are those of the doc comments", async () => {
+  await expect(withOptionTables(read("docs/api.md"), tables)).toMatchFileSnapshot("../../docs/api.md")
+})
