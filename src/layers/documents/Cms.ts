@@ -19,7 +19,7 @@ import { passes } from "../httpClient/HttpFailure.ts"
 import type { Answer, RequestFailed } from "../httpClient/Requests.ts"
 import { makeRequests, redirectAdvice } from "./answers.ts"
 import type { CmsOptions } from "./CmsOptions.ts"
-import { type List, type ListChanged, readAgain, readList } from "./wholeList.ts"
+import { isLast, type List, type ListChanged, type Reading, readAgain, readList } from "./wholeList.ts"
 
 /** The system cannot be asked, refuses, or answers something else. */
 export class CmsError extends Schema.TaggedError<CmsError>()("vitrine/CmsError", {
@@ -137,11 +137,8 @@ export const makeAsk = (
   })
 
 /** How far a collection is read. */
-export interface Place<Item> {
-  /** Of the page, from 1. */
-  readonly number: number
-  /** How many items have come, and which one last. */
-  readonly read: number
+export interface Place<Item> extends Pick<Reading, "firstRecords" | "number" | "read"> {
+  /** The item that has come last. */
   readonly last: Item | undefined
 }
 
@@ -153,6 +150,10 @@ export type CollectionAnswer<Item> =
       readonly total: number
       /** How many pages there are, where the system says it. */
       readonly pages?: number
+      /** How many came, where these are more than the items. */
+      readonly records?: number
+      /** How many come on a page, as far as that is known. */
+      readonly size: number
     }
   | { readonly kind: "single"; readonly item: Item }
   | { readonly kind: "strange"; readonly detail: string }
@@ -185,7 +186,7 @@ export const readCollection = <Item>(
         yield* Ref.set(single, Option.some(answer.item))
         return { items: [answer.item], next: Option.none() }
       }
-      const { hide, items, pages, total } = answer
+      const { hide, items, records = items.length, size } = answer
       const read = place.read + items.length
       if (read > maxItems) {
         return yield* new CmsError({
@@ -193,15 +194,17 @@ export const readCollection = <Item>(
           isTransient: false
         })
       }
-      const isLast = items.length === 0 || (pages === undefined ? read >= total : place.number >= pages)
-      const next = { number: place.number + 1, read, last: items.at(-1) }
-      return { hide, items, total, next: isLast ? Option.none() : Option.some(next) }
+      const firstRecords = place.number === 1 ? records : place.firstRecords
+      const isEnd =
+        items.length === 0 || isLast({ ...answer, number: place.number, records, firstRecords, read }, size)
+      const next = { number: place.number + 1, read, firstRecords, last: items.at(-1) }
+      return { hide, items, total: answer.total, next: isEnd ? Option.none() : Option.some(next) }
     })
 
     const pages = readList({
       ...list,
       name,
-      first: { number: 1, read: 0, last: undefined },
+      first: { number: 1, read: 0, firstRecords: 0, last: undefined },
       ask: askPage,
       placeOf: ({ number }) => String(number),
       mistake: (detail) => strange(vendor, name, detail),

@@ -26,6 +26,33 @@ export interface ListPage<Position, Item> {
   readonly hide?: ((text: string) => string) | undefined
 }
 
+/** How far a list is read, page by page. */
+export interface Reading extends Pick<ListPage<unknown, unknown>, "pages" | "total"> {
+  /** Of the page, from 1. */
+  readonly number: number
+  /** How many records came on it. */
+  readonly records: number
+  /** How many records came on the first page. */
+  readonly firstRecords: number
+  /** How many have come so far, with those of this page. */
+  readonly read: number
+}
+
+/**
+ * Whether a page is shorter than it would be if another one followed: than the first one, or where it is that one, than `size`. A server
+ * that gives fewer at once than it is asked for gives as many on each page.
+ */
+export const isShort = ({ firstRecords, number, records }: Omit<Reading, "read">, size = 0): boolean =>
+  records < (number > 1 ? firstRecords : size)
+
+/** Whether all has come that there is, as the server states it. */
+export const hasAll = ({ number, pages, read, total }: Omit<Reading, "firstRecords" | "records">): boolean =>
+  total === undefined ? pages !== undefined && number >= pages : read >= total
+
+/** Whether no page follows. Some servers state too little, such as what is on one page: a full page is never the last one. */
+export const isLast = (page: Reading, size?: number): boolean =>
+  page.records === 0 || (hasAll(page) && isShort(page, size))
+
 /** What is known of the items of a list. */
 interface Items<Item> {
   /** What the list is called in messages, as in `Document "events"`. */

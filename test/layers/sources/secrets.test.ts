@@ -115,7 +115,8 @@ const vendors: Readonly<
       }),
     hostile: [
       ...refusals((words) => ({ statusCode: 400, error: words, message: words })),
-      ...refusals((words) => ({ error: { type: "queryParseError", description: words, start: 0 } }))
+      ...refusals((words) => ({ error: { type: "queryParseError", description: words, start: 0 } })),
+      ["refused with HTTP 200", json(200, { result: null, error: echo })]
     ]
   },
   JSON: {

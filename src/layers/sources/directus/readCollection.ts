@@ -77,7 +77,7 @@ const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
     if (last === undefined) return { ...answer, hide }
     const [first, ...items] = answer.items
     return first?.[key] === last[key]
-      ? { ...answer, items, hide }
+      ? { ...answer, items, records: answer.items.length, hide }
       : yield* new ListChanged({ list: name, detail: "items came or went between its pages" })
   })
 

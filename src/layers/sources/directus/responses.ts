@@ -13,6 +13,9 @@ const Item = Schema.declare(Predicate.isReadonlyRecord)
 /** PostgreSQL counts in texts. */
 const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(Schema.nonNegative()))
 
+/** What a server gives at once, unless it is set up otherwise. */
+const pageSize = 100
+
 const Page = Schema.Struct({ data: Schema.Array(Item), meta: Schema.Struct({ filter_count: Count }) })
 const Single = Schema.Struct({ data: Item })
 
@@ -22,7 +25,7 @@ const singleOf = Schema.decodeUnknownOption(Single)
 export const readAnswer = (body: unknown): CollectionAnswer<Item> => {
   const page = pageOf(body)
   if (Option.isSome(page)) {
-    return { kind: "page", items: page.value.data, total: page.value.meta.filter_count }
+    return { kind: "page", items: page.value.data, total: page.value.meta.filter_count, size: pageSize }
   }
   return Option.match(singleOf(body), {
     onNone: () => ({

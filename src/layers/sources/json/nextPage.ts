@@ -5,31 +5,20 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../../internal/printable.ts"
+import { isLast, isShort, type Reading } from "../../documents/wholeList.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 import { linkOf } from "./linkHeader.ts"
 import { parameterOf, withParameter } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
 
 /** A page that was read. */
-export interface ReadPage {
-  /** From 1. */
-  readonly number: number
+export interface ReadPage extends Reading {
   /** The address that was asked for. */
   readonly asked: string
   /** Where it came from, to the end of all redirects. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly json: unknown
-  /** How many records it has. */
-  readonly records: number
-  /** How many have come so far, with those of this page. */
-  readonly read: number
-  /** How many records the first page has. */
-  readonly firstRecords: number
-  /** How many records there are on all pages, where the answer says it. */
-  readonly total?: number | undefined
-  /** How many pages there are, where the answer says it. */
-  readonly pages?: number | undefined
 }
 
 /** An address, or none where the list ends; or what is wrong. */
@@ -43,7 +32,7 @@ export const nextPage = (document: JsonDocumentOptions, page: ReadPage): Next =>
   if (cursor === undefined) return Either.flatMap(found, (link) => followed(document, page, link))
   const asked = new URL(page.asked).searchParams.get(cursor)
   // Some servers give the token of the last page again.
-  const isEnd = (token: string) => token === asked && isShort(document, page)
+  const isEnd = (token: string) => token === asked && isShort(page, sizeAsked(document))
   return Either.map(found, (token) =>
     Option.map(Option.filter(token, Predicate.not(isEnd)), (token) => withParameter(url, cursor, token))
   )
@@ -52,35 +41,20 @@ export const nextPage = (document: JsonDocumentOptions, page: ReadPage): Next =>
 /** The link to the next page in the header of an answer. */
 export const nextLink = ({ link = "" }: ReadPage["headers"]): string | undefined => linkOf(link, "next")
 
-/**
- * Whether a page is shorter than it would be if another one followed: than the first one, or where it is that one, than what was asked for
- * (`size`). A server that gives fewer at once than it is asked for gives as many on each page.
- */
-export const isShort = (
-  { size, url }: JsonDocumentOptions,
-  { firstRecords, number, records }: Pick<ReadPage, "firstRecords" | "number" | "records">
-): boolean => records < (number > 1 ? firstRecords : size === undefined ? 0 : (parameterOf(url, size) ?? 0))
-
-/** Whether all has come that there is, as the server states it: some state too little, such as what is on this page. */
-export const hasAll = ({
-  number,
-  pages,
-  read,
-  total
-}: Pick<ReadPage, "number" | "pages" | "read" | "total">) =>
-  total === undefined ? pages !== undefined && number >= pages : read >= total
+/** How many records were asked for at once, where that is known. */
+export const sizeAsked = ({ size, url }: JsonDocumentOptions): number | undefined =>
+  size === undefined ? undefined : parameterOf(url, size)
 
 const counted = (document: JsonDocumentOptions, page: ReadPage) => {
   const { offset, page: counter, url } = document
-  const { number, read, records } = page
-  const isLast = records === 0 || (hasAll(page) && isShort(document, page))
+  const { number, read } = page
   const count = (parameter: string, first: number, more: number) =>
     withParameter(
       withGivenSize(document, page),
       parameter,
       String((parameterOf(url, parameter) ?? first) + more)
     )
-  return isLast
+  return isLast(page, sizeAsked(document))
     ? Option.none()
     : counter !== undefined
       ? Option.some(count(counter, 1, number))
@@ -88,10 +62,12 @@ const counted = (document: JsonDocumentOptions, page: ReadPage) => {
 }
 
 /** Where the first page has fewer records than were asked for, the others are asked for as many: some servers skip what they do not give. */
-const withGivenSize = ({ size, url }: JsonDocumentOptions, { firstRecords }: ReadPage): string =>
-  size !== undefined && firstRecords < (parameterOf(url, size) ?? 0)
+const withGivenSize = (document: JsonDocumentOptions, { firstRecords }: ReadPage): string => {
+  const { size, url } = document
+  return size !== undefined && firstRecords < (sizeAsked(document) ?? 0)
     ? withParameter(url, size, String(firstRecords))
     : url
+}
 
 /** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
 const mentioned = (json: unknown, path: string): Next => {

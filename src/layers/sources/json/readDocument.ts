@@ -11,10 +11,10 @@ import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import { parseCsv, parseJson, redirectAdvice } from "../../documents/answers.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
-import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
+import { hasAll, isShort, type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 import type { RequestFailed, Requests } from "../../httpClient/Requests.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
-import { hasAll, isShort, nextLink, nextPage, type ReadPage } from "./nextPage.ts"
+import { nextLink, nextPage, type ReadPage, sizeAsked } from "./nextPage.ts"
 import { type StatedCount, statedCount } from "./statedCount.ts"
 import { valueAt, whatIs } from "./valueAt.ts"
 
@@ -182,7 +182,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
         number: number + 1,
         read,
         firstRecords,
-        isEndLikely: isShort(document, current) || hasAll(current)
+        isEndLikely: isShort(current, sizeAsked(document)) || hasAll(current)
       }))
     }
   })

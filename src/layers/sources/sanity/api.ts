@@ -59,7 +59,7 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
   const api: Api = {
     ask: (query, useCdn) =>
       send(query, useCdn).pipe(
-        Effect.flatMap(parseJson),
+        Effect.flatMap((answer) => Effect.filterOrFail(parseJson(answer), hasNoError, refusedIn(answer))),
         Effect.mapError((error) => requestFailed(query, error, options)),
         Effect.flatMap((json) =>
           Option.match(decodeAnswer(json), {
@@ -71,6 +71,21 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
   }
   return api
 })
+
+const hasNoError = (json: unknown): boolean =>
+  !Predicate.hasProperty(json, "error") || Predicate.isNullable(json.error)
+
+/** An error comes with HTTP 200 where a part of the answer was under way before. */
+const refusedIn =
+  ({ hide, status, url }: Requests.Answer) =>
+  (json: unknown) =>
+    new Requests.RequestFailed({
+      url: Requests.shownUrl(url),
+      detail: "the answer is an error",
+      status,
+      body: hide(JSON.stringify(json)),
+      isTransient: false
+    })
 
 /** In characters; what is longer is posted. */
 const longestSearch = 11_000

@@ -14,7 +14,7 @@ export interface Edition {
 }
 
 /** The most that a server gives at once, unless it is set up otherwise. */
-const pageSize = 100
+export const pageSize = 100
 
 /**
  * Nested values with the brackets that Strapi reads: `{ a: { b: [1, 2] } }` is `a[b][]=1&a[b][]=2`. Lists of objects have their

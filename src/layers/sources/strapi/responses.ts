@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
+import { pageSize } from "./requests.ts"
 
 /** An entry as Strapi gives it. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly documentId: string }
@@ -16,7 +17,11 @@ const isEntry = (value: unknown): value is Entry =>
 
 const paginationOf = Schema.decodeUnknownOption(
   Schema.Struct({
-    pagination: Schema.Struct({ pageCount: Schema.NonNegativeInt, total: Schema.NonNegativeInt })
+    pagination: Schema.Struct({
+      pageCount: Schema.NonNegativeInt,
+      pageSize: Schema.NonNegativeInt.pipe(Schema.optionalWith({ default: () => pageSize })),
+      total: Schema.NonNegativeInt
+    })
   })
 )
 
@@ -33,7 +38,13 @@ export const readAnswer = (body: unknown): Answer => {
   }
   return Option.match(paginationOf(property(body, "meta")), {
     onNone: () => ({ kind: "strange", detail: 'it says no "pageCount" and "total" in "meta.pagination"' }),
-    onSome: ({ pagination: { pageCount, total } }) => ({ kind: "page", items: data, total, pages: pageCount })
+    onSome: ({ pagination: { pageCount, pageSize, total } }) => ({
+      kind: "page",
+      items: data,
+      total,
+      pages: pageCount,
+      size: pageSize
+    })
   })
 }
 

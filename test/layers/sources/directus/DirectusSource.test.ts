@@ -322,6 +322,19 @@ describe("directusSource", () => {
     expect(yield* (yield* fetch()).read("objects")).toMatchObject([{ cover: file }])
   })
 
+  scenario("reads on behind a full page, however few items the server says that there are", function* () {
+    const all = numbered(250)
+    const { fetch, next } = yield* setUp({ collections: {} }, { collections: { rooms: {} }, status: [] })
+    for (const filter_count of [100, 199]) {
+      next(
+        ...[0, 99, 198].map((start) =>
+          json(200, { data: all.slice(start, start + 100), meta: { filter_count } })
+        )
+      )
+      expect((yield* fetch()).records).toBe(250)
+    }
+  })
+
   describe("its poll", () => {
     const setUpPoll = (access: "none" | "partial" | "full") =>
       setUp(

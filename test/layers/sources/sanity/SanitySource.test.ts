@@ -296,6 +296,10 @@ describe("what Sanity refuses", () => {
           `Source "museum": Query "events": Sanity refuses the request (HTTP 400${words}`
         )
       }
+      server.refuse((response) => server.answer(response, 200, { result: null, error: "timed out" }))
+      expect(yield* messageOf(server)).toBe(
+        'Source "museum": Query "events": Sanity refuses the request (HTTP 200, timed out)'
+      )
       server.refuse((response) => server.answer(response, 200, { ok: true }))
       expect(yield* messageOf(server)).toBe(
         `Source "museum": Query "events": ${server.url} does not answer like Sanity`

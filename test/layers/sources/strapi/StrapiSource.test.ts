@@ -154,6 +154,22 @@ describe("strapiSource", () => {
     })
   }
 
+  scenario("reads on behind a full page, however few entries the server says that there are", function* () {
+    const all = numbered(250)
+    const { fetch, next } = yield* setUp({ types: {} }, { types: { articles: {} } })
+    const pages = (total: number) =>
+      [0, 100, 200].map((start) =>
+        json(200, {
+          data: all.slice(start, start + 100),
+          meta: { pagination: { pageSize: 100, pageCount: total / 100, total } }
+        })
+      )
+    for (const total of [100, 200]) {
+      next(...pages(total))
+      expect((yield* fetch()).records).toBe(250)
+    }
+  })
+
   scenario("ends where a server gives the same page for ever", function* () {
     const server = yield* setUp({ types: { articles: { entries: [] } } }, { types: { articles: {} } })
     const page = json(200, {

@@ -15,6 +15,7 @@ describe("readAnswer", () => {
     expect(readAnswer({ data: [entry], meta: { pagination } })).toEqual({
       kind: "page",
       items: [entry],
+      size: 25,
       pages: 1,
       total: 1
     })
