@@ -299,6 +299,28 @@ describe("status and state", () => {
     })
   )
 
+  it.scoped("have times as text, also where the controller has them as dates", () =>
+    Effect.gen(function* () {
+      const context = makePlainController().contextOf("http-transport")
+      const startTime = new Date("2026-03-01T12:00:00.000Z")
+      const { port } = yield* setUpIn(
+        {
+          ...context,
+          cwd: "/exhibit",
+          onGlobalStatePatch: () => throwing,
+          getStatusSnapshot: () => ({ header: { startTime, uptimeMs: 1, mode: "persistent" }, sections: [] }),
+          getGlobalState: () => ({ system: { startTime, mode: "persistent" }, plugins: {}, _version: 0 })
+        },
+        { exposeState: true }
+      )
+      const read = (target: string) =>
+        Effect.map(request(port, { target }), ({ body }) => JSON.parse(body) as unknown)
+      const text = { startTime: "2026-03-01T12:00:00.000Z" }
+      expect(yield* read("/status")).toMatchObject({ header: text })
+      expect(yield* read("/state")).toMatchObject({ system: text })
+    })
+  )
+
   it.scoped("that cannot be had are a 500, and everything else goes on", () =>
     Effect.gen(function* () {
       const controller = makePlainController()

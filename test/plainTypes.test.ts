@@ -18,12 +18,13 @@ import type {
 import type { AirtableSourceOptions } from "../src/layers/sources/airtable/AirtableSource.ts"
 import type * as TableSource from "../src/layers/sources/tableSource/TableSourceConfig.ts"
 import type { TableSourceOptions } from "../src/layers/sources/tableSource/TableSourceOptions.ts"
-import type {
-  HttpTransportConfig,
-  HttpTransportInstance,
-  HttpTransportPlugin,
-  PlainContext,
-  TableSourceConfig
+import {
+  type HttpTransportConfig,
+  type HttpTransportInstance,
+  type HttpTransportPlugin,
+  httpTransport,
+  type PlainContext,
+  type TableSourceConfig
 } from "../src/plain.ts"
 
 interface Promoted {
@@ -94,6 +95,34 @@ interface Arrows extends Omit<Foreign, "dispatchCommand" | "updateState"> {
   updateState: (producer: (draft: Slice) => Slice | undefined) => Promise<void>
 }
 
+/** With a `Date`, and functions that are properties. */
+interface Dated<State>
+  extends Omit<Foreign, "dispatchCommand" | "getGlobalState" | "onGlobalStatePatch" | "updateState"> {
+  readonly dispatchCommand: (command: { type: string; [key: string]: unknown }) => ResultAsync<unknown, Error>
+  readonly getGlobalState: () => {
+    system: { startTime: Date; mode: "task" | "persistent"; [key: string]: unknown }
+    plugins: Partial<{ "http-transport": Slice }>
+  } & { _version: number }
+  readonly onGlobalStatePatch: (
+    handler: (patches: { op: string; path: (string | number)[] }[], version: number) => void
+  ) => () => void
+  readonly updateState: (producer: (draft: State) => void) => void
+}
+
+/** Keeps the type of a plugin, as a controller with such contexts has it. */
+declare const definePlugin: <
+  Executed extends { type: string; [key: string]: unknown },
+  State,
+  E,
+  Instance extends {
+    disconnect?: (reason: { type: "manual" } | { type: "error"; error: Error }) => ResultAsync<void, Error>
+    executeCommand?: (command: Executed) => ResultAsync<unknown, Error>
+  }
+>(plugin: {
+  name: string
+  setup(context: Dated<State>): ResultAsync<Instance, E>
+}) => Instance
+
 type Secret = string | Redacted.Redacted
 
 describe("the types of vitrine/plain", () => {
@@ -112,6 +141,7 @@ describe("the types of vitrine/plain", () => {
   it("take contexts as other controllers have them", () => {
     expectTypeOf<Foreign>().toExtend<PlainContext>()
     expectTypeOf<Arrows>().toExtend<PlainContext>()
+    expectTypeOf<Dated<Slice>>().toExtend<PlainContext>()
   })
 
   it("give plugins as other controllers expect them", () => {
@@ -121,6 +151,8 @@ describe("the types of vitrine/plain", () => {
         context: Foreign
       ) => ResultAsync<{ disconnect?: (reason: string) => ResultAsync<void, Error> }, Error>
     }>()
+    const define = () => definePlugin(httpTransport())
+    expectTypeOf<ReturnType<typeof define>>().toEqualTypeOf<HttpTransportInstance>()
     expectTypeOf<Awaited<ReturnType<HttpTransportPlugin["setup"]>>>().toEqualTypeOf<
       Result<HttpTransportInstance, Error>
     >()

@@ -9,9 +9,11 @@
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { issueText, placedIssues } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 export type { BuiltInCommands } from "./ContentCommands.ts"
@@ -65,6 +67,43 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
     readonly types: Effect.Effect<ReadonlyArray<string>>
   }
 >() {}
+
+/** The command that bytes are as JSON, for transports: any object with a `type`, registered or not. */
+export const parseCommand = (bytes: Uint8Array): Effect.Effect<Command, MalformedCommand> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(utf8.decode(bytes)),
+    catch: () => new MalformedCommand({ message: "The body is not valid JSON." })
+  }).pipe(
+    Effect.filterOrFail(
+      isCommand,
+      () => new MalformedCommand({ message: 'The body must be a JSON object with a string "type".' })
+    )
+  )
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const isCommand = (value: unknown): value is Command =>
+  Predicate.isReadonlyRecord(value) && typeof value.type === "string"
+
+/** Decodes the fields of a command for its handler, in a bus. Every wrong field is in the error. */
+export const decodeFields = <Fields, Encoded, R>({
+  fields,
+  type
+}: CommandHandler<Fields, Encoded, R>): ((
+  command: Command
+) => Effect.Effect<Fields, InvalidCommandFields>) => {
+  const decode = Schema.decodeUnknown(fields, { errors: "all" })
+  return (command) =>
+    Effect.mapError(
+      decode(command),
+      (error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })
+    )
+}
+
+/** What a client has sent is no command. */
+export class MalformedCommand extends Schema.TaggedError<MalformedCommand>()("vitrine/MalformedCommand", {
+  message: Schema.String
+}) {}
 
 /** A command of this type is registered, by this process or another; the first stays. */
 export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyRegistered>()(

@@ -51,11 +51,11 @@ export interface ReportedProblem {
 }
 
 /** The body of `GET /state`. No secret is ever in it. */
-export interface GlobalState {
+export interface GlobalState<Time = string> {
   /** Controllers of one's own, and those of earlier versions, may leave out the identity. */
   readonly system: Partial<Identity> & {
     /** ISO 8601, UTC. */
-    readonly startTime: string
+    readonly startTime: Time
     readonly mode: Mode
   }
   readonly plugins: Readonly<Record<string, unknown>>
@@ -87,11 +87,11 @@ export interface Section {
 }
 
 /** The body of `GET /status`, and what the status command prints. */
-export interface StatusSnapshot {
+export interface StatusSnapshot<Time = string> {
   /** Controllers of one's own, and those of earlier versions, may leave out the node. */
   readonly header: Partial<Pick<Identity, "node">> & {
     /** ISO 8601, UTC. */
-    readonly startTime: string
+    readonly startTime: Time
     readonly uptimeMs: number
     readonly mode: Mode
   }

@@ -153,7 +153,7 @@ export const eventBusContract = (
       yield* bus.publish("before", 1)
       expect(yield* Queue.take(seen)).toMatchObject({ name: "before", payload: 1 })
       yield* Scope.close(scope, Exit.void)
-      yield* Fiber.join(reader)
+      yield* endsInTime(Fiber.join(reader))
       yield* bus.publish("after", 2)
       expect(payloads(yield* take(other, 2))).toEqual([1, 2])
       expect(yield* Queue.size(seen)).toBe(0)
@@ -193,6 +193,13 @@ export const eventBusContract = (
     }
   })
 }
+
+/** Fails with words before most runners have a time limit. */
+export const endsInTime = Effect.timeoutFail({
+  duration: "4 seconds",
+  onTimeout: () =>
+    new Error("The feed goes on although the scope of its subscription has ended. It must end with it.")
+})
 
 /** The first events of a feed. */
 const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>

@@ -66,7 +66,8 @@ export const RoutesOptions = Schema.Struct({
   )
 })
 export type RoutesOptions = typeof RoutesOptions.Type
-export type RoutesConfig = typeof RoutesOptions.Encoded
+/** The options of `HttpTransport.routes`: those of the transport that concern its paths, and where they begin. */
+export interface RoutesConfig extends Schema.Schema.Encoded<typeof RoutesOptions> {}
 
 export const decode = decodeOptions("the options of the HTTP transport", HttpTransportOptions)
 

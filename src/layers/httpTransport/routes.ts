@@ -5,9 +5,8 @@ import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { type Command, CommandBus } from "../../services/CommandBus.ts"
+import { type Command, CommandBus, parseCommand } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { BadRequest, CommandNotAllowed, type RequestError } from "../http/errors.ts"
 import { json, result } from "../http/responses.ts"
@@ -39,6 +38,7 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
 
   const command = body.pipe(
     Effect.flatMap(parseCommand),
+    Effect.catchTag("vitrine/MalformedCommand", ({ message }) => new BadRequest({ message })),
     Effect.filterOrFail(
       ({ type }) => options.allowedCommands === "all" || options.allowedCommands.includes(type),
       notAllowed
@@ -60,19 +60,3 @@ const notAllowed = ({ type }: Command) =>
   new CommandNotAllowed({
     message: `Command not allowed: ${JSON.stringify(type)} is not among the "allowedCommands" of the HTTP transport.`
   })
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-const parseCommand = (body: Uint8Array): Effect.Effect<Command, BadRequest> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(utf8.decode(body)),
-    catch: () => new BadRequest({ message: "The body is not valid JSON." })
-  }).pipe(
-    Effect.filterOrFail(
-      isCommand,
-      () => new BadRequest({ message: 'The body must be a JSON object with a string "type".' })
-    )
-  )
-
-const isCommand = (value: unknown): value is Command =>
-  Predicate.isReadonlyRecord(value) && typeof value.type === "string"

@@ -10,8 +10,6 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
-import * as Schema from "effect/Schema"
-import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   type Command,
@@ -21,7 +19,7 @@ import {
   type CommandHandler,
   type DispatchError,
   type DispatchOptions,
-  InvalidCommandFields,
+  decodeFields,
   UnknownCommand
 } from "../../services/CommandBus.ts"
 import { withDispatchTimeout } from "./dispatchTimeout.ts"
@@ -74,8 +72,9 @@ export const make = Effect.sync(() => {
 /** The command bus of one process. */
 export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 
-const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields, Encoded, R>) => {
-  const decode = Schema.decodeUnknown(fields, { errors: "all" })
+const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>) => {
+  const { run, type } = handler
+  const decode = decodeFields(handler)
   let hasDied = false
   /** Every defect is reported to its caller; only the first is logged. */
   const reportDefect = (cause: Cause.Cause<unknown>) =>
@@ -88,7 +87,6 @@ const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields
     })
   return (command: Command): Effect.Effect<unknown, DispatchError, R> =>
     decode(command).pipe(
-      Effect.mapError((error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })),
       Effect.flatMap((decoded) =>
         Effect.suspend(() => run(decoded)).pipe(
           Effect.catchAllCause((cause) =>

@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import type { PlainContext } from "./PlainController.ts"
 
 /**
@@ -13,15 +14,18 @@ import type { PlainContext } from "./PlainController.ts"
  */
 export const make = (
   context: Pick<PlainContext, "getGlobalState" | "getStatusSnapshot" | "mode" | "updateState">
-) =>
-  ControllerState.of({
+) => {
+  // Both leave as JSON, which makes text of a `Date`.
+  const getState = () => context.getGlobalState() as GlobalState
+  const getStatus = () => context.getStatusSnapshot() as StatusSnapshot
+  return ControllerState.of({
     mode: context.mode,
-    state: Effect.sync(() => context.getGlobalState()),
-    status: Effect.sync(() => context.getStatusSnapshot()),
+    state: Effect.sync(getState),
+    status: Effect.sync(getStatus),
     read: Effect.map(Clock.currentTimeMillis, (now) => ({
-      state: context.getGlobalState(),
+      state: getState(),
       now,
-      sections: context.getStatusSnapshot().sections,
+      sections: getStatus().sections,
       metrics: [],
       logs: new Set()
     })),
@@ -34,6 +38,7 @@ export const make = (
         (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
       )
   })
+}
 
 /** Nothing else handles that promise: rejected, it would end the process. The controller may keep it for long. */
 const warnWhereRejected = (updating: PromiseLike<unknown>) =>

@@ -19,13 +19,19 @@ export interface PlainContext {
 
   /** Aborted when the controller stops: whatever was set up shuts down. */
   readonly abortSignal: AbortSignal
+
+  /** The folder that the controller works in. Not read by Vitrine. */
+  readonly cwd?: string
   readonly mode: Mode
 
-  /** Given away as it is by `GET /status`. */
-  getStatusSnapshot(): StatusSnapshot
+  /** Sent as JSON by `GET /status`. */
+  getStatusSnapshot(): StatusSnapshot<string | Date>
 
-  /** Given away as it is by `GET /state`, where that is exposed. */
-  getGlobalState(): GlobalState
+  /** Sent as JSON by `GET /state`, where that is exposed. */
+  getGlobalState(): GlobalState<string | Date>
+
+  /** Calls the handler with each change of the global state; returns what ends that. Not called by Vitrine. */
+  onGlobalStatePatch?(handler: (patches: ReadonlyArray<unknown>, version?: number) => void): unknown
   dispatchCommand(command: { readonly type: string }): PlainResult
 
   /**

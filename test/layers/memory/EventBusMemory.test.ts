@@ -1,13 +1,26 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
 import { maxEvents, maxEventsSize } from "../../../src/internal/eventRing.ts"
 import { layer } from "../../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
+import { endsInTime } from "../../../src/testing/eventBusContract.ts"
 import { eventBusContract } from "../../../src/testing.ts"
 
 eventBusContract("EventBusMemory", layer, { capacity: maxEvents })
+
+describe("the contract", () => {
+  it.effect("says of a feed that does not end with its scope that it should", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Effect.fork(Effect.flip(endsInTime(Effect.never)))
+      yield* TestClock.adjust("4 seconds")
+      expect((yield* Fiber.join(waiting)).message).toContain("must end with it")
+    })
+  )
+})
 
 describe("EventBusMemory", () => {
   it.scoped("keeps exactly the capacity for a subscriber that does not read", () =>

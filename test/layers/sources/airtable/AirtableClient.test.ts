@@ -28,7 +28,7 @@ import {
   type TableRecord,
   TableSourceClient
 } from "../../../../src/services/TableSourceClient.ts"
-import { tableSourceClientContract } from "../../../../src/testing.ts"
+import { tableSourceClientContract, withAdvancingClock } from "../../../../src/testing.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { hangUp, json, silence, stalledBody, stalledLongBody, text } from "../../../support/ScriptedServer.ts"
 
@@ -123,6 +123,17 @@ describe("a request", () => {
       expect(method).toBe("GET")
       expect(url).toBe("/v0/app1/R%C3%A4ume%2F1%20%26%202?pageSize=100&view=a%26b")
       expect(headers.authorization).toBe(`Bearer ${token}`)
+    })
+  )
+
+  it.scoped("gives records with fields of any name, as they came", () =>
+    Effect.gen(function* () {
+      const record = '{"id":"rec0","fields":{"__proto__":{"a":1},"constructor":2}}'
+      const { listPage, next, readRecord } = yield* setUp()
+      next(text(200, `{"records":[${record}]}`))
+      expect(JSON.stringify(yield* listPage(list))).toBe(`{"records":[${record}]}`)
+      next(text(200, record))
+      expect(JSON.stringify((yield* withAdvancingClock(readRecord("rec0"))).value)).toBe(record)
     })
   )
 
