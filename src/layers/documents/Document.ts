@@ -6,7 +6,7 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { RecordKey } from "../../internal/recordKey.ts"
-import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import type { WantedFile } from "./media/WantedFile.ts"
 
 /** What is in a document: one JSON value, or records that come some at a time. */
@@ -66,5 +66,18 @@ export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vi
 }) {
   override get message() {
     return `${this.kind === "table" ? "Table" : "Document"} "${this.document}": ${this.detail}`
+  }
+
+  /** Without secrets; and without its cause where this has one: that may be any error of a step. */
+  hidden(hide: (text: string) => string): DocumentNotSaved {
+    const { cause, detail, document, isTransient, kind } = this
+    const said = cause === undefined ? "" : messageOf(cause)
+    return new DocumentNotSaved({
+      document,
+      detail: hide(detail),
+      isTransient,
+      ...(kind && { kind }),
+      ...(hide(said) === said && { cause })
+    })
   }
 }

@@ -24,6 +24,7 @@ import type {
   SourceProgress
 } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
+import { makeSentHeaders, SentHeaders } from "../httpClient/hideSecret.ts"
 import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OwnFiles } from "./DocumentSource.ts"
@@ -67,13 +68,16 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const path = yield* Path.Path
   const kind = tables === undefined ? { kind: "document" as const } : {}
   const subject = tables === undefined ? "Document" : "Table"
+  const sent = makeSentHeaders()
+  const { hide } = sent
   const expectations = makeExpectations(expect, {
+    hide,
     view: tables?.view ?? null,
     isAttachment: tables?.isAttachment ?? constFalse,
     isFile,
     ...kind
   })
-  const files = yield* SourceFiles.make(options, settings)
+  const files = yield* SourceFiles.make(options, { ...settings, hide })
   const knownDocuments = makeKnownDocuments()
   /** Whether its documents may name files. */
   const hasFiles = tables !== undefined || files.isWanted
@@ -87,6 +91,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     failedIn,
     fieldsOf: tables?.fieldsOf ?? identity,
     files,
+    hide,
     lasting: files.lasting(lasting),
     steps
   })
@@ -184,7 +189,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         ...fetched.warnings,
         ...(target.isSample === true ? [] : yield* files.nothingFound(found, total)),
         ...flaws
-      ]
+      ].map(hide)
       yield* say(warnings)
       const attachments = addUp(own, fetched.attachments)
       return {
@@ -211,6 +216,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const answering = flow(
     Effect.mapError(sourceFailed(id)),
     Effect.annotateLogs("source", id),
+    Effect.provideService(SentHeaders, sent),
     Effect.provide(environment)
   )
 

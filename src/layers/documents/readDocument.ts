@@ -12,7 +12,7 @@ import { fileName } from "../../internal/FileName.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
-import { type Document, Records } from "./Document.ts"
+import { type Document, DocumentNotSaved, Records } from "./Document.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import { readItems, readValue } from "./expect/readSaved.ts"
 import type { makeHolding } from "./heldValues.ts"
@@ -36,9 +36,11 @@ export interface Reading extends Pick<DocumentTarget, "fieldsOf" | "lasting" | "
   readonly expectations: Expectations
   readonly files: Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
   readonly failedIn: (document: string) => DocumentTarget["failed"]
+  /** Takes secrets out of words that have something of the documents in them. */
+  readonly hide: (text: string) => string
 }
 
-export const makeReadDocument = ({ expectations, failedIn, files, ...shared }: Reading) => {
+export const makeReadDocument = ({ expectations, failedIn, files, hide, ...shared }: Reading) => {
   const emptied = makeEmptied()
 
   const read = Effect.fn("DocumentSource.read")(function* <E>(
@@ -65,7 +67,11 @@ export const makeReadDocument = ({ expectations, failedIn, files, ...shared }: R
         holding: isHeld ? Option.some(holding) : Option.none(),
         failed: failedIn(document.name)
       }
-    ).pipe(isHeld ? identity : Effect.scoped, withWarnings)
+    ).pipe(
+      Effect.mapError((error) => (error instanceof DocumentNotSaved ? error.hidden(hide) : error)),
+      isHeld ? identity : Effect.scoped,
+      withWarnings
+    )
     const verdict = yield* expectations.end(check, previous, name, saved.holds)
     const empty = emptied(name, isEmpty, previous)
     const known: KnownDocument = {

@@ -14,7 +14,7 @@ import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { originOf, passes, Retryable, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeaders } from "./headers.ts"
-import { hideSecrets } from "./hideSecret.ts"
+import { hideSecrets, SentHeaders } from "./hideSecret.ts"
 import { naming } from "./localAddress.ts"
 import { makeRememberedAnswers, renewed } from "./rememberedAnswers.ts"
 
@@ -177,8 +177,9 @@ export const make = Effect.fnUntraced(function* ({
           })
         : error
 
-    const send = Effect.suspend(() => {
+    const send = Effect.flatMap(SentHeaders, (sent) => {
       isAnswered = false
+      if (URL.canParse(url)) sent.add(url, headers)
       before = remembers ? remembered.find(url, headers) : undefined
       return requested(url, { "accept-encoding": coding, ...headers, ...before?.conditions }, read, options)
     })

@@ -2,6 +2,26 @@
  * Secrets, taken out of text from elsewhere that may repeat them.
  */
 
+import * as Context from "effect/Context"
+
+/** Is told of the headers that requests send to an address. By default nobody is. */
+export class SentHeaders extends Context.Reference<SentHeaders>()("vitrine/SentHeaders", {
+  defaultValue: () => ({ add: (_address: string, _headers: Readonly<Record<string, string>>): void => {} })
+}) {}
+
+/** Takes the secrets in all headers that were sent out of text: what servers gave for them may repeat them. */
+export const makeSentHeaders = () => {
+  const hides = new Map<string, (text: string) => string>()
+  return {
+    add: (address: string, headers: Readonly<Record<string, string>>) => {
+      const { href } = Object.assign(new URL(address), { search: "", pathname: "" })
+      const key = JSON.stringify([href, headers])
+      if (!hides.has(key)) hides.set(key, hideSecrets(href, headers))
+    },
+    hide: (text: string) => [...hides.values()].reduce((shown, hide) => hide(shown), text)
+  }
+}
+
 /**
  * Gives text without what was sent to an address as a secret: credentials, values of headers, and those in the query. They are found as
  * they are, in a URL, in JSON, in Base64 and in hexadecimal digits, alone or within more; in any case, because hosts come in small letters; and so is each

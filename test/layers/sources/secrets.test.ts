@@ -140,6 +140,87 @@ const vendors: Readonly<
   }
 }
 
+const media = { find: ["**"] }
+
+/** What comes instead of what the fetch needs, though each answer for a document is a good one. */
+const repeated: ReadonlyArray<
+  readonly [what: string, record: unknown, options: Partial<Parameters<typeof jsonSource>[0]>]
+> = [
+  ["the id of a record without its file", { id: token, image: "/a.jpg" }, { media }],
+  ["the name of a field without its file", { id: 1, [token]: "/a.jpg" }, { media }],
+  ["the path of a link", { id: 1, image: `/${token}/${tokenInUrl}.jpg` }, { media }],
+  [
+    "the id of a record without sizes",
+    { id: token, [token]: `/picture/${tokenInUrl}.jpg` },
+    { media, images: { widths: [100] } }
+  ],
+  [
+    "a record that is not expected",
+    { id: token, title: { [token]: token } },
+    { expect: { articles: { fields: { title: "text" } } } }
+  ],
+  [
+    "a value that is not expected",
+    { id: 1, number: token },
+    { expect: { articles: { fields: { number: "number" } } } }
+  ],
+  [
+    "a step",
+    { id: token },
+    {
+      steps: [
+        (articles) => {
+          throw new Error(JSON.stringify(articles).slice(0, 20))
+        }
+      ]
+    }
+  ]
+]
+
+describe("a token in what a server gives", () => {
+  it.scoped.each(repeated)("is shown nowhere: %s", ([, record, options]) =>
+    Effect.gen(function* () {
+      const { everything, see, seen } = makeWitness()
+      const server = yield* make((response, request) =>
+        (request.url === "/"
+          ? json(200, [record, record])
+          : request.url.startsWith("/picture")
+            ? text(200, "\xff\xd8\xff\xe0 no picture", { "content-type": "image/jpeg" })
+            : text(404, ""))(response, request)
+      )
+      const { directory } = yield* temporaryFolder()
+      const source = jsonSource({
+        id: "museum",
+        documents: { articles: { url: `${server.url}/`, headers: { authorization: `Bearer ${token}` } } },
+        ...options
+      })
+      yield* Effect.gen(function* () {
+        const fetch = yield* watchedFetch(source, directory, see)
+        expect(Exit.isFailure(yield* fetch)).toBe(true)
+      }).pipe(Effect.provide(everything))
+      expect(tracesIn(seen.join("\n"))).toEqual([])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.scoped("is in no warning", () =>
+    Effect.gen(function* () {
+      const { everything, see, seen } = makeWitness()
+      const server = yield* make(json(200, [{ id: token }, { id: token }]))
+      const { directory } = yield* temporaryFolder()
+      const source = jsonSource({
+        id: "museum",
+        documents: { articles: { url: server.url, headers: { "x-api-key": token } } }
+      })
+      yield* Effect.gen(function* () {
+        const fetch = yield* watchedFetch(source, directory, see)
+        expect(Exit.isSuccess(yield* fetch)).toBe(true)
+      }).pipe(Effect.provide(everything))
+      expect(seen.join("\n")).toContain("<apiKey>")
+      expect(tracesIn(seen.join("\n"))).toEqual([])
+    }).pipe(Effect.provide(platform))
+  )
+})
+
 describe.each(Object.entries(vendors))("a token that %s repeats", (_, { hostile, source }) => {
   it.scoped.each(hostile)("is shown nowhere: %s", ([, answer]) =>
     Effect.gen(function* () {

@@ -7,6 +7,7 @@
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
@@ -31,8 +32,25 @@ export type Expectations = ReturnType<typeof makeExpectations>
 /** What is expected of tables, by their names. */
 export const makeExpectations = (
   expect: Readonly<Record<string, TableExpectation>>,
-  tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
+  {
+    hide = identity,
+    ...tables
+  }: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view"> & {
+    /** Takes secrets out of words that have something of a table in them. Default none. */
+    readonly hide?: (text: string) => string
+  }
 ) => {
+  const hidden = ({ unlisted, violations }: Verdict): Verdict => ({
+    unlisted,
+    violations: violations.map(({ field, found, hint, recordId, ...violation }) => ({
+      ...violation,
+      ...(recordId !== undefined && { recordId: hide(recordId) }),
+      ...(field !== undefined && { field: hide(field) }),
+      found: hide(found),
+      ...(hint !== undefined && { hint: hide(hint) })
+    }))
+  })
+
   return {
     /** A fresh check of a table, for each time that it is read. */
     begin: (table: string, holds: CheckedTable["holds"]) =>
@@ -50,7 +68,9 @@ export const makeExpectations = (
       Option.match(check, {
         onNone: () => Effect.succeed<Verdict>({ violations: [], unlisted: 0 }),
         onSome: ({ end, needsPrevious }) =>
-          Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, end)
+          Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, (before) =>
+            hidden(end(before))
+          )
       })
   }
 }

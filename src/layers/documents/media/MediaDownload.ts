@@ -5,6 +5,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
@@ -166,9 +167,10 @@ export const make = Effect.fnUntraced(function* (
     const file = path.join(directory, localPath)
     yield* makeFolderFor(wanted, file)
     const problem = (problem: FileProblem) => notSaved(wanted, problem)
+    const { hide = identity } = wanted
     const size = Option.fromNullable(wanted.size)
     const get = (url: string) =>
-      naming(server ?? url)(downloadAttachment({ url, file, name: localPath, size, onBytes }))
+      naming(server ?? url)(downloadAttachment({ url, file, name: hide(localPath), size, onBytes }))
     const newest = yield* Effect.mapError(link(Option.none()), problem)
     const { bytes, sha256 } = yield* Effect.catchAll(get(newest), (first) =>
       first.isExpired

@@ -46,7 +46,10 @@ interface Picture extends OwnFile {
 }
 
 /** Makes no pictures without a `config`, and warns of those that no browser shows. */
-export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined) {
+export const make = Effect.fnUntraced(function* (
+  config: ImageConfig | undefined,
+  hide: (text: string) => string
+) {
   const path = yield* Path.Path
   const images = yield* Effect.transposeMapOption(Option.fromNullable(config), (config) =>
     Effect.orDie(Images.make(config))
@@ -60,7 +63,12 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
     const target = { directory, previous, made: yield* Images.nothingMade }
 
     const derive = ({ image, isOptional, key, place: { document, path: field, record } }: Picture) => {
-      const place = { document, record, field: format(field), localPath: image.localPath }
+      const place = {
+        document,
+        record: record && hide(record),
+        field: hide(format(field)),
+        localPath: hide(image.localPath)
+      }
       return images.value.derive({ ...image, file: path.join(directory, image.localPath) }, target).pipe(
         Effect.map((derived) =>
           Either.right({

@@ -12,7 +12,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { flow } from "effect/Function"
+import { flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
@@ -53,6 +53,8 @@ export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment
   readonly url?: string
   /** Sent to the origin of `url`, and to nobody else: names in small letters. Default none. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
+  /** Takes secrets out of words that have something of the documents in them. Default none. */
+  readonly hide?: (text: string) => string
 }
 
 /** What a fetch wants. */
@@ -68,7 +70,7 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
 
 export const make = Effect.fnUntraced(function* (
   { images, maxTimeout = defaultTimeout, media }: FileOptions,
-  { maxAttachment, reader, ...server }: FileSettings
+  { hide = identity, maxAttachment, reader, ...server }: FileSettings
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -78,7 +80,7 @@ export const make = Effect.fnUntraced(function* (
     { ...options, ...server, ...(maxAttachment && { maxAttachment }) },
     maxTimeout
   )
-  const makePictures = yield* PictureSizes.make(images)
+  const makePictures = yield* PictureSizes.make(images, hide)
   const finding: Finding = {
     rules: Rules.fromOptions(options),
     reader: hasLinks ? reader : undefined,
@@ -125,7 +127,10 @@ export const make = Effect.fnUntraced(function* (
     for (const file of attached) {
       if (!wanted.has(file.identity)) wanted.set(file.identity, file)
     }
-    const fetched = yield* files.fetchAll([...wanted.values()], { directory, previous, index, progress })
+    const fetched = yield* files.fetchAll(
+      [...wanted.values()].map((file) => ({ ...file, hide })),
+      { directory, previous, index, progress }
+    )
     const media = fetched.media.filter(isLinked)
 
     /** Makes everything part of the version; `own` are digests of files that the source itself has put there. */
@@ -194,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
         : Option.isSome(near)
           ? notSaved(
               near.value.document,
-              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are some a level deeper, as where a field is in several languages: "${printableLine(near.value.pattern, 200)}"`
+              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are some a level deeper, as where a field is in several languages: "${hide(printableLine(near.value.pattern, 200))}"`
             )
           : Effect.succeed([
               `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`

@@ -2,6 +2,7 @@
  * A file that documents name, and why it cannot be had.
  */
 import type * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { DownloadFailed } from "../../httpClient/DownloadFailed.ts"
 import { FileNotSaved, type Place } from "./errors.ts"
@@ -23,6 +24,8 @@ export interface WantedFile {
   readonly isOptional: boolean
   /** Whether a document with a link to it came from the same host, which may be a local one then. */
   readonly isAtServer: boolean
+  /** Takes secrets out of words that have something of the document in them. Default none. */
+  readonly hide?: (text: string) => string
   /** Of a file that a reader of the source has found. */
   readonly attachment?: AttachedFile
 }
@@ -45,15 +48,17 @@ export interface LinkPlace extends Place {
 }
 
 export const notSaved = (
-  { attachment, isOptional, name, place, url }: WantedFile,
+  { attachment, hide = identity, isOptional, name, place, url }: WantedFile,
   { detail, isExpired = false, isTransient = false, ...more }: FileProblem
 ) =>
   new FileNotSaved({
     document: place.document,
     kind: place.kind,
-    record: place.record,
-    field: format(place.path),
-    file: attachment === undefined ? Option.getOrUndefined(Option.map(url, pathOf)) : name,
+    record: place.record && hide(place.record),
+    field: hide(format(place.path)),
+    file: Option.getOrUndefined(
+      Option.map(attachment === undefined ? Option.map(url, pathOf) : Option.fromNullable(name), hide)
+    ),
     detail:
       attachment === undefined && isExpired && !isOptional
         ? `${detail}. "media.optional" says which files may be missing`

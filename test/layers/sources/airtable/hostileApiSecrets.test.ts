@@ -106,6 +106,17 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
             (isList(request) ? withExpiredLink : json(200, { id: echo, fields: {} }))(response, request)
         ],
         [
+          "a record that has it, without its file",
+          json(200, {
+            records: [
+              {
+                id: token,
+                fields: { [token]: [{ id: token, url: `${files.url}/expired`, filename: `${token}.txt` }] }
+              }
+            ]
+          })
+        ],
+        [
           "a file that is no longer there",
           (response, request) =>
             (isList(request) ? withExpiredLink : json(404, { error: { type: echo } }))(response, request)
