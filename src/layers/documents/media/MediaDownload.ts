@@ -3,7 +3,6 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -26,7 +25,10 @@ import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
 import { type AttachedFile, type FileProblem, notSaved, type WantedFile } from "./WantedFile.ts"
 
 /** The server says that a file is the one that the version before has. */
-export class Unchanged extends Data.TaggedClass("vitrine/MediaUnchanged")<{ readonly entry: IndexEntry }> {}
+export interface Unchanged {
+  readonly _tag: "vitrine/MediaUnchanged"
+  readonly entry: IndexEntry
+}
 
 export interface Target {
   /** Of its identity. */
@@ -119,7 +121,7 @@ export const make = Effect.fnUntraced(function* (
             onNone: () => wrong(wrongType(url, typeOfResponse(begun), types)),
             // With the tags that came with the file: under those of one that did not come, it would not change any more.
             onSome: ({ sha256: _, size: __, ...entry }) =>
-              Effect.fail(new Unchanged({ entry: { ...entry, ...given } }))
+              Effect.fail({ _tag: "vitrine/MediaUnchanged", entry: { ...entry, ...given } } as const)
           }
         )
       },
