@@ -8,7 +8,9 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { InvalidOptions, needsEffect3 } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
 import {
@@ -82,10 +84,10 @@ const start = Effect.fnUntraced(function* (
   if (issues.length > 0) {
     return yield* new InvalidOptions({ subject: "the configuration", issues })
   }
-  const shutdownShare = Duration.divide(shutdownLimit, plugins.length).pipe(
-    Option.getOrElse(() => shutdownLimit)
+  const shutdownTime = yield* makeShutdownTime
+  const readies = yield* Effect.forEach(plugins, (plugin, index) =>
+    setUp(plugin, { cwd, addLogger }, shutdownTime(index))
   )
-  const readies = yield* Effect.forEach(plugins, (plugin) => setUp(plugin, { cwd, addLogger }, shutdownShare))
   yield* Effect.forEach(readies, ({ name, ready }) =>
     Effect.catchAllCause(ready, (cause) =>
       Effect.logError(`The plugin "${name}" could not be made ready`, cause)
@@ -106,25 +108,44 @@ const duplicateNames = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<PlacedIss
       : []
   )
 
-/** All plugins together have this long to shut down; what is left then ends with the process. */
-const shutdownLimit = Duration.millis(1800)
+/** All plugins together have this long to shut down, in milliseconds; what is left then ends with the process. */
+const shutdownLimit = 1800
 
-/** Sets a plugin up in a scope of its own, whose end the others do not wait for longer than its share. */
+/** Of that, each plugin that is still to be shut down has so long. */
+const reserved = 100
+
+/** What a plugin may take of it, by how many are shut down after it: all that is left but what is reserved for those. */
+const makeShutdownTime = Effect.map(
+  Ref.make(Option.none<number>()),
+  (end) => (later: number) =>
+    Effect.gen(function* () {
+      const now = yield* monotonicMillis
+      const endsAt = yield* Ref.modify(end, (known) => {
+        const endsAt = Option.getOrElse(known, () => now + shutdownLimit)
+        return [endsAt, Option.some(endsAt)]
+      })
+      return Duration.millis(Math.max(endsAt - now - later * reserved, 0))
+    })
+)
+
+/** Sets a plugin up in a scope of its own, whose end the others do not wait for any longer. */
 const setUp = Effect.fnUntraced(function* (
   { name, setup }: Plugin,
   context: PluginContext,
-  shutdownShare: Duration.Duration
+  shutdownTime: Effect.Effect<Duration.Duration>
 ) {
   const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) =>
-    Scope.close(scope, exit).pipe(
-      Effect.disconnect,
-      Effect.interruptible,
-      Effect.timeoutTo({
-        duration: shutdownShare,
-        onSuccess: () => Effect.void,
-        onTimeout: () => Effect.logWarning(`The plugin "${name}" did not shut down in time`)
-      }),
-      Effect.flatten
+    Effect.flatMap(shutdownTime, (duration) =>
+      Scope.close(scope, exit).pipe(
+        Effect.disconnect,
+        Effect.interruptible,
+        Effect.timeoutTo({
+          duration,
+          onSuccess: () => Effect.void,
+          onTimeout: () => Effect.logWarning(`The plugin "${name}" did not shut down in time`)
+        }),
+        Effect.flatten
+      )
     )
   )
   const acquire = Effect.suspend(() => {

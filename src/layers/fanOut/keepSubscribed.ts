@@ -54,7 +54,7 @@ export interface Subscriber {
 }
 
 /** The bus has ended a feed, or the pause behind it is over. */
-export class FeedEnded extends Data.TaggedError("FeedEnded") {
+export class FeedEnded extends Data.TaggedError("vitrine/FeedEnded") {
   override get message() {
     return "the bus has ended the feed"
   }

@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { runPersistent, runTask } from "../../../src/layers/controller/Controller.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
@@ -25,7 +26,10 @@ const makeDiary = Effect.gen(function* () {
   const note = (line: string) => Queue.offer(diary, line)
   const plugin = (
     name: string,
-    parts: Partial<Record<"setup" | "ready", Effect.Effect<void, Error>>> = {}
+    parts: {
+      readonly setup?: Effect.Effect<void, Error, Scope.Scope>
+      readonly ready?: Effect.Effect<void, Error>
+    } = {}
   ): Plugin => ({
     name,
     issues: [],
@@ -181,6 +185,20 @@ describe("Controller", () => {
       const error = yield* Effect.flip(runTask({ cwd, plugins: [answering] }, dispatching("mode.write")))
       expect(error.message).toBe('There is no command "mode.write". Known are: mode.read.')
     }).pipe(Effect.provide(environment("task")))
+  )
+
+  it.effect("gives a plugin that takes its time to shut down all the time that the others do not need", () =>
+    Effect.gen(function* () {
+      const { lines, next, plugin } = yield* makeDiary
+      const slow = plugin("slow", { setup: Effect.addFinalizer(() => Effect.sleep("1500 millis")) })
+      const running = yield* Effect.fork(runPersistent({ cwd, plugins: [plugin("a"), plugin("b"), slow] }))
+      yield* Effect.replicateEffect(next, 6)
+      const ending = yield* Effect.fork(Fiber.interrupt(running))
+      yield* somebodySleeps
+      yield* TestClock.adjust("1500 millis")
+      yield* Fiber.join(ending)
+      expect(yield* lines).toEqual(["shut down slow", "shut down b", "shut down a"])
+    }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.effect("waits for its end two seconds at most, and shuts every plugin down", () =>
