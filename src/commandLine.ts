@@ -28,7 +28,6 @@ import { type Request, readArguments } from "./layers/cli/readArguments.ts"
 import * as start from "./layers/cli/start.ts"
 import * as status from "./layers/cli/status.ts"
 import * as stop from "./layers/cli/stop.ts"
-import * as tables from "./layers/cli/tables.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 import { isColourful } from "./layers/cli/terminal/statusText.ts"
 import * as types from "./layers/cli/types.ts"
@@ -57,8 +56,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   undo.makeResume(library),
   types.makeCommand(library),
   stop.command,
-  watch.makeCommand(watchWebhooks),
-  tables.makeCommand(library.TableServer)
+  watch.makeCommand(watchWebhooks)
 ]
 
 const answer = (version: string, args: ReadonlyArray<string>) =>

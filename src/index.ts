@@ -23,8 +23,6 @@ import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptio
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 import { makeReplica } from "./layers/replica/makeReplica.ts"
 import * as ReplicaOptions from "./layers/replica/ReplicaOptions.ts"
-import * as TableServer from "./layers/tableServer/TableServer.ts"
-import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
 import * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
 import { BaseFolder } from "./services/ContentSource.ts"
 import * as Plugin from "./services/Plugin.ts"
@@ -54,7 +52,6 @@ export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/Sa
 export { sanitySource } from "./layers/sources/sanity/SanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
 export { strapiSource } from "./layers/sources/strapi/StrapiSource.ts"
-export type { TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
 
 // What provides the services of a program, one implementation each.
 
@@ -79,7 +76,6 @@ export * as AirtableClient from "./layers/sources/airtable/AirtableClient.ts"
 export * as TableSource from "./layers/sources/tableSource/TableSource.ts"
 /** A fake for tests. */
 export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"
-export * as TableServer from "./layers/tableServer/TableServer.ts"
 export * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
 export * as Plugin from "./services/Plugin.ts"
 
@@ -238,21 +234,6 @@ export const contentServer = (config: ContentServerOptions.ContentServerConfig =
         })
         const started = Effect.provideService(Layer.build(server), BaseFolder, cwd)
         return yield* Effect.as(started, Effect.void)
-      })
-  }
-}
-
-/** Serves a folder of tables as a local stand-in of the hosted table API. */
-export const tableServer = (config: TableServerOptions.TableServerConfig): Plugin.Plugin => {
-  const options = TableServerOptions.decodeTableServerOptions(config)
-  return {
-    name: "table-server",
-    issues: issuesOf(options),
-    setup: ({ cwd }) =>
-      Effect.gen(function* () {
-        const path = yield* Path.Path
-        const directory = path.resolve(cwd, config.directory)
-        return yield* Effect.as(Layer.build(TableServer.layer({ ...config, directory })), Effect.void)
       })
   }
 }

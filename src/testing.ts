@@ -1,12 +1,11 @@
 /**
- * Vitrine for tests of services of one's own: the suites that every implementation of a contract passes, and stand-ins for
- * the hosted table API with controls for what goes wrong.
+ * Vitrine for tests of services of one's own: the suites that every implementation of a contract passes, and a client
+ * of tables without sockets, with controls for what goes wrong.
  *
  * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.
  */
 
 export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"
-export * as TableServer from "./layers/tableServer/TableServer.ts"
 export { withAdvancingClock } from "./testing/advancingClock.ts"
 export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"
 export {

@@ -1,11 +1,11 @@
 /**
- * The package's own table server, which serves all peers.
+ * The table server of the tests, which serves all peers.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { TableServer } from "vitrine"
+import * as TableServer from "../../test/support/tableServer/TableServer.ts"
 import { answer } from "../processes.ts"
 import { apiKey, type Requests, type TableServerApi, view } from "./protocol.ts"
 

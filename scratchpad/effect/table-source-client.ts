@@ -1,22 +1,21 @@
 /**
- * The client of the hosted table API: page by page, paced, with retries; here against the local table server.
+ * The client of the hosted table API: page by page, paced, with retries; here against a server with one table.
  *
  *     npm run build && npx jiti scratchpad/effect/table-source-client.ts
  */
-import { fileURLToPath } from "node:url"
-import { NodeContext } from "@effect/platform-node"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { Console, Effect, Layer } from "effect"
 import * as Vitrine from "vitrine"
 
-const directory = fileURLToPath(new URL("../exhibit/tables", import.meta.url))
-const server = Vitrine.TableServer.layer({ directory, port: 0 })
-
-const client = Layer.unwrapEffect(
-  Effect.map(Vitrine.TableServer.TableServer, ({ address: { port } }) => {
-    const endpointUrl = `http://127.0.0.1:${port}`
-    return Vitrine.AirtableClient.layer({ baseId: "appExhibit", apiKey: "local", endpointUrl })
-  })
-)
+const settings = { records: [{ id: "rec1", fields: { key: "museum", value: "Velmouth" } }] }
+const server = createServer(({ url }, response) => {
+  const isSettings = url?.startsWith("/v0/appExhibit/Settings")
+  response.writeHead(isSettings ? 200 : 404).end(JSON.stringify(isSettings ? settings : {}))
+})
+await once(server.listen(0, "127.0.0.1"), "listening")
+const endpointUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 const program = Effect.gen(function* () {
   const { listPage } = yield* Vitrine.TableSourceClient.TableSourceClient
@@ -25,6 +24,6 @@ const program = Effect.gen(function* () {
   yield* listPage({ table: "Nothing", view: null })
 }).pipe(Effect.catchTag("vitrine/TableError", ({ reason }) => Console.log(reason)))
 
-const platform = [Vitrine.RequestPacingMemory.layer, Vitrine.HttpClientNode.layer, NodeContext.layer] as const
-const layers = client.pipe(Layer.provide(server), Layer.provide(platform))
-await program.pipe(Effect.provide(layers), Effect.runPromise)
+const client = Vitrine.AirtableClient.layer({ baseId: "appExhibit", apiKey: "local", endpointUrl })
+const layers = Layer.provide(client, [Vitrine.RequestPacingMemory.layer, Vitrine.HttpClientNode.layer])
+await program.pipe(Effect.provide(layers), Effect.runPromise).finally(() => server.close())

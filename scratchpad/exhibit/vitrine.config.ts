@@ -4,15 +4,8 @@
  * Every port and the address of the tables can be set in the environment, so that the exhibit can also run
  * beside another one, or on a hosted base.
  */
-import {
-  content,
-  contentServer,
-  dashboard,
-  defineConfig,
-  httpTransport,
-  tableServer,
-  tableSource
-} from "vitrine"
+import { content, contentServer, dashboard, defineConfig, httpTransport, tableSource } from "vitrine"
+import { tableServer } from "../table-server/tableServer.ts"
 
 const { env } = process
 const tablesPort = Number(env.TABLES_PORT ?? 8740)

@@ -3,7 +3,8 @@
  *
  *     npm run build && MQTT_URL=mqtt://127.0.0.1 node dist/bin.js start --config scratchpad/mqtt/vitrine.config.ts
  */
-import { content, defineConfig, tableServer, tableSource } from "vitrine"
+import { content, defineConfig, tableSource } from "vitrine"
+import { tableServer } from "../table-server/tableServer.ts"
 import { mqttPublisher } from "./mqttPublisher.ts"
 
 const { env } = process

@@ -6,19 +6,11 @@
  */
 import { CsvError, type Options, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import { type Delimiter, delimiterText, findHeader, headerWarnings, maxColumns } from "./csvHeader.ts"
 import { isMarkup, markupProblem, type TextMistake } from "./editedText.ts"
 import { makeGiveWay } from "./nextTurn.ts"
 import { sizeText } from "./readable.ts"
 import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
-
-export interface CsvContent {
-  /** No two are the same, and none is empty. */
-  readonly columns: ReadonlyArray<string>
-  /** Each has as many cells as there are columns, or more that are empty. */
-  readonly rows: ReadonlyArray<ReadonlyArray<string>>
-}
 
 export type CsvRecord = Readonly<Record<string, string>>
 
@@ -27,19 +19,6 @@ const maxRow = 16 * 1024 * 1024
 
 /** In bytes, some milliseconds of work. */
 const pieceSize = 16 * 1024
-
-/** `nameOf` makes the name of a column of its header. */
-export const parseCsvText = (
-  text: string,
-  nameOf?: (header: string) => string
-): Either.Either<CsvContent, TextMistake> =>
-  Either.try({
-    try: () => {
-      const { columns, pages } = openTable(text, { nameOf })
-      return { columns, rows: [...pages].flat() }
-    },
-    catch: mistakeOf
-  })
 
 export interface RecordOptions {
   /** What separates cells, where the header line does not show it. */
@@ -56,7 +35,7 @@ export const parseCsvRecords = (
   { count = makeValueCount(), delimiter, notice }: RecordOptions = {}
 ): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
   Effect.gen(function* () {
-    const { columns, isGuessed, line, pages } = yield* reading(() => openTable(text, { delimiter }))
+    const { columns, isGuessed, line, pages } = yield* reading(() => openTable(text, delimiter))
     const giveWay = makeGiveWay()
     const records: Array<CsvRecord> = []
     let repeated: number | undefined
@@ -138,12 +117,8 @@ interface Body {
   readonly line: number
 }
 
-interface TableOptions extends Pick<RecordOptions, "delimiter"> {
-  readonly nameOf?: ((header: string) => string) | undefined
-}
-
 /** Gives the columns, and the rows as they are read. Both throw what `mistakeOf` explains. */
-const openTable = (text: string, { delimiter, nameOf = (header) => header }: TableOptions) => {
+const openTable = (text: string, delimiter: Delimiter | undefined) => {
   if (isMarkup(text)) throw new Mistake(`${markupProblem}.`)
   const header = findHeader(text, delimiter)
   const body = {
@@ -157,7 +132,7 @@ const openTable = (text: string, { delimiter, nameOf = (header) => header }: Tab
   const pages = readPages(body)
   const [names = [], ...rows] = firstOf(pages)
   const columns = names.slice(0, names.findLastIndex((name) => name !== "") + 1)
-  checkNames(columns.map(nameOf), columns.length === 0 ? 1 : body.line)
+  checkNames(columns, columns.length === 0 ? 1 : body.line)
   return {
     columns,
     isGuessed: header.isGuessed,

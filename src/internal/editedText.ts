@@ -68,13 +68,6 @@ export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> =>
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 
-/** What JSON text says. */
-export const parseJsonText = (text: string): Either.Either<unknown, TextMistake> =>
-  Either.try({
-    try: (): unknown => JSON.parse(text),
-    catch: (error) => jsonMistake(text, error)
-  })
-
 /** Where a text is no JSON, and why not as the parser has it. Places in long texts, which programs write, are not looked for. */
 export const jsonMistake = (text: string, error: unknown): TextMistake =>
   isMarkup(text)

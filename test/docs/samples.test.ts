@@ -13,7 +13,6 @@ import type * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as vitrine from "../../src/index.ts"
 import { loadConfiguration } from "../../src/layers/controller/loadConfiguration.ts"
-import { parseViews } from "../../src/layers/tableServer/Views.ts"
 import { PlayerReport } from "../../src/services/PlayerReport.ts"
 import { allSamples, placeOf, repository, type Sample } from "../support/documents.ts"
 
@@ -22,8 +21,7 @@ const shapes: Readonly<Record<string, (text: string) => Either.Either<unknown, u
   Manifest: Schema.decodeUnknownEither(Schema.parseJson(vitrine.VersionStore.Manifest), {
     onExcessProperty: "error"
   }),
-  PlayerReport: Schema.decodeUnknownEither(Schema.parseJson(PlayerReport), { onExcessProperty: "error" }),
-  Views: (text) => parseViews("views.json", text)
+  PlayerReport: Schema.decodeUnknownEither(Schema.parseJson(PlayerReport), { onExcessProperty: "error" })
 }
 
 const samplesIn = (...languages: ReadonlyArray<string>) =>

@@ -19,7 +19,6 @@ import { commands } from "../../src/layers/cli/overview.ts"
 import * as start from "../../src/layers/cli/start.ts"
 import * as status from "../../src/layers/cli/status.ts"
 import * as stop from "../../src/layers/cli/stop.ts"
-import * as tables from "../../src/layers/cli/tables.ts"
 import * as types from "../../src/layers/cli/types.ts"
 import * as undo from "../../src/layers/cli/undo.ts"
 import * as verify from "../../src/layers/cli/verify.ts"
@@ -49,9 +48,6 @@ import { DirectusOptions } from "../../src/layers/sources/directus/DirectusOptio
 import { FolderOptions } from "../../src/layers/sources/folder/FolderSource.ts"
 import { JsonDocumentOptions, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
 import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
-import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
-import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
-import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
 import { DispatchError } from "../../src/services/CommandBus.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
@@ -123,8 +119,7 @@ describe("the options of", () => {
     ["dashboard", "docs/api.md", "### `dashboard({ … })`", DashboardOptions, {}],
     ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],
     ["replica", "docs/api.md", "### `replica({ … })`", ReplicaOptions, { from: "http://hub:8730" }],
-    ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],
-    ["tableServer", "docs/table-server.md", "## Options", TableServerOptions, { directory: "tables" }]
+    ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}]
   ] as const)("%s are in a table, with their defaults", (_, page, heading, schema, required) => {
     const decode = Schema.decodeUnknownEither(Schema.make<Readonly<Record<string, unknown>>>(schema.ast))
     const decoded = Either.getOrThrow(decode(required))
@@ -150,7 +145,6 @@ describe("the options of", () => {
 })
 
 describe("the options of vitrine", () => {
-  const tablesCommand = tables.makeCommand(TableServer)
   const declared = {
     "every command": Object.values(globalOptions),
     init: init.command.options,
@@ -159,7 +153,6 @@ describe("the options of vitrine", () => {
     fleet: fleet.command.options,
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
-    tables: [...tablesCommand.options, ...tablesCommand.arguments],
     check: check.makeCommand({}).options,
     verify: verify.makeCommand({}).options,
     versions: versions.makeCommand({}).options,
@@ -173,11 +166,9 @@ describe("the options of vitrine", () => {
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>
-    command === "tables"
-      ? tablesBelow("docs/table-server.md", "## Options").flatMap(([, , option = ""]) => codeIn(option))
-      : tablesBelow("docs/operate.md", "## Commands").flatMap(([option = "", commands = ""]) =>
-          commands.split(", ").includes(command) ? codeIn(option) : []
-        )
+    tablesBelow("docs/operate.md", "## Commands").flatMap(([option = "", commands = ""]) =>
+      commands.split(", ").includes(command) ? codeIn(option) : []
+    )
 
   it.each(Object.entries(declared))("%s are in a table", (command, options) => {
     // A long list of choices has a name in the table.
@@ -243,11 +234,6 @@ describe("the tables name", () => {
     })
     const documented = namesIn(tablesBelow("docs/operate.md", "### Problems"))
     expect(documented.sort()).toEqual([...new Set(codes)].sort())
-  })
-
-  it("the faults of the table server", () => {
-    const documented = namesIn(tablesBelow("docs/table-server.md", "## Faults"))
-    expect(documented).toEqual(expect.arrayContaining([...faultKinds]))
   })
 
   it("the events of content, and what is in them", () => {

@@ -23,13 +23,14 @@ import { runVitrine, type VitrineProcess } from "./vitrineProcess.ts"
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 
 /** Of tables beside it, on loopback. */
-const hubConfig = `import { content, contentServer, defineConfig, tableServer, tableSource } from "vitrine"
+const hubConfig = `import { content, contentServer, defineConfig, tableSource } from "vitrine"
+import { tableServer } from "${repository}/scratchpad/table-server/tableServer.ts"
 const { env } = process
 export default defineConfig({
   node: { id: "hub" },
   players: (env.PLAYERS ?? "").split(" ").filter((id) => id !== "").map((id) => ({ id })),
   plugins: [
-    tableServer({ directory: "tables", port: Number(env.TABLES_PORT), rateLimit: false }),
+    tableServer({ directory: "tables", port: Number(env.TABLES_PORT) }),
     content({
       fetchEvery: "1 second",
       sources: [

@@ -78,13 +78,7 @@ export default defineConfig({
       Logger.withMinimumLogLevel(LogLevel.Warning),
       Effect.provide(NodeContext.layer)
     )
-
-  /** The same with `vitrine tables`. */
-  const runTables = (...args: ReadonlyArray<string>) =>
-    run(["tables", "--port", "0", ...args, "tables"]).pipe(
-      Effect.flatMap((server) => server.logged(/ at (http:\S+): /))
-    )
-  return { folder, write, read, list, run, serveTables, runTables }
+  return { folder, write, read, list, run, serveTables }
 })
 
 /** The project, with a configuration that takes its ports, address and table names from the environment. */

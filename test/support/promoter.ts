@@ -13,10 +13,10 @@ import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { inject } from "vitest"
-import { attachmentId } from "../../src/layers/tableServer/identifiers.ts"
 import { FileListJson, fileListName, filesOf } from "../../src/services/FileList.ts"
 import * as Received from "./Received.ts"
 import { sha256 } from "./sha256.ts"
+import { attachmentId } from "./tableServer/identifiers.ts"
 import * as TableServer from "./tableServer.ts"
 
 /** How large a film is, in bytes: large enough to be killed in the middle of. */

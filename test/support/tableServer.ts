@@ -4,10 +4,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import * as TableServerLayer from "../../src/layers/tableServer/TableServer.ts"
-import type { TableServerConfig } from "../../src/layers/tableServer/TableServerOptions.ts"
-import { TableServer } from "../../src/services/TableServer.ts"
+import * as TableServerLayer from "./tableServer/TableServer.ts"
+import type { TableServerConfig } from "./tableServer/TableServerOptions.ts"
+import { TableServer } from "./tableServer/TableServerService.ts"
 
 const token = { authorization: "Bearer any" }
 
@@ -44,9 +43,3 @@ export const start = (directory: string, options: Options = {}) =>
       })
     return { ...server, port, url, get, post, remove }
   })
-
-export const errorType = (body: unknown): unknown =>
-  Predicate.hasProperty(body, "error") && Predicate.hasProperty(body.error, "type") ? body.error.type : body
-
-export const offsetOf = (body: unknown): string =>
-  Predicate.hasProperty(body, "offset") && typeof body.offset === "string" ? body.offset : ""

@@ -59,8 +59,6 @@ const type = (reader: Reader, { line, shown }: Typed) =>
     }
     if (/^npx vitrine start(?!.*--detach)/.test(line)) {
       yield* reader.keepRunning(line, /New version/)
-    } else if (line.startsWith("npx vitrine tables")) {
-      yield* reader.keepRunning(`${line} --port 8740`, /Serving the tables/)
     } else if (line.startsWith("curl -N")) {
       yield* reader.watch(line, new RegExp(`^${patternOf(shown)}`))
     } else if (/^(npx vitrine|curl) /.test(line)) {

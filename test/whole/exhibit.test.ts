@@ -23,14 +23,16 @@ const inProject = (name: string) => fileURLToPath(new URL(`../../${name}`, impor
 /** A copy of the exhibit in a temporary folder, its tables on a table server, and what the demo makes of them. */
 const makeExhibit = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+  const demos = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+  const folder = `${demos}/exhibit`
   const downloads = `${folder}/downloads`
-  for (const name of ["vitrine.config.ts", "page", "tables"]) {
-    yield* fs.copy(inProject(`scratchpad/exhibit/${name}`), `${folder}/${name}`)
+  yield* fs.makeDirectory(folder)
+  for (const name of ["exhibit/vitrine.config.ts", "exhibit/page", "exhibit/tables", "table-server"]) {
+    yield* fs.copy(inProject(`scratchpad/${name}`), `${demos}/${name}`)
   }
   // What is large on the screen stays there, however slow the machine is.
   yield* edit(`${folder}/tables/Settings.csv`, "slideSeconds,16", "slideSeconds,600")
-  yield* fs.symlink(inProject("node_modules"), `${folder}/node_modules`)
+  yield* fs.symlink(inProject("node_modules"), `${demos}/node_modules`)
   const tables = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
   const { url } = yield* Scope.extend(TableServer.start(`${folder}/tables`), tables)
 

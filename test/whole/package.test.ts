@@ -188,8 +188,7 @@ ${[
   'folderSource({ id: "a", directory: "b", expect: { Objects: { fields: { title: "txt" } } } })',
   'source({ id: "a", fetch: () => ({}), expect: { Objects: { fields: { title: "txt" } } } })',
   "httpTransport({ prot: 8710 })",
-  'replica({ from: "http://hub:8730", reports: {} })',
-  'tableServer({ directory: "tables", faultz: [] })'
+  'replica({ from: "http://hub:8730", reports: {} })'
 ]
   .map((call) => `// @ts-expect-error: misspelt\nvitrine.${call}\n`)
   .join("")}`

@@ -105,7 +105,7 @@ describe("a process ends by itself when its transport", () => {
 })
 
 describe("vitrine/plain", () => {
-  it("loads neither the command line nor the content plugin, the controller or the table server", async () => {
+  it("loads neither the command line nor the content plugin nor the controller", async () => {
     const { metafile } = await build({
       entryPoints: [`${folder}src/plain.ts`],
       absWorkingDir: folder,

@@ -67,7 +67,6 @@ const mistakes = [
   [`contentServer({ sites: "page" })`, "ContentServerConfig"],
   [`replica({ form: "http://hub:8730" })`, "ReplicaConfig"],
   [`dashboard({ maxage: 5 })`, "DashboardConfig"],
-  [`tableServer({ dir: "tables" })`, "TableServerConfig"],
   [`defineConfig({ plugin: [] })`, "ConfigurationFile"]
 ] as const
 

@@ -1,8 +1,9 @@
 /**
  * The first part of the controller: the tables, and the content that is made of them.
  */
-import { content, defineConfig, tableServer, tableSource } from "vitrine"
+import { content, defineConfig, tableSource } from "vitrine"
 import * as nats from "vitrine/nats"
+import { tableServer } from "../../table-server/tableServer.ts"
 
 const { env } = process
 const tablesPort = Number(env.TABLES_PORT ?? 8740)

@@ -1,8 +1,8 @@
 /**
  * The hub of the venue: the only machine that fetches. Players copy its versions over HTTP, and report to it what they do.
  */
-import { fileURLToPath } from "node:url"
-import { content, contentServer, dashboard, defineConfig, tableServer, tableSource } from "vitrine"
+import { content, contentServer, dashboard, defineConfig, tableSource } from "vitrine"
+import { tableServer } from "../../table-server/tableServer.ts"
 
 const { env } = process
 const tablesPort = Number(env.TABLES_PORT ?? 8740)
@@ -12,12 +12,7 @@ export default defineConfig({
   players: [1, 2, 3].map((number) => ({ id: `player-${number}`, label: `Hall ${number}` })),
   plugins: [
     ...(env.TABLES_URL === undefined
-      ? [
-          tableServer({
-            directory: fileURLToPath(new URL("../../exhibit/tables", import.meta.url)),
-            port: tablesPort
-          })
-        ]
+      ? [tableServer({ directory: "../../exhibit/tables", port: tablesPort })]
       : []),
     content({
       downloadPath: env.DOWNLOADS ?? "downloads",

@@ -67,10 +67,6 @@ export const commands = {
   watch: {
     usage: "watch ACTION [WEBHOOK]",
     description: "Create, list or remove webhooks that list what changes in a hosted base."
-  },
-  tables: {
-    usage: "tables DIR",
-    description: "Serve a folder of tables as a local stand-in of the hosted table API."
   }
 }
 
