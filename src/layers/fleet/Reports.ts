@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
       const outcome = take(before, received, isExpected)
       return [outcome, Either.getOrElse(outcome, () => before)] as const
     })
-    yield* Effect.tapErrorTag(outcome, "vitrine/TooManyPlayers", ({ message }) => warnOnce(message))
+    yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
     return answer
   })
 

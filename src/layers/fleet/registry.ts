@@ -9,13 +9,22 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import type { PlayerReport } from "../../services/PlayerReport.ts"
 import type { Player } from "../../services/Slices.ts"
-import { TooManyPlayers, TooManyReports } from "../http/errors.ts"
+import { NoRoom, TooManyRequests } from "../http/errors.ts"
 
 /** How many players there can be. */
 export const maxPlayers = 1024
 
 /** How many reports of a run of a player are taken in ten seconds. */
 export const maxReports = 20
+
+const tooManyReports = new TooManyRequests({
+  message: `Too many reports: this player sent more than ${maxReports} in ten seconds.`,
+  retryAfter: 10
+})
+
+const tooManyPlayers = new NoRoom({
+  message: `Too many players: ${maxPlayers} report here already. Those among the "players" of the hub always find a place.`
+})
 const rateMs = 10_000
 
 /** How long a run counts as one that is still heard of, in milliseconds. */
@@ -111,7 +120,7 @@ const entryOf = (player: Player, window = noReports): Entry => {
 }
 
 /** A machine that sends too much, or as another, takes nothing from that one: each run has its own limit. */
-const heardAgain = (before: Entry, received: Received): Either.Either<Entry, TooManyReports> => {
+const heardAgain = (before: Entry, received: Received): Either.Either<Entry, TooManyRequests> => {
   const { now, report } = received
   const fresh = isFresh(now)
   const others = before.others.filter(fresh)
@@ -119,7 +128,7 @@ const heardAgain = (before: Entry, received: Received): Either.Either<Entry, Too
   const window = oneMore(known?.window ?? noReports, now)
   const newRuns = known === undefined ? oneMore(before.newRuns, now) : before.newRuns
   if (window.reports > maxReports || newRuns.reports > maxReports) {
-    return Either.left(new TooManyReports({ limit: maxReports }))
+    return Either.left(tooManyReports)
   }
   const run = runOf(received, window)
   if (known === before.run) {
@@ -154,7 +163,7 @@ const placed = (
   id: string,
   entry: Entry,
   isExpected: IsExpected
-): Either.Either<Registry, TooManyPlayers> => {
+): Either.Either<Registry, NoRoom> => {
   if (HashMap.size(registry) < maxPlayers) {
     return Either.right(HashMap.set(registry, id, entry))
   }
@@ -164,7 +173,7 @@ const placed = (
       ([, other]) => isExpected(id) || !isFresh(entry.run.heardAt)(other.run)
     ),
     {
-      onNone: () => Either.left(new TooManyPlayers({ limit: maxPlayers })),
+      onNone: () => Either.left(tooManyPlayers),
       onSome: ([other]) => Either.right(HashMap.set(HashMap.remove(registry, other), id, entry))
     }
   )
@@ -175,7 +184,7 @@ export const take = (
   registry: Registry,
   received: Received,
   isExpected: IsExpected
-): Either.Either<Registry, TooManyReports | TooManyPlayers> => {
+): Either.Either<Registry, TooManyRequests | NoRoom> => {
   const { now, report } = received
   const { id } = report.node
   return Option.match(HashMap.get(registry, id), {

@@ -128,21 +128,15 @@ export class TooManyConnections extends Schema.TaggedError<TooManyConnections>()
   }
 }
 
-export class TooManyPlayers extends Schema.TaggedError<TooManyPlayers>()("vitrine/TooManyPlayers", {
-  limit: Schema.Number
-}) {
-  override get message() {
-    return `Too many players: ${this.limit} report here already. Those among the "players" of the hub always find a place.`
-  }
-}
+/** Nothing has room for what is sent: the message says what. */
+export class NoRoom extends Schema.TaggedError<NoRoom>()("vitrine/NoRoom", { message: Schema.String }) {}
 
-export class TooManyReports extends Schema.TaggedError<TooManyReports>()("vitrine/TooManyReports", {
-  limit: Schema.Number
-}) {
-  override get message() {
-    return `Too many reports: this player sent more than ${this.limit} in ten seconds.`
-  }
-}
+/** The message says how many there may be. */
+export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("vitrine/TooManyRequests", {
+  message: Schema.String,
+  /** When the next may come, in seconds. */
+  retryAfter: Schema.Number
+}) {}
 
 export type RequestError =
   | BadRequest
@@ -153,6 +147,7 @@ export type RequestError =
   | HostNotAllowed
   | JsonRequired
   | MethodNotAllowed
+  | NoRoom
   | NotFound
   | OriginNotAllowed
   | PreconditionFailed
@@ -160,6 +155,5 @@ export type RequestError =
   | TokenRequired
   | TooManyClients
   | TooManyConnections
-  | TooManyPlayers
-  | TooManyReports
+  | TooManyRequests
   | Unreadable

@@ -24,15 +24,15 @@ const statuses: Readonly<Record<RequestError["_tag"], number>> = {
   "vitrine/BodyTooLarge": 413,
   "vitrine/JsonRequired": 415,
   "vitrine/RangeNotSatisfiable": 416,
-  "vitrine/TooManyReports": 429,
+  "vitrine/TooManyRequests": 429,
   "vitrine/CommandFailed": 500,
   "vitrine/CommandUnavailable": 500,
   "vitrine/InvalidCommandFields": 500,
   "vitrine/UnknownCommand": 500,
   "vitrine/FileUnreadable": 500,
+  "vitrine/NoRoom": 503,
   "vitrine/TooManyClients": 503,
-  "vitrine/TooManyConnections": 503,
-  "vitrine/TooManyPlayers": 503
+  "vitrine/TooManyConnections": 503
 }
 
 /** What a client has to know beside the status. */
@@ -46,8 +46,8 @@ const headersOf = (error: RequestError): Headers.Input => {
       return { "Content-Range": `bytes */${error.size}` }
     case "vitrine/TooManyConnections":
       return { Connection: "close", "Retry-After": "1" }
-    case "vitrine/TooManyReports":
-      return { "Retry-After": "10" }
+    case "vitrine/TooManyRequests":
+      return { "Retry-After": String(error.retryAfter) }
     default:
       return {}
   }

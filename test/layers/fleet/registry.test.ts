@@ -150,7 +150,7 @@ describe("a player", () => {
   it("that sends too much is refused until ten seconds have passed", () => {
     const flood = Array.from({ length: maxReports }, () => ({ seconds: 1 }))
     const registry = heard(...flood)
-    expect(refusal(hear(registry, { seconds: 2 }))).toBe("vitrine/TooManyReports")
+    expect(refusal(hear(registry, { seconds: 2 }))).toBe("vitrine/TooManyRequests")
     expect(refusal(hear(registry, { seconds: 2, id: "other" }))).toBeUndefined()
     expect(refusal(hear(registry, { seconds: 11 }))).toBeUndefined()
     // The clock of the hub was set back.
@@ -169,7 +169,7 @@ describe("players", () => {
 
   it("are 1,024 at most, of which a silent one makes room", () => {
     const registry = full(0)
-    expect(refusal(hear(registry, { seconds: 30, id: "new" }))).toBe("vitrine/TooManyPlayers")
+    expect(refusal(hear(registry, { seconds: 30, id: "new" }))).toBe("vitrine/NoRoom")
     const later = Either.getOrThrow(hear(registry, { seconds: 90, id: "new" }))
     const ids = shown(later, 90).map(({ node }) => node.id)
     expect(ids).toHaveLength(maxPlayers)
@@ -187,7 +187,7 @@ describe("players", () => {
   })
 
   it("that are all expected are full", () => {
-    expect(refusal(hear(full(0), { seconds: 5, id: "new" }, () => true))).toBe("vitrine/TooManyPlayers")
+    expect(refusal(hear(full(0), { seconds: 5, id: "new" }, () => true))).toBe("vitrine/NoRoom")
   })
 
   it("that were written down are there again, none of them in the future", () => {
