@@ -1,13 +1,14 @@
 /**
  * The bodies of responses: which are accepted, and reading them.
  */
-import { type Duplex, PassThrough, pipeline, Readable } from "node:stream"
+import { Duplex, PassThrough, pipeline, Readable } from "node:stream"
 import { promisify } from "node:util"
 import {
   brotliDecompress,
   createBrotliDecompress,
   createGunzip,
   createInflate,
+  createInflateRaw,
   gunzip,
   inflate,
   inflateRaw
@@ -56,8 +57,21 @@ const inflateZlib: Decoder = promisify(inflate)
 const inflateBare: Decoder = promisify(inflateRaw)
 
 /** Some servers leave out the header of zlib in `deflate`, and browsers read it. */
+const isZlib = ([first = 0]: Uint8Array): boolean => (first & 0x0f) === 8
+
 const inflateEither: Decoder = (bytes, options) =>
-  ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateZlib(bytes, options) : inflateBare(bytes, options)
+  isZlib(bytes) ? inflateZlib(bytes, options) : inflateBare(bytes, options)
+
+async function* inflateParts(coded: AsyncIterable<Buffer>) {
+  const parts = coded[Symbol.asyncIterator]()
+  const { done, value: first } = await parts.next()
+  if (done === true) return
+  async function* all() {
+    yield first
+    yield* { [Symbol.asyncIterator]: () => parts }
+  }
+  yield* pipeline(all, isZlib(first) ? createInflate() : createInflateRaw(), () => {})
+}
 
 /** Codings that are undone, by their names, also where nobody asked for them. */
 const decoders: Readonly<Record<string, Decoder>> = {
@@ -78,7 +92,7 @@ export const codingsOf = (headers: Headers): ReadonlyArray<string> =>
 /** As they undo codings of what is not held in memory. */
 const transforms: Readonly<Record<string, () => Duplex>> = {
   gzip: () => createGunzip(),
-  deflate: () => createInflate(),
+  deflate: () => Duplex.from(inflateParts),
   br: () => createBrotliDecompress()
 }
 
@@ -244,6 +258,11 @@ export const readText = Effect.fnUntraced(function* (...body: Parameters<typeof 
   const [{ headers, url }] = body
   const bytes = yield* readBytes(...body)
   const label = charsetOf(headers)
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    return yield* failed(
+      `${url.origin} gives a file that is packed with gzip, and no text. Unpack it there, or let the server say "Content-Encoding: gzip"`
+    )
+  }
   return yield* Effect.try({
     try: () => decodeText(bytes, label),
     catch: () => failed(`${url.origin} gives text that is not ${label}, as it says or leaves to be assumed`)

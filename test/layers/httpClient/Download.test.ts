@@ -1,7 +1,7 @@
 /**
  * Downloads without tables: what is particular to attachments is tested with those.
  */
-import { gzipSync } from "node:zlib"
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -83,6 +83,16 @@ describe("a download", () => {
         yield* remove
         expect((yield* Effect.flip(fetch())).detail).toMatch(/^it has at least \d+ bytes, more than the 8 of/)
         expect((yield* Effect.flip(fetch())).detail).toContain("gives it compressed (zstd)")
+        for (const deflate of [deflateSync, deflateRawSync]) {
+          server.next(packed("deflate", deflate("123")))
+          expect(yield* fetch()).toMatchObject({ bytes: 3 })
+          expect(yield* content).toBe("123")
+          yield* remove
+          server.next(packed("deflate", deflate("1".repeat(1_000_000))))
+          expect((yield* Effect.flip(fetch())).detail).toMatch(
+            /^it has at least \d+ bytes, more than the 8 of/
+          )
+        }
         server.next(packed("gzip", gzipSync("1234567").subarray(0, 20)))
         expect(yield* fetch()).toMatchObject({ bytes: 5 })
       }).pipe(run)

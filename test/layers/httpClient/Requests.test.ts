@@ -91,6 +91,17 @@ describe("an answer", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("is refused as text where it is gzip and the server does not say so", () =>
+    Effect.gen(function* () {
+      const { server, text } = yield* setUp
+      server.next(typed("text/csv", gzipSync("id,name")))
+      const { detail } = yield* Effect.flip(text)
+      expect(detail).toContain(
+        'packed with gzip, and no text. Unpack it there, or let the server say "Content-Encoding: gzip"'
+      )
+    }).pipe(run)
+  )
+
   it.scopedLive("is refused in a coding that cannot be undone", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp

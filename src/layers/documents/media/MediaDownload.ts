@@ -8,6 +8,7 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import mime from "mime"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
@@ -18,7 +19,7 @@ import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import type { FileNotSaved } from "./errors.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
-import { isAtHost } from "./links.ts"
+import { isAtHost, typeOfUrl } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
@@ -94,17 +95,6 @@ export const make = Effect.fnUntraced(function* (
     let response: Option.Option<Download.Response> = Option.none()
     let format: Option.Option<PictureFormat> = Option.none()
 
-    const wrong = (what: Option.Option<string>) =>
-      Option.match(what, {
-        onNone: () => Effect.void,
-        onSome: (detail) =>
-          new Download.DownloadFailed({
-            detail: `${url.origin}: ${detail}`,
-            isTransient: false,
-            isExpired: false
-          })
-      })
-
     const { bytes, sha256 } = yield* download({
       url: url.href,
       headers: { ...credentialsFor(url), ...conditions(before) },
@@ -118,7 +108,7 @@ export const make = Effect.fnUntraced(function* (
         return Option.match(
           Option.filter(before, (file) => isUnchanged(begun, file)),
           {
-            onNone: () => wrong(wrongType(url, typeOfResponse(begun), types)),
+            onNone: () => wrong(url, wrongType(url, typeOfResponse(begun), types)),
             // With the tags that came with the file: under those of one that did not come, it would not change any more.
             onSome: ({ sha256: _, size: __, ...entry }) =>
               Effect.fail({ _tag: "vitrine/MediaUnchanged", entry: { ...entry, ...given } } as const)
@@ -127,7 +117,10 @@ export const make = Effect.fnUntraced(function* (
       },
       onBeginning: (bytes) => {
         format = Option.fromNullable(formatOf(bytes))
-        return wrong(wrongBeginning(url, Option.flatMap(response, typeOfResponse), types, bytes))
+        return wrong(
+          url,
+          wrongBeginning(typeOfUrl(url), Option.flatMap(response, typeOfResponse), types, bytes)
+        )
       }
     })
     const type = Option.flatMap(response, typeOfResponse)
@@ -170,9 +163,30 @@ export const make = Effect.fnUntraced(function* (
     yield* makeFolderFor(wanted, file)
     const problem = (problem: FileProblem) => notSaved(wanted, problem)
     const { hide = identity } = wanted
+    let type: Option.Option<string> = Option.none()
     const size = Option.fromNullable(wanted.size)
     const get = (url: string) =>
-      naming(server ?? url)(downloadAttachment({ url, file, name: hide(localPath), size, onBytes }))
+      naming(server ?? url)(
+        downloadAttachment({
+          url,
+          file,
+          name: hide(localPath),
+          size,
+          onBytes,
+          onResponse: (begun) =>
+            Effect.sync(() => {
+              type = typeOfResponse(begun)
+            }),
+          onBeginning: (bytes) =>
+            wrong(
+              new URL(url),
+              // Of an attachment, the table says that it is empty.
+              bytes.length === 0
+                ? Option.none()
+                : wrongBeginning(Option.fromNullable(mime.getType(localPath)), type, undefined, bytes)
+            )
+        })
+      )
     const newest = yield* Effect.mapError(link(Option.none()), problem)
     const { bytes, sha256 } = yield* Effect.catchAll(get(newest), (first) =>
       first.isExpired
@@ -220,6 +234,13 @@ export const make = Effect.fnUntraced(function* (
         : downloadAttached(target.wanted.attachment, target)
   }
 })
+
+const wrong = ({ origin }: URL, what: Option.Option<string>) =>
+  Option.match(what, {
+    onNone: () => Effect.void,
+    onSome: (detail) =>
+      new Download.DownloadFailed({ detail: `${origin}: ${detail}`, isTransient: false, isExpired: false })
+  })
 
 /** Whether it is the host of the link itself that would have to be named. */
 const isRefused = (cause: unknown, { hostname }: URL): boolean =>

@@ -34,14 +34,13 @@ export const wrongType = (
     : Option.some(notThat(Option.firstSomeOf(said), types.join(" or ")))
 }
 
-/** What is wrong with the first bytes of a file, none where it is empty; `None` where nothing is. */
+/** What is wrong with the first bytes of a file of this name, none where it is empty; `None` where nothing is. */
 export const wrongBeginning = (
-  url: URL,
+  byName: Option.Option<string>,
   type: Option.Option<string>,
   types: ReadonlyArray<string> | undefined,
   bytes: Uint8Array
 ): Option.Option<string> => {
-  const byName = typeOfUrl(url)
   const isHtml = Option.exists(type, isHtmlType)
   const expected = Option.orElse(Option.filter(type, saysSomething), () => byName)
   if (bytes.length === 0) {
@@ -56,8 +55,8 @@ export const wrongBeginning = (
   }
   const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
   const form = Option.match(expected, { onNone: (): Form => "text", onSome: formOf })
-  const mayBePage = form !== "text" || isHtml
-  const found = mayBePage ? typeOfText(text) : Option.none()
+  const isChecked = form !== "text" || isHtml || startsPage(text)
+  const found = isChecked ? typeOfText(text) : Option.none()
   const wrong = Option.filter(found, (found) => !mayStandFor(found, expected, form))
   return Option.map(wrong, (found) =>
     notThat(
@@ -110,6 +109,10 @@ const typeOfText = (text: string): Option.Option<string> => {
 const firstElement =
   /^(?:\xef\xbb\xbf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+)?(?:[\w.-]+:)?([\w.-]+)/i
 const htmlElement = /^(?:html|head|body|title|script|center|h1)$/i
+
+/** Other elements of HTML are in texts as well, as in Markdown. */
+const startsPage = (text: string): boolean => /^(?:html|head|body)$/i.test(firstElement.exec(text)?.[1] ?? "")
+
 const startsMarkup = /^(?:\xef\xbb\xbf)?\s*</
 const startsJson = /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[[{"\]])/
 

@@ -466,7 +466,12 @@ describe("a source with media", () => {
     ["bell.svg", "image/svg+xml", `<!-- saved -->\n${html}`],
     ["bell.svg", "image/svg+xml", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
     ["bell.jpg", "image/jpeg", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
-    ["bell.gltf", "model/gltf+json", `<!-- ${"a".repeat(2000)} -->${html}`]
+    ["bell.gltf", "model/gltf+json", `<!-- ${"a".repeat(2000)} -->${html}`],
+    ["notes", "application/octet-stream", html],
+    ["notes", "text/plain", html],
+    ["subtitles.vtt", "text/vtt", html],
+    ["objects.csv", "text/csv", "<html>Log in"],
+    ["letter.docx", "application/octet-stream", `\n${html}`]
   ] as const)("refuses for %s what a server calls %s and is a page or an answer", ([name, type, body]) =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.file"] })

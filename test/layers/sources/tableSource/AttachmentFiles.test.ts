@@ -421,6 +421,24 @@ describe("a download", () => {
     }).pipe(run)
   )
 
+  it.scoped("is refused where a page comes in the place of the file, but for what is called one", () =>
+    Effect.gen(function* () {
+      const { fetch, setOne } = yield* setUp({ answer: text(200, "<!doctype html><title>Log in</title>") })
+      for (const [filename, expected] of [
+        ["a.png", "image/png"],
+        ["a.csv", "text/csv"],
+        ["a", "a file"]
+      ]) {
+        yield* setOne({ filename })
+        expect((yield* Effect.flip(fetch())).message).toContain(
+          `it is an HTML page, not ${expected}: perhaps`
+        )
+      }
+      yield* setOne({ filename: "a.html" })
+      expect(yield* fetch()).toMatchObject({ attachments: { total: 1 } })
+    }).pipe(run)
+  )
+
   it.scoped("is given up after four tries, with growing pauses", () =>
     Effect.gen(function* () {
       const { fetch, host, advancing, setOne } = yield* setUp({ answer: text(200, "abc") })
