@@ -6,13 +6,14 @@ import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { forEachFile, toError } from "./fileBatch.ts"
+import { remove, retryHeldOpen } from "./heldOpen.ts"
 
 /** Links a file, or copies it: gives whether it is a link. Where neither can be done, nothing is left of it. */
 export const linkOrCopy = (from: string, to: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
     Effect.catchAll(Effect.as(fileSystem.link(from, to), true), () =>
-      fileSystem.copyFile(from, to).pipe(
-        Effect.tapError(() => Effect.ignore(fileSystem.remove(to, { force: true }))),
+      retryHeldOpen(fileSystem.copyFile(from, to)).pipe(
+        Effect.tapError(() => Effect.ignore(remove(to))),
         Effect.as(false)
       )
     )

@@ -3,7 +3,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** The disk of this machine, on which some files and folders can be neither moved nor removed: another program has them open. */
+/** The disk of this machine, on which some files and folders can be neither moved, removed, linked nor copied: another program has them open. */
 export const withLocked = (isLocked: (path: string) => boolean) =>
   Layer.effect(
     FileSystem.FileSystem,
@@ -22,6 +22,8 @@ export const withLocked = (isLocked: (path: string) => boolean) =>
         )
       return FileSystem.FileSystem.of({
         ...fs,
+        link: (from, to) => unlessLocked("link", from, fs.link(from, to)),
+        copyFile: (from, to) => unlessLocked("copyFile", from, fs.copyFile(from, to)),
         rename: (from, to) => unlessLocked("rename", from, fs.rename(from, to)),
         remove: (path, options) => unlessLocked("remove", path, fs.remove(path, options))
       })

@@ -7,6 +7,7 @@ import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { remove } from "../../internal/heldOpen.ts"
 import { makePath } from "../../internal/makePath.ts"
 import { explain } from "../../internal/systemError.ts"
 import * as Command from "./Command.ts"
@@ -43,7 +44,7 @@ const writeNew = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const opened = yield* fs.open(file, { flag: "wx" })
     yield* Effect.tapError(opened.writeAll(new TextEncoder().encode(content)), () =>
-      Effect.ignore(fs.remove(file))
+      Effect.ignore(remove(file))
     )
   },
   Effect.scoped,

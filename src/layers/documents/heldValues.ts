@@ -6,6 +6,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 
 export interface HeldValues {
   /** Adds some; `text` is their JSON, without line breaks. */
@@ -29,7 +30,7 @@ export const makeHolding = Effect.map(FileSystem.FileSystem, (fileSystem) => {
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         inMemory -= size
-        return isOnDisk ? Effect.ignore(fileSystem.remove(file, { force: true })) : Effect.void
+        return isOnDisk ? Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))) : Effect.void
       })
     )
     const onDisk = fileSystem.stream(file).pipe(

@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import { remove } from "../../internal/heldOpen.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { Manifest, type ManifestReading } from "../../services/VersionStore.ts"
@@ -113,7 +114,7 @@ const makeReserve = Effect.fnUntraced(function* (file: string) {
     yield* Ref.set(isKept, true)
   }).pipe(Effect.ignore, Effect.unlessEffect(Ref.get(isKept)), Effect.uninterruptible)
 
-  const giveBack = Effect.zipRight(Ref.set(isKept, false), Effect.ignore(fs.remove(file, { force: true })))
+  const giveBack = Effect.zipRight(Ref.set(isKept, false), Effect.ignore(remove(file)))
 
   return {
     keep,

@@ -13,7 +13,7 @@ import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { linkOrCopyAll } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
-import { FolderFailed } from "./FolderFailed.ts"
+import { FolderFailed, FolderInUse, isPassing } from "./FolderFailed.ts"
 import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
 import { type FolderFile, isSame } from "./lookAtFolder.ts"
 
@@ -113,8 +113,14 @@ export const linkReused = (files: ReadonlyArray<TakenFile>, { directory, previou
     ).pipe(Effect.mapError(cannotCopy(directory)))
   )
 
-const cannotCopy = (place: string) => (cause: Error) =>
-  new FolderFailed({ place, detail: `cannot be copied: ${explain(cause)}`, cause })
+const cannotCopy =
+  (place: string) =>
+  (cause: Error): FolderFailed | FolderInUse => {
+    const detail = `cannot be copied: ${explain(cause)}`
+    return isPassing(cause)
+      ? new FolderInUse({ file: place, detail, cause })
+      : new FolderFailed({ place, detail, cause })
+  }
 
 const fileIn = ({ files }: PreviousContent, path: string) =>
   Object.hasOwn(files, path) ? files[path] : undefined
