@@ -22,4 +22,3 @@ export {
   type TableSourceClientTraits,
   tableSourceClientContract
 } from "./testing/tableSourceClientContract.ts"
-export { type VersionStoreTraits, versionStoreContract } from "./testing/versionStoreContract.ts"

@@ -9,8 +9,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as VersionStoreDisk from "../../src/layers/versions/VersionStoreDisk.ts"
-import { promote } from "../../src/testing/promote.ts"
 import { inMemory } from "../support/inMemory.ts"
+import { promote } from "../support/promote.ts"
 import * as Received from "../support/Received.ts"
 
 const { PROMOTIONS, npm_lifecycle_event } = process.env

@@ -11,7 +11,7 @@ import * as diff from "../../../src/layers/cli/diff.ts"
 import * as versions from "../../../src/layers/cli/versions.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
-import { promoteSources } from "../../../src/testing/promote.ts"
+import { promoteSources } from "../../support/promote.ts"
 import { says } from "../../support/says.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)

@@ -15,7 +15,7 @@ import * as verify from "../../../src/layers/cli/verify.ts"
 import * as versions from "../../../src/layers/cli/versions.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
-import { promote } from "../../../src/testing/promote.ts"
+import { promote } from "../../support/promote.ts"
 import { says } from "../../support/says.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)

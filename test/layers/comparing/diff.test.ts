@@ -12,8 +12,8 @@ import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentDiff } from "../../../src/services/ContentDiff.ts"
 import { VersionStore, VersionsReport } from "../../../src/services/VersionStore.ts"
-import { promoteSources } from "../../../src/testing/promote.ts"
 import { services } from "../../support/content.ts"
+import { promoteSources } from "../../support/promote.ts"
 
 const dispatch = (type: string, fields: object = {}) =>
   Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: `content.${type}`, ...fields }))

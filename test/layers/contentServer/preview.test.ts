@@ -12,10 +12,10 @@ import { registerCommands } from "../../../src/layers/fetching/contentCommands.t
 import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote, versionIds } from "../../../src/testing/promote.ts"
 import * as server from "../../support/contentServer.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withLog } from "../../support/logged.ts"
+import { promote, versionIds } from "../../support/promote.ts"
 
 type Step =
   | { readonly type: "promote" | "hold" | "release" | "resume" | "sweep" }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
+import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -9,27 +9,13 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { type VersionCopy, VersionStore } from "../../../src/services/VersionStore.ts"
-import { copyAs, promote, promoteCopy, promoteSources, versionIds } from "../../../src/testing/promote.ts"
-import { versionStoreContract } from "../../../src/testing.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
+import { copyAs, promote, promoteCopy, promoteSources, versionIds } from "../../support/promote.ts"
 
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-
-versionStoreContract(
-  "VersionStoreDisk",
-  Layer.unwrapScoped(
-    Effect.gen(function* () {
-      const path = yield* Path.Path
-      return storeIn(path.join(yield* temporary, "not", "there", "yet"))
-    })
-  ),
-  {
-    pair: Effect.map(temporary, (directory) => [storeIn(directory), storeIn(directory)] as const)
-  }
-)
 
 describe("VersionStoreDisk", () => {
   const scenario = (

@@ -15,10 +15,10 @@ import * as TestContext from "effect/TestContext"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
-import { promote } from "../../../src/testing/promote.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withLocked } from "../../support/lockedFiles.ts"
 import { withLog } from "../../support/logged.ts"
+import { promote } from "../../support/promote.ts"
 
 const { HISTORIES, npm_lifecycle_event } = process.env
 const histories = Number(HISTORIES ?? (npm_lifecycle_event === "kill" ? 300 : 25))

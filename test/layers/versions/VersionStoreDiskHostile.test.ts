@@ -13,9 +13,9 @@ import * as TestClock from "effect/TestClock"
 import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote } from "../../../src/testing/promote.ts"
 import { withLocked } from "../../support/lockedFiles.ts"
 import { withLog } from "../../support/logged.ts"
+import { promote } from "../../support/promote.ts"
 import { type Disk, mayMount, smallDisk } from "../../support/tmpfs.ts"
 
 type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope

@@ -13,6 +13,7 @@ import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { type Case, runCase } from "../../../src/testing/runCase.ts"
 import {
   copyAs,
   latestContent,
@@ -22,8 +23,7 @@ import {
   promoteLater,
   promoteSources,
   versionIds
-} from "../../../src/testing/promote.ts"
-import { type Case, runCase } from "../../../src/testing/runCase.ts"
+} from "../../support/promote.ts"
 
 const storeLayer = Layer.unwrapScoped(
   Effect.gen(function* () {

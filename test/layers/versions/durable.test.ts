@@ -11,9 +11,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote } from "../../../src/testing/promote.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withLog } from "../../support/logged.ts"
+import { promote } from "../../support/promote.ts"
 import { withSyncs } from "../../support/syncedFiles.ts"
 
 interface Disk {

@@ -7,7 +7,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote, promoteLater, versionIds } from "../../../src/testing/promote.ts"
+import { promote, promoteLater, versionIds } from "../../support/promote.ts"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 

@@ -12,10 +12,10 @@ import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { type AckDetails, VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote } from "../../../src/testing/promote.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
+import { promote } from "../../support/promote.ts"
 import { withSyncs } from "../../support/syncedFiles.ts"
 
 const storeIn = (directory: string) =>

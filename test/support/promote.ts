@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
-import { sha256OfText } from "../internal/sha256.ts"
-import { FileListJson, fileListText } from "../services/FileList.ts"
-import { type Manifest, type VersionCopy, VersionStore } from "../services/VersionStore.ts"
+import { sha256OfText } from "../../src/internal/sha256.ts"
+import { FileListJson, fileListText } from "../../src/services/FileList.ts"
+import { type Manifest, type VersionCopy, VersionStore } from "../../src/services/VersionStore.ts"
 
 /** Stages one source with one file and promotes it. */
 export const promote = (content: string) => promoteSources({ objects: { "Objects.json": content } })
