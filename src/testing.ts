@@ -1,5 +1,5 @@
 /**
- * Vitrine for tests of services of one's own: the suites that every implementation of a contract passes, and a client
+ * Vitrine for tests of your own services: the suites that every implementation of a contract passes, and a client
  * of tables without sockets, with controls for what goes wrong.
  *
  * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.

@@ -12,7 +12,7 @@ import { createInterface } from "node:readline"
 import type { Logger, Plugin, ProxyOptions } from "vite"
 import { configurationNames } from "./internal/configurationNames.ts"
 
-/** What the plugin is told. */
+/** The options of the plugin. */
 export interface VitrineOptions {
   /** Address of the content server. Default `http://127.0.0.1:8730`. */
   readonly content?: string
@@ -116,7 +116,7 @@ export const vitrine = ({
 
 export default vitrine
 
-/** The page asks every five seconds: what is wrong is said once, until it is over. */
+/** The page asks every five seconds: a problem is logged once until it ends. */
 const proxyTo = (target: string, warn: (text: string) => void): ProxyOptions => ({
   target,
   changeOrigin: true,

@@ -16,7 +16,7 @@ export const delimiterText: Readonly<Record<Delimiter, string>> = {
 
 export interface Header {
   readonly delimiter: Delimiter
-  /** Whether nobody has said what separates cells. */
+  /** Whether the delimiter was guessed. */
   readonly isGuessed: boolean
   /** Where it begins. */
   readonly start: number
@@ -58,7 +58,7 @@ export const findHeader = (text: string, delimiter?: Delimiter): Header => {
 /** How many rows are looked at to tell a title from the name of the only column. */
 const firstRows = 10
 
-/** What names of columns are that can be meant, and seldom are. `records` are the rows, where nobody has said what separates cells. */
+/** Warnings about names of columns that are possible, but rarely intended. `records` are the rows, if the delimiter was guessed. */
 export const headerWarnings = (
   columns: ReadonlyArray<string>,
   records: ReadonlyArray<Readonly<Record<string, string>>>

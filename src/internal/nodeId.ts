@@ -1,5 +1,5 @@
 /**
- * What a machine is called where nobody has named it.
+ * The default id of a machine.
  */
 import { hostname } from "node:os"
 import * as Effect from "effect/Effect"

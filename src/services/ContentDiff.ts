@@ -33,11 +33,11 @@ export const RecordChange = Schema.Struct({
   /** What people call the record: the text of its field `name`, `title` or `label`. Missing where it has none. */
   name: Schema.optionalWith(Schema.String, { exact: true }),
   change: ChangeKind,
-  /** Of a record that has changed; ten at most. */
+  /** For a changed record; at most ten. */
   fields: Schema.optionalWith(Schema.Array(FieldChange), { exact: true }),
   /** How many more fields have changed. */
   moreFields: Schema.optionalWith(Schema.Positive, { exact: true }),
-  /** Of a key: its value. */
+  /** The value of a key. */
   ...valueChange
 })
 export type RecordChange = typeof RecordChange.Type
@@ -47,7 +47,7 @@ export const DocumentDiff = Schema.Struct({
   sourceId: Schema.String,
   /** The name of its file, without the extension. */
   document: Schema.String,
-  /** Of its file, in the folder of the source. */
+  /** The path of its file in the folder of the source. */
   path: Schema.String,
   ...Changes.fields,
   /** In the order of the later version, then those that were removed. */

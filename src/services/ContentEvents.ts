@@ -73,7 +73,7 @@ export const ContentEvent = Schema.Union(
   event("content:source:progress", Schema.Struct({ sourceId, ...SourceProgress.fields })),
   event("content:source:done", SourceOutcome),
   event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError })),
-  /** Of a content server with a page: there is another build of that than before. */
+  /** A content server has a new build of its page. */
   event("content:page:built", Schema.Struct({ build: Schema.String }))
 )
 export type ContentEvent = typeof ContentEvent.Type

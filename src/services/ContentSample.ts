@@ -10,7 +10,7 @@ const count = Schema.NonNegativeInt
 export const SampledField = Schema.Struct({
   /** Its name, or that of an object and of a field in it, with a dot between them: `title.rendered`. */
   field: Schema.String,
-  /** Of its values: `text`, `number`, `boolean`, `list`, `object`, `nothing`. */
+  /** The types of its values: `text`, `number`, `boolean`, `list`, `object`, `nothing`. */
   types: Schema.Array(Schema.String),
   /** The first value that is a text or a number, cut. */
   example: Schema.optionalWith(Schema.String, { exact: true })
@@ -31,9 +31,9 @@ export const SampledDocument = Schema.Struct({
   path: Schema.String,
   holds: Schema.Literal("records", "value"),
   records: count,
-  /** Of the first 100 records; 100 at most. */
+  /** From the first 100 records; at most 100. */
   fields: Schema.Array(SampledField),
-  /** Of the first 100 records; 20 at most. */
+  /** From the first 100 records; at most 20. */
   links: Schema.Array(SampledLinks)
 })
 export type SampledDocument = typeof SampledDocument.Type

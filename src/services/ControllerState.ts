@@ -2,7 +2,7 @@
  * What the controller says of itself: the global state, for programs, and the status, for people.
  *
  * It owns the assembly of both. Each plugin has a slice of the state, and says with a pure function what its slice means: sections of the
- * status, problems, metrics. A plugin of one's own does it in the same way.
+ * status, problems, metrics. Your own plugin does it in the same way.
  *
  * Simpler, and enough for many: `problems` in the slice of a plugin, each a `Problem`, are shown in its section of the status and count
  * for the health of the controller; rows beyond that are in a section that it adds.
@@ -93,7 +93,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
      */
     readonly status: Effect.Effect<StatusSnapshot>
 
-    /** Shows a section of a plugin of one's own in the status until the scope ends. */
+    /** Shows a section of a plugin in the status until the scope ends. */
     readonly addSection: (section: SectionSource) => Effect.Effect<void, never, Scope.Scope>
   }
 >() {}

@@ -1,7 +1,7 @@
 /**
  * Something that somebody should look at.
  *
- * Vitrine finds its own in the slices of the state; a plugin of one's own has them in its slice, as `problems`.
+ * Vitrine finds its own in the slices of the state; your own plugin has them in its slice, as `problems`.
  */
 import * as Schema from "effect/Schema"
 

@@ -23,7 +23,7 @@ const SourceState = Schema.Struct({
   /** How far that has come. */
   progress: optional(SourceProgress),
   lastSuccess: optional(SourceOutcome),
-  /** Of the last time that it failed, even if it has succeeded since. */
+  /** The last failure, even if it has succeeded since. */
   lastError: optional(Schema.Struct({ timestamp, message: Schema.String })),
   /** What the source itself has to say, as `TableSourceData`. */
   data: optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
@@ -95,7 +95,7 @@ const Screen = Schema.Struct({
 /** A consumer of content, as it was last heard of. */
 export type Screen = typeof Screen.Type
 
-/** Of content, fetched or copied. Its times are those of this run of the controller. */
+/** The slice of content, fetched or copied. Its times are those of this run of the controller. */
 export const ContentState = Schema.Struct({
   kind: Schema.Literal("content"),
   /** The active version, where there is one. */
@@ -136,9 +136,9 @@ export const ContentState = Schema.Struct({
   versions: optional(Schema.Array(VersionOverview)),
   /** Consumers with a fresh lease, and those of the expected screens that had one; at most 256. */
   screens: optional(Schema.Array(Screen)),
-  /** Of copied content, the addresses in the order of preference. */
+  /** For copied content, the addresses in the order of preference. */
   copiedFrom: optional(Schema.Array(Upstream)),
-  /** Of copied content that is reported to a hub. */
+  /** For copied content that is reported to a hub. */
   reports: optional(Reports)
 })
 export type ContentState = typeof ContentState.Type
@@ -147,7 +147,7 @@ export type ContentState = typeof ContentState.Type
 export const BusProblem = Schema.Struct({ since: timestamp, reason: Schema.String })
 export type BusProblem = typeof BusProblem.Type
 
-/** Of an HTTP transport: who has its event streams, and what it has sent. */
+/** The slice of an HTTP transport: its event streams, and what it has sent. */
 export const TransportState = Schema.Struct({
   kind: Schema.Literal("http-transport"),
   /** Where it listens, or its path on another server. */
@@ -208,7 +208,7 @@ const Players = Schema.declare(
     input.every((player) => checked.has(player) || (isPlayer(player) && checked.add(player)))
 )
 
-/** Of a content server. */
+/** The slice of a content server. */
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
   url: Schema.String,

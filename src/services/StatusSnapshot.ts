@@ -52,7 +52,7 @@ export interface ReportedProblem {
 
 /** The body of `GET /state`. No secret is ever in it. */
 export interface GlobalState<Time = string> {
-  /** Controllers of one's own, and those of earlier versions, may leave out the identity. */
+  /** Other controllers, and earlier versions, may omit the identity. */
   readonly system: Partial<Identity> & {
     /** ISO 8601, UTC. */
     readonly startTime: Time
@@ -88,7 +88,7 @@ export interface Section {
 
 /** The body of `GET /status`, and what the status command prints. */
 export interface StatusSnapshot<Time = string> {
-  /** Controllers of one's own, and those of earlier versions, may leave out the node. */
+  /** Other controllers, and earlier versions, may omit the node. */
   readonly header: Partial<Pick<Identity, "node">> & {
     /** ISO 8601, UTC. */
     readonly startTime: Time

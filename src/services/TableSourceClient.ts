@@ -45,7 +45,7 @@ export interface RecordRequest {
 /** A file that hangs on a record. */
 export interface Attachment {
   readonly id: string
-  /** Good for a limited time, perhaps. */
+  /** May be valid for a limited time only. */
   readonly url: string
   readonly filename: string
   /** In bytes, where it is known. */
@@ -123,7 +123,7 @@ export interface TableChanges {
   readonly changed: "everything" | ((table: string) => boolean)
 }
 
-/** Of this day and this month, in UTC, and in all, since the client was made. */
+/** Counts of this day and this month, in UTC, and of all since the client was made. */
 export interface CallCounts {
   readonly today: number
   readonly month: number

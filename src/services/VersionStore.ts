@@ -40,7 +40,7 @@ export const Hold = Schema.Struct({
   since: Schema.String,
   /** Who holds it, for people; one line of 64 characters at most. */
   by: Schema.optionalWith(Schema.String, { exact: true }),
-  /** Nobody holds it: versions are released by hand, and one waits since then. Missing where somebody does. */
+  /** Not held by a person: versions are released by hand, and one has been waiting since then. Missing if a person holds it. */
   byRule: Schema.optionalWith(Schema.Literal(true), { exact: true }),
   /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
   waiting: Schema.optionalWith(VersionId, { exact: true }),

@@ -1,7 +1,7 @@
 /**
  * Posts problems that go on, and their ends, to an address: a chat, a pager, a monitoring system.
  *
- * Of each problem only what was not delivered yet is kept, so that a receiver that is away costs bounded memory and misses no end.
+ * Only what was not delivered yet is kept of each problem, so that a receiver that is away costs bounded memory and misses no end.
  */
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"

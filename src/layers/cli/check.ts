@@ -45,7 +45,7 @@ const checkText = ({ sources, ...changes }: ContentCheck): string =>
       : "Everything is as expected. A fetch changes nothing."
   ].join("\n")
 
-/** Of each list; the others are counted. */
+/** Items shown of each list; the others are counted. */
 const maxListed = 20
 
 const shortened = ({ documents, files }: Pick<ContentCheck, "documents" | "files">) => ({

@@ -79,7 +79,7 @@ const fileLines = ({ list, more, ...changes }: ContentDiff["files"]) => [
 
 const moreLines = (more: number): ReadonlyArray<string> => (more > 0 ? [`  and ${more} more`] : [])
 
-/** Of a name and a value, in characters. */
+/** The longest name and value, in characters. */
 const maxText = 120
 
 const changesText = ({ added, changed, removed }: Changes): string =>

@@ -234,7 +234,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
 const warnOfCache = (error: unknown) => console.warn(`The browser keeps no version: ${error}`)
 
-/** In the console it is said once, until it is over. */
+/** Warns once in the console until the problem ends. */
 const makeWarnOnce = () => {
   let last: string | undefined
   return (text?: string) => {

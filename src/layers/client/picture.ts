@@ -19,7 +19,7 @@ export interface Attachment extends PictureFile {
   readonly size?: number
   /** `image/jpeg` for example. */
   readonly type?: string
-  /** Of a picture, in pixels. */
+  /** Size of a picture in pixels. */
   readonly width?: number
   readonly height?: number
 }

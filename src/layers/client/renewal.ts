@@ -1,4 +1,4 @@
-/** Loads the page again where the content server has another build of it, when nobody minds. */
+/** Loads the page again when the content server has a new build of it and the page is idle. */
 import type { Options } from "./Options.ts"
 import { pause } from "./pauses.ts"
 
@@ -12,7 +12,7 @@ export interface RenewalOptions extends Pick<Options<never>, "canSwap" | "onNewP
 /** The build that the page was loaded for last, so that one that is not what it says to be is loaded only once. */
 const key = "vitrine build"
 
-/** For how long nobody has touched a page that is at rest. */
+/** Time without input after which a page is idle. */
 const idleMs = 60_000
 
 /** The screens of a museum load it one after the other. */
@@ -23,7 +23,7 @@ const lookMs = 2000
 const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
 
 /**
- * What is returned is told of the build that there is. A page that does not know which build it is part of, because no content
+ * Returns a function that takes the current build. A page that does not know which build it is part of, because no content
  * server has sent it, or because its content is of another origin, is never loaded again.
  */
 export const makeRenewal = ({

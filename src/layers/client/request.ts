@@ -1,4 +1,4 @@
-/** Requests for JSON that end in any case, with an error that names the address where they fail. */
+/** Requests for JSON with a time limit; errors name the address. */
 
 const limitMs = 30_000
 
@@ -37,5 +37,5 @@ export const request = async <Body>(
   }
 }
 
-/** Of an address, as paths are put behind it. */
+/** An address to which paths are appended. */
 export const withoutSlash = (url: string) => url.replace(/\/$/, "")

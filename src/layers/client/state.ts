@@ -30,7 +30,7 @@ export interface Exhibit<Loaded> {
   /** Calls the listener after each change of the state, until the function that is returned is called. */
   readonly subscribe: (listener: () => void) => () => void
 
-  /** Ends it: nothing is loaded, shown or acknowledged any more, and the controller is told that the screen is closed. */
+  /** Ends it: nothing is loaded, shown or acknowledged any more, and the screen is reported as closed. */
   readonly close: () => void
 }
 

@@ -35,9 +35,9 @@ const maxRecords = 1000
 const minRecords = 3
 const maxFiles = 1000
 const maxDocuments = 100
-/** Of a table, in bytes. */
+/** The largest table, in bytes. */
 const maxDocumentBytes = 192 * 1024 * 1024
-/** Of a path or a name, in characters. */
+/** The longest path or name, in characters. */
 const maxPath = 300
 
 /** A file that is not the same in two versions. */

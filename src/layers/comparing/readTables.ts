@@ -29,7 +29,7 @@ const maxParsed = 16 * 1024 * 1024
 /** How many bytes of a file are read at a time. */
 const partLength = 64 * 1024
 
-/** Of a record, in bytes. */
+/** The largest record, in bytes. */
 const maxRecord = 16 * 1024 * 1024
 
 /** In characters: of records that are not equal, before they are parsed. */

@@ -45,7 +45,7 @@ export interface FileLists {
   readonly of: (versionId: VersionId) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
 }
 
-/** Of the folder of all versions. */
+/** For the folder of all versions. */
 export const make = (
   folder: string,
   versions: PlainFiles

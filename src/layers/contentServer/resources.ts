@@ -225,7 +225,7 @@ const clientScripts = ["client", "preview", "helpers"].flatMap((name) => [`${nam
 /** By the name of the package: where this module lies in it is another matter once it is bundled. */
 const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vitrine/client"))
 
-/** Of a manifest that Vitrine has written it is a small part. */
+/** Manifests that Vitrine writes are much smaller. */
 export const maxManifestBytes = 1_048_576
 
 const noManifest = "There is no manifest yet: no version was fetched."
@@ -311,8 +311,8 @@ const mediaTypeOf = (name: string): string => {
 }
 
 /**
- * Of a file that an editor has chosen, whose type no page may take for a script: browsers run nothing else under
- * `nosniff`. Documents with scripts in them, SVG and XML too, are sandboxed beside that.
+ * The type of a file that an editor has chosen, which must not run as a script: with `nosniff`, browsers run scripts of the right type
+ * only. Documents with scripts in them, SVG and XML too, are also sandboxed.
  */
 const inertMediaTypeOf = (name: string): string => {
   const type = mediaTypeOf(name)

@@ -17,7 +17,7 @@ import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 /** At least one of the services. It may take those in memory from its environment, to add to one of them. */
 export type CustomServices = Providing<ControllerServices>
 
-/** For each of the services a layer that provides it, perhaps with others. */
+/** A layer for each of the services, which may provide others too. */
 export type Providing<Service> = Service extends ControllerServices
   ? Layer.Layer<Service, unknown, PluginEnvironment>
   : never

@@ -45,7 +45,7 @@ const problems = (name: string, { maxPages, pages, problem }: DashboardState): R
           code: "dashboard:full",
           severity: "warning" as const,
           subject: name,
-          text: `All ${countText(maxPages, "page")} of the dashboard are open: close those that nobody looks at`
+          text: `All ${countText(maxPages, "page")} of the dashboard are open: close some of them`
         }
       ])
 ]

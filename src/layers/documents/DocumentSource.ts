@@ -1,5 +1,5 @@
 /**
- * What a source of documents of one's own is made of: options, requests, documents, and `make`, which saves them.
+ * The parts of your own source of documents: options, requests, documents, and `make`, which saves them.
  */
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"

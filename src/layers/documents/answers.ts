@@ -41,7 +41,7 @@ export const parseJson = ({ headers, hide, text, url }: Answer): Effect.Effect<u
             )
   })
 
-/** Of an answer whose length nobody said, or by a connection that ended in its middle. */
+/** For a response without a length, or a connection that ended in the middle of it. */
 const isCut = (text: string): boolean => {
   const [first, last] = [text.trimStart()[0], text.trimEnd().at(-1)]
   return (first === "[" && last !== "]") || (first === "{" && last !== "}")

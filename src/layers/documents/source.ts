@@ -1,5 +1,5 @@
 /**
- * A source of one's own: a function that gives documents, in a program without Effect.
+ * Your own source: a function that returns documents, without Effect.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -122,7 +122,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
 /** Until the documents are given, and for each item of an async iterable. */
 const maxDuration = "10 minutes"
 
-/** Calls a function of the user, whose signal aborts when nobody waits for it any more. */
+/** Calls a function of the user, whose signal aborts when the effect is interrupted. */
 const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>
   Effect.tryPromise({ try: async (signal) => call(signal), catch: failedIn(place) }).pipe(
     Effect.timeoutFail({
@@ -191,7 +191,7 @@ const contentOf = (name: string, given: unknown): Document<FunctionFailed>["cont
 const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, FunctionFailed> =>
   Effect.acquireRelease(
     Effect.sync(() => iterable[Symbol.asyncIterator]()),
-    // Nobody waits for it: a generator that hangs does not return either.
+    // In the background: a generator that hangs does not return either.
     (iterator) => Effect.forkDaemon(Effect.tryPromise(async () => iterator.return?.()))
   ).pipe(
     Effect.map((iterator) =>

@@ -1,5 +1,5 @@
 /**
- * What the functions of a source of one's own are given.
+ * The argument of the functions of your own source.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"

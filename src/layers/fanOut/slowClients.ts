@@ -5,7 +5,7 @@
 /** How much may wait for a client in this process, in bytes. A client that lags further behind is dropped. */
 export const maxQueuedBytes = 1024 * 1024
 
-/** Of a client. A class: closures of their own for each of thousands of clients would take more memory. */
+/** The limit of the queue of a client. A class, because closures for thousands of clients would take more memory. */
 export class QueueLimit {
   private limit = maxQueuedBytes
 

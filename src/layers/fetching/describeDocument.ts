@@ -21,7 +21,7 @@ export const describeDocument = (json: unknown): Omit<SampledDocument, "path"> =
   }
 }
 
-/** Of records, and of the objects that are in their fields: `title`, `title.rendered`. */
+/** The fields of records, and of objects in them: `title`, `title.rendered`. */
 const fieldsOf = (records: ReadonlyArray<unknown>): SampledDocument["fields"] => {
   const objects = records.filter(Predicate.isReadonlyRecord)
   return namesIn(objects)

@@ -52,7 +52,7 @@ export const makeFetchReport = Effect.fnUntraced(function* ({ activeVersion, mod
     ).pipe(Effect.annotateLogs({ version, durationMs, records }))
   })
 
-  /** Of failures that repeat, each kind is said once until a fetch succeeds. A task's failure is in its result. */
+  /** A repeated failure is logged once until a fetch succeeds. A task's failure is in its result. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${messageOf(error)}`
     yield* (yield* isFirst(error)) && mode !== "task" ? Effect.logWarning(text) : Effect.logDebug(text)

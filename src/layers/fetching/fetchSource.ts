@@ -74,7 +74,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     )
 )
 
-/** Of documents whose records are not identified by their `id`. */
+/** The keys of documents whose records are not identified by their `id`. */
 const keysOf = (documents: NonNullable<FetchedSource["documents"]>) => {
   const keys = Record.filterMap(documents, ({ key }) => Option.fromNullable(key))
   return Record.isEmptyRecord(keys) ? {} : { keys }

@@ -80,7 +80,7 @@ const problem = Schema.Struct({
 
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 
-/** It becomes a label of metrics: an unknown one, of a later Vitrine perhaps, is `problem`. */
+/** It becomes a label of metrics: an unknown one, from a later Vitrine, is `problem`. */
 const screenWord = cleaned((word) => (isScreenWord(word) ? word : "problem"))
 
 const screen = Schema.Struct({

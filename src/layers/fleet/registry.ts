@@ -36,7 +36,7 @@ const missedMs = 15_000
 /** How long one that is not expected is listed after it was last heard of, in milliseconds: a day. */
 const forgottenMs = 86_400_000
 
-/** How many runs of a player are told apart beside the one that is shown. */
+/** How many runs of a player are distinguished beside the one that is shown. */
 const maxRuns = 8
 
 interface Window {

@@ -41,7 +41,7 @@ export const make = (
 export const maxWaiting = 16
 
 /**
- * Handles each request when it is its turn to be answered; those that must wait are told to `onWait`.
+ * Handles each request when it is its turn to be answered; `onWait` is called for those that must wait.
  *
  * Node hands out a pipelined request before those in front of it on its connection are answered. Its response has no
  * socket until then and never learns that the client has gone: what was begun for it would never end.

@@ -23,7 +23,7 @@ export const event = (name: string, data: string): string => {
 }
 
 /**
- * An event as a frame, for streams of one's own and comparisons: text stands in `data` as it is,
+ * An event as a frame, for other streams and for comparisons: text stands in `data` as it is,
  * anything else as JSON. A name with CR, LF or NUL, which cannot stand in a frame, throws a `TypeError`.
  */
 export const formatSseEvent = (name: string, data: unknown): string => {

@@ -37,7 +37,7 @@ type Response = HttpServerResponse.HttpServerResponse
 export interface Guard {
   /** Why a request is refused, whatever it asks for; `None` if it is not. */
   readonly refuse: (request: Request) => Option.Option<RequestError>
-  /** Of every response that does not say otherwise. What could not be parsed has no headers. */
+  /** Default headers of every response. A request that could not be parsed has no headers. */
   readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
   /** The body that an error becomes. Default: as in `responses.ts`. */
   readonly bodyOf?: (error: RequestError) => unknown

@@ -89,7 +89,7 @@ export class JsonRequired extends Schema.TaggedError<JsonRequired>()("vitrine/Js
 export class RangeNotSatisfiable extends Schema.TaggedError<RangeNotSatisfiable>()(
   "vitrine/RangeNotSatisfiable",
   {
-    /** Of the file, in bytes. */
+    /** Size of the file in bytes. */
     size: Schema.Number
   }
 ) {

@@ -81,7 +81,7 @@ export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response>
         json({ error: serializeError(Cause.squash(cause)) }, 500)
       )
 
-/** Of what JSON lacks, a function for example, an object would drop the key. */
+/** An object would drop the key of a value that JSON lacks, such as a function. */
 export const result = (value: unknown): Response => text(`{"result":${jsonText(value)}}`, jsonType)
 
 export const json = (value: unknown, status = 200): Response => text(jsonText(value), jsonType, status)

@@ -73,7 +73,7 @@ async function* inflateParts(coded: AsyncIterable<Buffer>) {
   yield* pipeline(all, isZlib(first) ? createInflate() : createInflateRaw(), () => {})
 }
 
-/** Codings that are undone, by their names, also where nobody asked for them. */
+/** Decoders by the names of codings, used even if the coding was not requested. */
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: promisify(gunzip),
   deflate: inflateEither,

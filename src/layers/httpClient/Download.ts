@@ -33,7 +33,7 @@ export interface Options {
 
 export interface Target<E = never> {
   readonly url: string
-  /** Conditions among them (`if-none-match`, `if-modified-since`) are for `onResponse`, which is told of the 304. */
+  /** Conditions among them (`if-none-match`, `if-modified-since`) are for `onResponse`, which gets the 304. */
   readonly headers?: Headers
   /** The file to write, in a folder that is there. Unless it `resumes`, it must not be there yet. */
   readonly file: string
@@ -61,7 +61,7 @@ export type OnBytes = (bytes: number) => Effect.Effect<void>
 export type Response = Pick<Body.Response, "headers" | "status">
 
 export interface Downloaded {
-  /** Of the whole file, in hexadecimal digits. */
+  /** SHA-256 of the whole file, in hexadecimal digits. */
   readonly sha256: string
   /** Its size. */
   readonly bytes: number
@@ -237,7 +237,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
             begun = resumes === "retries" && !isCoded ? whatBegins(response) : Option.none()
           }
           const before = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-          // What it has when it is unpacked, nobody says.
+          // Its size when unpacked is unknown.
           const length = isCoded ? Option.none() : contentLength(response.headers)
           const all = Option.map(length, (bytes) => before.bytes + bytes)
           yield* checkSize(Option.getOrElse(all, () => 0))

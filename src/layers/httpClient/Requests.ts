@@ -218,7 +218,7 @@ export const make = Effect.fnUntraced(function* ({
 /** The status says enough: what the server says about it is not waited for any longer. */
 const maxWordsMillis = 5000
 
-/** Of what a server says to an error. */
+/** The longest text of a server in an error. */
 const maxErrorBytes = 64 * 1024
 
 /** JSON in which no letter is written as its number, as a secret might be; another text as it is. */

@@ -21,7 +21,7 @@ export interface Before {
   readonly bytes: number
 }
 
-/** `progress` is told of the file that was worked on last: four times a second at most, and when all are there. */
+/** `progress` gets the latest file, at most four times a second, and once when all are complete. */
 export const makeDownloadCounter = <File>(
   total: number,
   before: Before,

@@ -4,12 +4,12 @@
 
 import * as Context from "effect/Context"
 
-/** Is told of the headers that requests send to an address. By default nobody is. */
+/** Gets the headers that requests send to an address. Does nothing by default. */
 export class SentHeaders extends Context.Reference<SentHeaders>()("vitrine/SentHeaders", {
   defaultValue: () => ({ add: (_address: string, _headers: Readonly<Record<string, string>>): void => {} })
 }) {}
 
-/** Takes the secrets in all headers that were sent out of text: what servers gave for them may repeat them. */
+/** Removes the secrets in all sent headers from text, because servers may repeat them. */
 export const makeSentHeaders = () => {
   const hides = new Map<string, (text: string) => string>()
   return {
@@ -23,9 +23,9 @@ export const makeSentHeaders = () => {
 }
 
 /**
- * Gives text without what was sent to an address as a secret: credentials, values of headers, and those in the query. They are found as
- * they are, in a URL, in JSON, in Base64 and in hexadecimal digits, alone or within more; in any case, because hosts come in small letters; and so is each
- * part of one that has eight characters.
+ * Returns text without the secrets that were sent to an address: credentials, values of headers, and those in the query. They are found
+ * as they are, in a URL, in JSON, in Base64 and in hexadecimal digits, alone or within more, in upper and lower case; so is each part of
+ * one that has eight characters.
  */
 export const hideSecrets = (
   address: string,
@@ -88,7 +88,7 @@ const secretsOf = (address: string, headers: Readonly<Record<string, string>>): 
   ]
 }
 
-/** Of a header `Authorization`: what follows the scheme, and the password in it. */
+/** The credentials in a header `Authorization`, and the password in them. */
 const credentialsOf = (value: string): ReadonlyArray<string> => {
   const [scheme = "", credentials = scheme] = value.trim().split(/\s+(.*)/s)
   const [, password = ""] = /:(.*)/s.exec(Buffer.from(credentials, "base64").toString()) ?? []

@@ -83,7 +83,7 @@ const local = listOf(
   ]
 )
 
-/** Of Amazon, Google, Microsoft, Oracle, Alibaba, Tencent, Scaleway and OpenStack; of containers, too. */
+/** Metadata services of Amazon, Google, Microsoft, Oracle, Alibaba, Tencent, Scaleway and OpenStack; of containers, too. */
 const metadata = listOf(
   [
     ["169.254.169.254", 32],

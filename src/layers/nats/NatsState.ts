@@ -10,7 +10,7 @@ const timestamp = Schema.String
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-/** Of the connection to NATS. */
+/** The slice of the connection to NATS. */
 export const NatsState = Schema.Struct({
   kind: Schema.Literal("nats"),
   /** The URLs of the options. */

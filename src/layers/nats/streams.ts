@@ -2,8 +2,8 @@
  * The two streams of a prefix: `…_events` with the events, which is the one that numbers them, and `…_state` with what
  * the instances have to agree on.
  *
- * Of each name the last 1,024 events are kept, for subscribers that are behind, and so the last for ever: a stream is as
- * large as there are names and payloads. Limits of the server or the account refuse what would be more.
+ * The last 1,024 events of each name are kept, for subscribers that are behind, the last one forever: the size of a stream depends on
+ * names and payloads, within the limits of the server or the account.
  */
 import {
   AckPolicy,

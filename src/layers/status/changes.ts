@@ -7,7 +7,7 @@ import type { Changes, ContentDiff, FieldChange, RecordChange } from "../../serv
 
 /** How many changes are named. */
 const maxNamed = 3
-/** Of a value and of a name, in characters. */
+/** The longest value and name, in characters. */
 const maxText = 40
 
 /**

@@ -17,7 +17,7 @@ export interface Gathered extends Pick<ControllerReading, "logs" | "metrics" | "
 const defaultOrder = 50
 
 /**
- * Of a state, the readings of its plugins and the sections that were added. Problems that are reported in a slice come first in the added
+ * Combines the state, the readings of its plugins and the added sections. Problems that are reported in a slice come first in the added
  * section of its name, or have one of their own. Added sections count by the tones of their rows, but for those of plugins that have a
  * reading, or report `problems`.
  */

@@ -23,7 +23,7 @@ const gauges = {
   screens: gauge("vitrine_player_screens", "Its screens, by the word for what they do")
 }
 
-/** Of each player in the state; `player` is its id. */
+/** The metrics of each player in the state; `player` is its id. */
 export const playerMetrics = (
   players: ReadonlyArray<PlayerStatus>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> => players.flatMap(metricsOf)

@@ -27,9 +27,9 @@ export interface PlayerStatus {
   readonly name: string
   readonly isExpected: boolean
   readonly word: PlayerWord
-  /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. Of one that is silent, when it was last heard of. */
+  /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. For a silent player, the time of its last report. */
   readonly since?: string
-  /** What is wrong, a warning that it reports too; missing where nothing is, or nobody expects anything else. */
+  /** What is wrong, including warnings that it reports; missing if nothing is, or if the player is not expected. */
   readonly problem?: Problem
   /** Its last report; missing where there is none. */
   readonly said?: Player
@@ -44,7 +44,7 @@ const duplicateMs = 60_000
 /** How long an expected player may take to report after the start of the hub. */
 const settlingMs = 60_000
 
-/** How long it is a problem that one is silent which nobody expects. */
+/** How long the silence of an unexpected player is a problem. */
 const missedMs = 10 * 60_000
 
 /** The worst first. */

@@ -38,7 +38,7 @@ export const busRows = (problem: BusProblem | undefined): ReadonlyArray<Row> =>
 /** How many of one kind are listed. */
 const maxListed = 20
 
-/** Of those that have one, in their order: however many there are, for each that begins and ends is announced. */
+/** All problems, in their order, without a limit: the beginning and end of each is announced. */
 export const problemsIn = (all: ReadonlyArray<{ readonly problem?: Problem }>): ReadonlyArray<Problem> =>
   all.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
 

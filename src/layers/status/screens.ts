@@ -36,7 +36,7 @@ export interface ScreenStatus {
   readonly word: ScreenWord
   /** ISO 8601, UTC; missing where that is not known. Of one that is silent, when it was last heard of. */
   readonly since?: string
-  /** What is wrong; missing where nothing is, or nobody expects anything else. */
+  /** What is wrong; missing if nothing is, or if the screen is not expected. */
   readonly problem?: Problem
   /** The name of its content; missing where there is no content. */
   readonly content?: string
@@ -51,7 +51,7 @@ type State = Pick<GlobalState, "plugins" | "system">
 const behindMs = 60_000
 const silentMs = 90_000
 
-/** Of a page that is being loaded, or switched for a moment, nobody wants to hear. */
+/** How long a page may be hidden, while it is loaded or switched. */
 const hiddenMs = 10_000
 
 type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
@@ -69,7 +69,7 @@ export const isHidden = ({ drawing, visible }: Presence): boolean => visible ===
 /** How long a screen may be away without a problem: a page is loaded again, or the controller has just started. */
 const settlingMs = 15_000
 
-/** The worst first. Of screens that nobody expects, those that have closed, or whose lease is over, are left out. */
+/** The worst first. Unexpected screens that have closed, or whose lease has ended, are left out. */
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
   const contents = contentsOf(state)
   const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
@@ -119,7 +119,7 @@ const isAway = ({ word }: Found): boolean => word === "silent" || word === "clos
 
 type Stream = NonNullable<TransportState["consumers"]>[number]
 
-/** Of each consumer the stream that is open, or that ended last. */
+/** The open stream of each consumer, or the one that ended last. */
 const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
   new Map(
     transportsOf(state)

@@ -52,7 +52,7 @@ const sourceShape = Effect.fnUntraced(function* (
   return documents
 })
 
-/** Of a document whose schema is known, and that the active version may have. */
+/** The type of a document whose schema is known, and that the active version may have. */
 export const documentShape = (
   { holds, isComplete = false, schemas }: DocumentSchema,
   seen: DocumentShape | undefined

@@ -6,7 +6,7 @@ import { type Field, hasValues, type Kinds, nothing, type ObjectShape, type Shap
 /** A document of a source: an array of records, or one value. */
 export interface DocumentShape {
   readonly holds: "records" | "value"
-  /** Of each record, or of the value. */
+  /** The type of each record, or of the value. */
   readonly shape: Shape
 }
 

@@ -84,7 +84,7 @@ const recordsShape = (file: string) =>
 
 const bounded = (shape: Shape): Shape => (countFields(shape) > maxFields ? "unknown" : shape)
 
-/** Of a file at the top of a source; nothing for files of another kind, and for names that were cut. */
+/** The document of a file at the top of a source; nothing for other files, and for names that were cut. */
 const documentName = (file: string): string | undefined => {
   if (!file.endsWith(".json") || file.startsWith(".")) return undefined
   const name = file

@@ -31,9 +31,9 @@ import * as LeaseFile from "./LeaseFile.ts"
 const extension = ".json"
 
 interface KnownLease extends LeaseFile.LeaseFile {
-  /** When its problem, where it has one, was first heard of, in milliseconds since 1970. */
+  /** When its problem, if any, was first reported, in milliseconds since 1970. */
   readonly problemSince: number
-  /** Of the version, of that nobody sees it, and of that it closes, the same. */
+  /** When the version was first reported, when it was hidden, and when it closed, likewise. */
   readonly shownSince: number
   readonly hiddenSince: number
   readonly closedAt: number

@@ -19,7 +19,7 @@ import { toneOf } from "../../status/rows.ts"
 import { marks, type Palette } from "./statusText.ts"
 
 export interface Format {
-  /** Of the terminal; the last row is left to the cursor. */
+  /** Rows of the terminal; the last one is left to the cursor. */
   readonly columns: number
   readonly rows: number
   /** In milliseconds since 1970. */
@@ -149,7 +149,7 @@ const sideBySide = (
   return isAll ? rows : [...rows, cut(restText(players.slice(shown.length)), format.columns)]
 }
 
-/** Of those that are well, the name says enough. */
+/** Players without a problem are shown by their name only. */
 const cellText = (player: PlayerStatus, { columns, now }: Format): string =>
   cut(
     isUnwell(player)

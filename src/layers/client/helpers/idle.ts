@@ -3,7 +3,7 @@
 import { durationOf } from "../durations.ts"
 
 export interface IdleListeners {
-  /** Nobody has done anything for so long. */
+  /** Time without input. */
   readonly begin: () => void
   /** Somebody does something again. */
   readonly end: () => void

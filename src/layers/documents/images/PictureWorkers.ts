@@ -183,7 +183,7 @@ const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>)
     })
   )
 
-/** The process is killed where nobody waits any longer. */
+/** The process is killed when the effect is interrupted. */
 const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
   Effect.async<unknown, JobFailed>((resume) => {
     const settle = (outcome: Effect.Effect<unknown, JobFailed>) => {
@@ -208,7 +208,7 @@ const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
 
 const isFailed = Schema.is(Failed)
 
-/** What the system says is told in our words; all else is what `sharp` says. */
+/** Explains errors of the system; other messages are those of `sharp`. */
 const reasonOf = ({ code, message }: Worker.Failed) =>
   code === undefined ? excerpt(message) : explain({ name: "Error", message: excerpt(message), code })
 

@@ -1,8 +1,8 @@
 /**
- * The program of a process that makes pictures, one at a time: it is told what to do by messages, and answers each.
+ * The program of a process that makes pictures, one at a time: it gets a message for each job, and answers it.
  *
  * It is a process because nothing else stops an encoder that takes too long, and because a picture that crashes the decoder ends
- * nothing but this. It has no Effect in it, so that it starts quickly.
+ * this process only. It has no Effect in it, so that it starts quickly.
  */
 import { createHash } from "node:crypto"
 import { open as openFile, writeFile } from "node:fs/promises"

@@ -52,7 +52,7 @@ export interface SavedFile extends SourceFile {
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
   /** Where documents come from. */
   readonly url?: string
-  /** What its origin is sent, and nobody else. */
+  /** Headers for its origin only. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
   /** The most bytes that an attached file may have, and the name of the option that says so. Default as other files. */
   readonly maxAttachment?: Download.Options["maxBytes"]

@@ -44,7 +44,7 @@ const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
 /** Reads a string at a place as a link; `None` where it is none, or none that is wanted. */
 type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
 
-/** `base` is where the document came from; `near` is told of the pattern for a link that is one level deeper than `find` says. */
+/** `base` is where the document came from; `near` gets the pattern for a link that is one level deeper than in `find`. */
 export const makeReadLink =
   (
     { deeper, find, hosts, types }: Rules,

@@ -51,7 +51,7 @@ export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment
    * from the same host.
    */
   readonly url?: string
-  /** Sent to the origin of `url`, and to nobody else: names in small letters. Default none. */
+  /** Sent to the origin of `url` only; names in lower case. Default none. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
   /** Takes secrets out of words that have something of the documents in them. Default none. */
   readonly hide?: (text: string) => string

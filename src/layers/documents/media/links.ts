@@ -124,7 +124,7 @@ const isSignature = (name: string, all: ReadonlySet<string>): boolean =>
     ({ names, with: needed }) => names.test(name) && needed.every((parameter) => all.has(parameter))
   )
 
-/** Whether it leads to one of the hosts, in any case, with or without the dot at its end: a name alone stands for all its ports. */
+/** Whether it leads to one of the hosts, in upper or lower case, with or without the dot at its end: a name alone stands for all its ports. */
 export const isAtHost = (url: URL, hosts: ReadonlyArray<string>): boolean => {
   const [host, hostname] = [withoutDot(url.host), withoutDot(url.hostname)]
   return hosts.some(

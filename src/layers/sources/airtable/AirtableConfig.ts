@@ -26,7 +26,7 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
   readonly endpointUrl?: string
 }
 
-/** Of a source with that client. */
+/** Options of a source with that client. */
 export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   extends TableSourceConfig<FieldSchema>,
     AirtableClientConfig<Secret> {
@@ -43,6 +43,6 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   readonly images?: ImageConfig
 }
 
-/** Of a source without a change feed: its tables are read when `fetch` is called. */
+/** Options of a source without a change feed: its tables are read when `fetch` is called. */
 export interface PlainSourceConfig<Secret = string, FieldSchema = never>
   extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery" | "media" | "images"> {}

@@ -47,14 +47,14 @@ export type AirtableClientOptions = typeof AirtableClientOptions.Type
 /** The options as a user writes them. */
 export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
 
-/** Of a source, but for those about the files of its documents. */
+/** Options of a source, without those about the files of its documents. */
 export const AirtableTableOptions = Schema.Struct({
   ...TableSourceOptions.fields,
   ...AirtableClientOptions.fields,
   defaultView: optional(ViewName, "Grid view")
 })
 
-/** Of a source without a change feed. */
+/** Options of a source without a change feed. */
 export const PlainSourceOptions = AirtableTableOptions.omit("changes", "wholeEvery")
 
 /** Without a slash at the end of `endpointUrl`. */

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 export interface ErrorResponse {
   /** The API's name for the error, such as `NOT_FOUND`; empty where it gave none. */
   readonly type: string
-  /** All it said, as it came: unbounded, and perhaps empty. */
+  /** The complete text as it came: unbounded, may be empty. */
   readonly words: string
 }
 

@@ -20,7 +20,7 @@ import { type Decode, firstIssue, maxBodyBytes } from "./responses.ts"
 
 export interface Api extends Effect.Effect.Success<ReturnType<typeof makeApi>> {}
 
-/** Of decoded options. Its requests take their turn in the pacing of the process. */
+/** From decoded options. Its requests wait for the pacing of the process. */
 export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const { endpointUrl, maxTimeout } = options
   const errors = makeErrors(options)

@@ -33,7 +33,7 @@ const ofTypes: ReadonlyMap<string, CellSchema> = new Map<string, CellSchema>([
   ["barcode", Schema.Struct({ text: Schema.String, type: Schema.optional(Schema.NullOr(Schema.String)) })]
 ])
 
-/** Of the tables of a base; what is not known of a field is `unknown`. */
+/** Schemas of the tables of a base; an unknown field is `unknown`. */
 export const tableSchemas = (base: BaseSchema, attachment: CellSchema): ReadonlyArray<TableSchema> => {
   const attachments = Schema.Array(attachment)
 

@@ -16,7 +16,7 @@ import { isAmong, readSchema, withDependents } from "./baseSchema.ts"
 import type { Position, SharedFeed } from "./sharedFeeds.ts"
 import { isAlive, isPlain, makeWebhooks, type Payloads, type Webhook } from "./webhooks.ts"
 
-/** Of 50 changes each; what is behind is not read. */
+/** Pages of 50 changes each; further ones are not read. */
 const maxPages = 10
 
 /** How often the list of webhooks is read: nothing else says that one is disabled. */
@@ -207,7 +207,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared:
   }
 }
 
-/** Of a list that begins here: what came before is not in it. */
+/** For a list that begins here, without earlier changes. */
 const everythingSince = (position: Position): TableChanges => ({
   position: text(position),
   changed: "everything"

@@ -8,7 +8,7 @@ import type { Pacer } from "../../../services/RequestPacing.ts"
 import type { TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 
-/** Of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
+/** The pace of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
 export const baseKey = ({
   baseId,
   endpointUrl

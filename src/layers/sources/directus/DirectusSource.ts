@@ -92,8 +92,8 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
 const digestOf = (item: unknown): string => sha256OfText(JSON.stringify(item))
 
 /**
- * What equals as long as nobody has changed anything. `None` where the token may not see what all users do: one that may see its own
- * actions only, as every user of the app may, would not see any change.
+ * Stays equal until something changes. `None` if the token may not see the activity of all users: a token that sees its own actions
+ * only, as every user of the app may, would not see any change.
  */
 const latestActivity = (ask: Ask) =>
   Effect.gen(function* () {

@@ -48,7 +48,7 @@ export const readRefusal = (body: unknown): Refusal =>
   Option.match(decodeErrors(body), {
     onNone: () => ({ name: "", message: "" }),
     onSome: ({ errors: [{ extensions, message }] }) => ({
-      // Of what is no address of its API: "url" leads to something else of it.
+      // Not an address of its API: "url" leads to another part of it.
       name: extensions.code === "ROUTE_NOT_FOUND" ? "" : extensions.code,
       message
     })

@@ -10,7 +10,7 @@ import { errorCode, explain } from "../../../internal/systemError.ts"
 
 /** A folder, or a file of it, cannot become part of a version. */
 export class FolderFailed extends Schema.TaggedError<FolderFailed>()("vitrine/FolderFailed", {
-  /** Of the folder: its absolute path. Of a file: its path in the folder, and the line and column where they are known. */
+  /** The absolute path of the folder; or the path of a file in it, with line and column if known. */
   place: Schema.String,
   /** What is wrong, and what would be right. */
   detail: Schema.String,
@@ -47,7 +47,7 @@ export const stillWritten = (path: string): FolderInUse =>
 export const isPassing = (cause: unknown): boolean =>
   isHeldOpen(cause) || ["EAGAIN", "EIO"].includes(errorCode(cause) ?? "")
 
-/** Of a file that could not be read. One that is gone was there when the folder was looked at. */
+/** For a file that could not be read. A missing file was there when the folder was read. */
 export const unreadable =
   (path: string) =>
   (cause: Error): FolderFailed | FolderInUse =>

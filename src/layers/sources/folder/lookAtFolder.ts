@@ -17,7 +17,7 @@ interface Seen {
   readonly size: number
   /** Milliseconds since 1970, whole ones. */
   readonly modified: number
-  /** When the system has noted the last change of anything: nobody can set it. Milliseconds since 1970. */
+  /** When the system noted the last change (ctime), which no program can set. Milliseconds since 1970. */
   readonly changed: number
   /** Which file it is on its disk: another one may come to its name with the same size and dates. */
   readonly inode: number

@@ -29,7 +29,7 @@ const concurrency = 2
 const reportPause = 250
 
 export const makeTakeFiles = () => {
-  /** Of the last fetch, by their paths: a digest holds while size and dates stay the same. */
+  /** Files of the last fetch, by their paths: a digest holds while size and dates stay the same. */
   let known: ReadonlyMap<string, TakenFile> = new Map()
 
   /**

@@ -28,7 +28,7 @@ export const linkOf = (header: string, relation: string): string | undefined => 
     for (let found = take(parameter); found !== null; found = take(parameter)) {
       const [, name = "", quoted, plain = ""] = found
       const value = quoted?.replace(/\\(.)/g, "$1") ?? plain.replaceAll("'", "")
-      // Of several of one name, the first one counts.
+      // If a name is repeated, the first one counts.
       if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value)
     }
     const relations = (parameters.get("rel") ?? "").toLowerCase().split(/\s+/)

@@ -96,7 +96,7 @@ const LongQuery = Schema.Struct({
 const query = Schema.Union(groq, LongQuery).annotations({
   message: () => ({
     message:
-      'expected GROQ, such as *[_type == "event"], or an object with "groq" and perhaps "params" and "key"',
+      'expected GROQ, such as *[_type == "event"], or an object with "groq", and optionally "params" and "key"',
     override: true
   })
 })

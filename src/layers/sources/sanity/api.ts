@@ -103,7 +103,7 @@ export const originOf = (
   useCdn: boolean
 ): string => endpointUrl?.replace(/\/+$/, "") ?? `https://${projectId}.${useCdn ? "apicdn" : "api"}.sanity.io`
 
-/** At an address of one's own, the project is not in the host. */
+/** With a custom `endpointUrl`, the project is not in the host. */
 export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Headers => ({
   accept: "application/json",
   ...(endpointUrl === undefined ? {} : { "x-sanity-project-id": projectId }),

@@ -180,7 +180,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
           if (headers["content-type"]?.startsWith("text/event-stream") !== true) {
             return yield* notHeard("the answer is no event stream")
           }
-          // Nothing says what came while nobody listened.
+          // Events during the interruption are not known.
           if (wasHeard && Option.isNone(lastEventId)) yield* change
           return hear(hide, change)
         })

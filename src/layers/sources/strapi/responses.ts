@@ -74,7 +74,7 @@ const property = (value: unknown, name: string): unknown =>
 const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
 /**
- * A value without what each publish changes though nobody has edited anything: the numeric ids at any depth, and
+ * A value without what each publish changes without an edit: the numeric ids at any depth, and
  * `publishedAt`; and without the signatures of links to private files, which each answer makes anew. An edit moves `updatedAt`.
  */
 export const lasting = (value: unknown): unknown => {

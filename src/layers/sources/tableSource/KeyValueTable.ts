@@ -23,7 +23,7 @@ export interface KeyValues {
 /** `name[9999]` is the last item that an array may have. */
 const maxIndex = 9999
 
-/** Of all arrays together, with their holes. */
+/** Items of all arrays together, with their holes. */
 const maxItems = 1_000_000
 
 /**

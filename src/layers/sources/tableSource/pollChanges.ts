@@ -21,7 +21,7 @@ const lastingPause = Duration.minutes(10)
 
 const Cursor = Schema.parseJson(
   Schema.Struct({
-    /** Of the list of changes; missing where that could not be read. */
+    /** Position in the list of changes; missing if that could not be read. */
     position: Schema.optionalWith(Schema.String, { exact: true }),
     /** When all tables were read last, in milliseconds since 1970. */
     wholeAt: Schema.Number

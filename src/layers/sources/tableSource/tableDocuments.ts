@@ -121,7 +121,7 @@ export const tableDocument = (
 
 /** Collects the attachments of records. */
 export interface Collection {
-  /** The record, which is told where its files are. */
+  /** The record, with the paths of its files. */
   readonly add: (record: TableRecord) => TableRecord
   /** Those of all records, or of them only those that are in a value that was made of these. */
   readonly files: (value?: unknown) => ReadonlyArray<WantedFile>

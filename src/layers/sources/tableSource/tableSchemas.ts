@@ -24,7 +24,7 @@ export const attachmentSchema = (
     ? Schema.Struct({ ...format?.fields, [localPathField]: Schema.String })
     : Schema.Struct({ ...format?.fields })
 
-/** Of all tables of the options, by their names; `known` are tables of the base, as far as it says. */
+/** Schemas of all tables of the options, by their names; `known` are tables of the base, as far as it says. */
 export const tableSchemas = (
   options: Options,
   attachment: FieldSchema,

@@ -333,7 +333,7 @@ describe("what Sanity refuses", () => {
       "apiVersion"
     ])
     expect(issues({ queries: { events: 1 } })).toEqual([
-      'queries.events: expected GROQ, such as *[_type == "event"], or an object with "groq" and perhaps "params" and "key"'
+      'queries.events: expected GROQ, such as *[_type == "event"], or an object with "groq", and optionally "params" and "key"'
     ])
     expect(JSON.stringify(issues({ token: "to ken" }))).not.toContain("to ken")
   })
