@@ -24,7 +24,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/strapi": ["documents"],
   "sources/sanity": ["documents"],
   "sources/directus": ["documents"],
-  plain: ["sources/tableSource", "documents", "httpTransport"],
+  plain: ["sources/airtable", "sources/tableSource", "documents", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],
   types: ["documents"],

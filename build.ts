@@ -4,8 +4,17 @@
  *
  * The licences of the packages in it are in `dist/NOTICES.txt`.
  */
-import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
 
 /**
@@ -42,12 +51,12 @@ const forNode: BuildOptions = {
   lineLimit: 160,
   platform: "node",
   format: "esm",
-  target: "node20",
-  // What is in there as CommonJS requires modules of Node.
-  banner: {
-    js: `import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url)`
-  }
+  target: "node20"
 }
+
+/** What is in a bundle as CommonJS requires modules of Node, which are found from anywhere. */
+const requiring = (place: string) =>
+  `import { createRequire as requireFor } from "node:module"; const require = requireFor(${place})\n`
 
 const forBrowsers: BuildOptions = {
   minify: true,
@@ -60,10 +69,14 @@ const globals = { client: "vitrine", preview: "vitrine", helpers: "vitrineHelper
 
 /** From the entry to the file. */
 const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly file: string }> = [
-  // In the place of what the compiler made of it. The types of neverthrow are part of its types: no part of the bundle.
-  { ...forNode, entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
   // Shares its Effect with plugins, which may bring a copy of the same version.
-  { ...forNode, entry: "src/bundle.ts", file: "dist/bundle.js", plugins: [withPage] },
+  {
+    ...forNode,
+    entry: "src/bundle.ts",
+    file: "dist/bundle.js",
+    plugins: [withPage],
+    banner: { js: requiring("import.meta.url") }
+  },
   { ...forBrowsers, entry: "src/fake.ts", file: "dist/fake.js", format: "esm" },
   ...Object.entries(globals).flatMap(([name, globalName]) => [
     { ...forBrowsers, entry: `src/${name}.ts`, file: `dist/${name}.js`, format: "esm" as const },
@@ -93,6 +106,49 @@ const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Pr
   return metafile
 }
 
+/**
+ * `vitrine/plain`, in the place of what the compiler made of it, in as many files as bundlers can take apart. The types of
+ * neverthrow are part of its types: no part of the bundle.
+ */
+const bundlePlain = async (): Promise<Metafile> => {
+  const { metafile, outputFiles } = await build({
+    ...forNode,
+    entryPoints: {
+      plain: "src/plain.ts",
+      "plain/httpTransport": "src/layers/plain/httpTransport.ts",
+      "plain/tableSource": "src/layers/plain/tableSource.ts",
+      "plain/PlainController": "src/layers/plain/PlainController.ts",
+      "plain/SseFrame": "src/layers/http/SseFrame.ts"
+    },
+    outdir: "dist",
+    chunkNames: "plain/[hash]",
+    splitting: true,
+    bundle: true,
+    external: ["neverthrow"],
+    plugins: [apart],
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    logLevel: "error"
+  })
+  mkdirSync("dist/plain", { recursive: true })
+  const names = outputFiles.map(({ path }) => basename(path))
+  for (const { path, text } of outputFiles) {
+    // Not by `import.meta`: in a bundle that is CommonJS there is none.
+    writeFileSync(
+      `${path}.${process.pid}`,
+      /\brequire\b/.test(text) ? requiring("process.execPath") + text : text
+    )
+  }
+  for (const { path } of outputFiles.toSorted((a, b) => b.path.length - a.path.length)) {
+    renameSync(`${path}.${process.pid}`, path)
+  }
+  for (const name of readdirSync("dist/plain").filter((name) => !names.includes(name))) {
+    rmSync(join("dist/plain", name))
+  }
+  return metafile
+}
+
 /** The types of what a script element gives. */
 for (const [name, globalName] of Object.entries(globals)) {
   writeFileSync(
@@ -100,6 +156,36 @@ for (const [name, globalName] of Object.entries(globals)) {
     `export * from "./${name}.js"\nexport as namespace ${globalName}\n`
   )
 }
+
+/** The declarations that the entries of the package lead to. */
+const declarations = (path: string, found = new Set<string>()): Set<string> => {
+  if (!found.has(path) && existsSync(path)) {
+    found.add(path)
+    for (const [, to = ""] of readFileSync(path, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)) {
+      declarations(join(dirname(path), to.replace(/\.[jt]s$/, ".d.ts")), found)
+    }
+  }
+  return found
+}
+
+/** Nobody can import the others. */
+const removeOtherDeclarations = () => {
+  const { exports } = JSON.parse(readFileSync("package.json", "utf8"))
+  const wanted = new Set<string>()
+  for (const { types } of Object.values<{ readonly types?: string }>(exports)) {
+    if (types !== undefined) {
+      declarations(join(types), wanted)
+    }
+  }
+  for (const name of readdirSync("dist", { recursive: true, encoding: "utf8" })) {
+    const path = join("dist", name)
+    if (path.endsWith(".d.ts") && !wanted.has(path)) {
+      rmSync(path)
+    }
+  }
+}
+
+removeOtherDeclarations()
 
 /** The folder of the package that a bundled module is from. */
 const packageOf = (module: string): ReadonlyArray<string> =>
@@ -119,7 +205,7 @@ const notice = (folder: string): string => {
 const { version: effectVersion } = JSON.parse(readFileSync("node_modules/effect/package.json", "utf8"))
 writeFileSync("dist/bundle.json", `${JSON.stringify({ effectVersion })}\n`)
 
-const metafiles = await Promise.all(bundles.map(bundle))
+const metafiles = await Promise.all([bundlePlain(), ...bundles.map(bundle)])
 const packages = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs).flatMap(packageOf)))
 writeFileSync(
   "dist/NOTICES.txt",

@@ -2,7 +2,7 @@
  * Values as JSON text, whatever they are (docs/wire.md, section 4.5).
  */
 import * as Predicate from "effect/Predicate"
-import { serializeError } from "./SerializedError.ts"
+import { serializeError } from "./serializeError.ts"
 
 /**
  * What `JSON.stringify` makes of the value, on one line, with two differences: errors become

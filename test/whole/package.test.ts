@@ -3,7 +3,7 @@
  * the repository, and from a registry.
  */
 import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it, layer } from "@effect/vitest"
@@ -29,23 +29,23 @@ layer(environment, {
       expect([...new Set(others.map((path) => path.split("/")[0]))].sort()).toEqual([
         "LICENSE",
         "dist",
-        "package.json",
-        "src"
+        "package.json"
       ])
       expect(
         others.filter(
           (path) =>
             path.includes("/") &&
-            !/^(dist\/(.*\.(js|d\.ts)|NOTICES\.txt|bundle\.json)|src\/.*\.ts)$/.test(path) &&
-            !/^(dist|src)\/layers\/dashboard\/page\/[\w.]+$/.test(path)
+            !/^dist\/(.*\.(js|d\.ts)|NOTICES\.txt|bundle\.json)$/.test(path) &&
+            !/^dist\/layers\/dashboard\/page\/[\w.]+$/.test(path)
         )
       ).toEqual([])
-      expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
-      expect(size).toBeLessThan(2.8 * 1024 ** 2)
+      expect(paths.filter((path) => /downloads|\.vitrine|\.test\./.test(path))).toEqual([])
+      expect(paths.length).toBeLessThan(900)
+      expect(size).toBeLessThan(2.6 * 1024 ** 2)
     })
   )
 
-  it.effect("has every file that its documentation links to, but for pictures", () =>
+  it.effect("has every file that its documentation links to", () =>
     Effect.map(Packed, ({ paths }) => {
       const targets = paths
         .filter((path) => path.endsWith(".md"))
@@ -55,9 +55,7 @@ layer(environment, {
             .map((link) => join(dirname(page), link.replace(/#.*$/, "")))
         )
       expect(targets.length).toBeGreaterThan(10)
-      const pictures = targets.filter((target) => dirname(target) === join("docs", "images"))
-      expect(pictures.filter((picture) => !existsSync(join(repository, picture)))).toEqual([])
-      expect(targets.filter((target) => !paths.includes(target) && !pictures.includes(target))).toEqual([])
+      expect(targets.filter((target) => !paths.includes(target))).toEqual([])
     })
   )
 

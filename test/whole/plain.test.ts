@@ -1,5 +1,8 @@
 /** What becomes of a process that uses `vitrine/plain`. */
 import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -121,7 +124,7 @@ describe("vitrine/plain", () => {
     expect(
       own.filter(
         (path) =>
-          !/^src\/(plain\.ts|internal\/|services\/|layers\/(documents|fanOut|http|httpClient|httpTransport|memory|plain|sources)\/)/.test(
+          !/^src\/(plain\.ts|internal\/|services\/|layers\/(documents|fanOut|http|httpClient|httpTransport|memory|plain|sources|status)\/)/.test(
             path
           )
       )
@@ -135,6 +138,44 @@ describe("vitrine/plain", () => {
       )
     ).toEqual([])
   })
+
+  /** As a program that uses these names of it, in one file. */
+  const bundled = async (names: string, format: "cjs" | "esm") => {
+    const { outputFiles, warnings } = await build({
+      stdin: { contents: `export { ${names} } from "vitrine/plain"`, resolveDir: folder },
+      bundle: true,
+      write: false,
+      minify: true,
+      platform: "node",
+      format,
+      logLevel: "silent"
+    })
+    expect(warnings).toEqual([])
+    return outputFiles[0]?.text ?? ""
+  }
+
+  it("gives a bundler no more than what is used of it", async () => {
+    expect((await bundled("formatSseEvent", "esm")).length).toBeLessThan(5000)
+    expect((await bundled("httpTransport", "esm")).length).toBeLessThan(600_000)
+  })
+
+  it.scopedLive("runs in a bundle that is CommonJS", () =>
+    Effect.gen(function* () {
+      const text = yield* Effect.promise(() => bundled("formatSseEvent, httpTransport, tableSource", "cjs"))
+      const program = `
+        const { formatSseEvent, httpTransport, tableSource } = module.exports
+        tableSource({ id: "a", baseId: "b", apiKey: "c" })
+        httpTransport().setup({}).mapErr(({ name }) => console.log(formatSseEvent("failed", name)))`
+      const file = join(mkdtempSync(join(tmpdir(), "vitrine-bundle-")), "program.cjs")
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dirname(file), { recursive: true })))
+      writeFileSync(file, text + program)
+      const { output, status } = yield* run([file])
+      expect({ status: yield* status, output: output.text() }).toEqual({
+        status: 0,
+        output: "event: failed\ndata: vitrine/PluginSetupFailed\n\n\n"
+      })
+    })
+  )
 
   it.scopedLive("runs the example", () =>
     Effect.gen(function* () {

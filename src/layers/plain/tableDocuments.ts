@@ -21,7 +21,6 @@ import { makeSayWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { isAttachment } from "../sources/tableSource/AttachmentCells.ts"
-import { warnOfNoTables } from "../sources/tableSource/makeSource.ts"
 import { columnsOf, type SavedRecord } from "../sources/tableSource/SavedRecords.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import {
@@ -29,7 +28,8 @@ import {
   type ReadError,
   type SourceTable,
   tableDocument,
-  tablesOf
+  tablesOf,
+  warnOfNoTables
 } from "../sources/tableSource/tableDocuments.ts"
 import type { PlainFetchContext, TableDocument } from "./PlainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"

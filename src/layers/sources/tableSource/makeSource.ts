@@ -18,7 +18,7 @@ import { makePolling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
 import { makeSourceStatus } from "./sourceStatus.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
-import { makeTableDocuments, tablesOf } from "./tableDocuments.ts"
+import { makeTableDocuments, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
 import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
 
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
@@ -33,15 +33,6 @@ interface Options extends TableSourceOptions, Omit<FileOptions, "maxTimeout"> {
 
 export const makeSource = (options: Options) =>
   Effect.updateService(makeUncounted(options), TableSourceClient, countRequests(options.id))
-
-export const warnOfNoTables = ({
-  id,
-  keyValueTables,
-  tables
-}: Pick<TableSourceOptions, "id" | "keyValueTables" | "tables">): Effect.Effect<void> =>
-  tables.length + keyValueTables.length === 0
-    ? Effect.logWarning(`The table source "${id}" has neither "tables" nor "keyValueTables": it is empty.`)
-    : Effect.void
 
 const makeUncounted = Effect.fnUntraced(function* (options: Options) {
   const { defaultView: view, endpointUrl, id, maxAttachmentBytes, wholeEvery } = options

@@ -39,6 +39,15 @@ export interface TableDocument
 /** A table, and how it is saved. */
 export type SourceTable = Pick<CheckedTable, "table" | "holds">
 
+export const warnOfNoTables = ({
+  id,
+  keyValueTables,
+  tables
+}: Pick<TableSourceOptions, "id" | "keyValueTables" | "tables">): Effect.Effect<void> =>
+  tables.length + keyValueTables.length === 0
+    ? Effect.logWarning(`The table source "${id}" has neither "tables" nor "keyValueTables": it is empty.`)
+    : Effect.void
+
 export const tablesOf = ({
   keyValueTables,
   tables

@@ -1,0 +1,91 @@
+/**
+ * Errors as data: the shape in which errors leave the process (docs/wire.md, section 2.4).
+ */
+import { printable } from "./printable.ts"
+
+/** An error as JSON: its name, its message and, as far as it has them, its causes (docs/wire.md, section 2.4). */
+export interface SerializedError {
+  readonly name: string
+  readonly message: string
+  readonly cause?: SerializedError
+}
+
+/** A chain of causes longer than this is cut. */
+const maxDepth = 16
+
+/** Of a name and of a message, in characters: there is room for all violations that a rejected version lists. */
+const maxLength = 8192
+
+/**
+ * Describes anything that was thrown or failed with, and the chain of its causes.
+ *
+ * Of absolute paths in messages only the last part is left, `…/manifest.json`: where the folders of this machine are
+ * must not be visible to those who may read an error, a web page for example. The log has them whole, by `messageOf`.
+ *
+ * A chain that loops or is absurdly deep is cut, and so is a long message; characters that control are replaced. Hostile
+ * values (throwing getters, say) give a description too: this function never throws.
+ */
+export const serializeError = (error: unknown): SerializedError => shortened(describe(error))
+
+/** The outermost message in the chain of causes that says anything. */
+export const messageOf = (error: unknown): string => {
+  const says = ({ cause, message, name }: SerializedError): string =>
+    message !== "" ? message : cause === undefined ? withoutPackage(name) : says(cause)
+  return says(describe(error))
+}
+
+const shortened = ({ cause, message, name }: SerializedError): SerializedError => ({
+  name: withoutPackage(cut(name)),
+  message: withoutFolders(cut(message)),
+  ...(cause === undefined ? {} : { cause: shortened(cause) })
+})
+
+const cut = (text: string): string =>
+  printable(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
+
+/**
+ * Absolute paths of two parts and more: `/srv/exhibit/downloads`, `C:\Exhibit\downloads`, `\\server\share`,
+ * `file:///srv/exhibit`. What stands in front of one tells it from the path of a URL. Folders may have spaces, and an
+ * apostrophe between two letters.
+ */
+const absolutePath =
+  /(?<![\w\]./\\…%~-])(?:file:\/\/|\\\\\?\\)?(?:\/|[a-z]:[\\/]|\\\\)(?:[^\\/\s'"`:<>|](?:(?:[^\\/\n\r'"`:<>|]|(?<=\p{L})'(?=\p{L}))*[^\\/\s'"`:<>|])?[\\/])+((?:[^\\/\s'"`:<>|]|(?<=\p{L})'(?=\p{L}))*)/giu
+
+const withoutFolders = (text: string): string => text.replace(absolutePath, "…/$1")
+
+/** Whole, as `messageOf` and the schema have it. */
+export const describe = (error: unknown, seen = new Set<unknown>()): SerializedError => {
+  if (typeof error !== "object" || error === null) {
+    return { name: "Error", message: asText(error) }
+  }
+  seen.add(error)
+  const name = property(error, "name") ?? property(error, "_tag")
+  const message = property(error, "message")
+  const cause = property(error, "cause")
+  const description = {
+    name: typeof name === "string" && name !== "" ? name : "Error",
+    message: typeof message === "string" ? message : asText(error)
+  }
+  return cause === undefined || cause === null || seen.has(cause) || seen.size >= maxDepth
+    ? description
+    : { ...description, cause: describe(cause, seen) }
+}
+
+/** Tags begin with the package's name; a client is shown the name alone. */
+const withoutPackage = (name: string): string => name.replace(/^vitrine\//, "")
+
+const property = (target: object, key: string): unknown => {
+  try {
+    return (target as Record<string, unknown>)[key]
+  } catch {
+    return undefined
+  }
+}
+
+const asText = (value: unknown): string => {
+  try {
+    return String(value)
+  } catch {
+    return "unknown error"
+  }
+}
