@@ -234,6 +234,22 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
+    it.scoped("says that a manifest is none of Vitrine, as web apps have one", () =>
+      Effect.gen(function* () {
+        const { start } = yield* makeStage
+        const { url } = yield* start()
+        const tab = yield* openTab("about:blank")
+        yield* Effect.promise(() =>
+          tab.route("**/manifest.json", (route) => route.fulfill({ json: { name: "App", icons: [] } }))
+        )
+        yield* Effect.promise(() => tab.goto(url))
+        yield* waitFor(
+          tab,
+          `exhibit.state.problem === "The content cannot be reached: ${url}manifest.json is no manifest of Vitrine"`
+        )
+      })
+    )
+
     it.scoped("gives up a version that is loading when another one comes, and drops what arrives late", () =>
       Effect.gen(function* () {
         const { promote, tab } = yield* makeShowing()
@@ -471,6 +487,31 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* isRefused("HTTP 401 .*token", {})
         yield* isRefused("HTTP 404$", { controller: `http://127.0.0.1:${transportPort}/elsewhere`, token })
       })
+    )
+
+    it.scoped(
+      "says that its acks are answered by something else, a proxy that asks for a login for example",
+      () =>
+        Effect.gen(function* () {
+          const { promote, start } = yield* makeStage
+          const { url } = yield* start()
+          yield* promote(1)
+          const tab = yield* openTab("about:blank")
+          yield* Effect.promise(() =>
+            tab.route("**/command", (route) =>
+              route.fulfill({
+                body: "<p>Who are you?",
+                contentType: "text/html",
+                headers: { "Access-Control-Allow-Origin": "*" }
+              })
+            )
+          )
+          yield* Effect.promise(() => tab.goto(url))
+          yield* waitFor(
+            tab,
+            `/^The controller does not hear of screen .*command: SyntaxError: /.test(exhibit.state.problem)`
+          )
+        })
     )
 
     it.scoped("starts without a controller, with the version that was shown last", () =>

@@ -1,6 +1,6 @@
 /** What a page needs to show the content of a controller: it follows the manifest, and hands over whole versions. */
 import { makeAcks, renewMs } from "./acks.ts"
-import { withDurations } from "./durations.ts"
+import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
@@ -31,12 +31,12 @@ const lookMs = 5000
  * half a minute.
  */
 export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
-  const options = withDurations(given)
+  const options = withNumbers(given)
   const {
     consumerId = screenName(),
     content = location.origin,
     controller,
-    keepBytes = 67_108_864,
+    keepBytes,
     name = "content",
     pollEvery,
     token

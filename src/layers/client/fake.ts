@@ -1,6 +1,6 @@
 /** A page without a controller: its test is in the place of it. */
 import type { Content } from "./Content.ts"
-import { withDurations } from "./durations.ts"
+import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
 import { elementFor } from "./preload.ts"
 import { type Exhibit, makeState, type State } from "./state.ts"
@@ -89,7 +89,7 @@ export const fake = (content: FakeContent): Fake => {
     }
 
     const swap = makeSwap({
-      ...withDurations(options),
+      ...withNumbers(options),
       content: "",
       changed: update,
       versionOf: (manifest, context) => active.versionOf(manifest, context)

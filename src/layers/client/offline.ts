@@ -37,15 +37,22 @@ export const makeOffline = (name: string): Offline => {
           const before = await cache.match(root + path)
           const etag = before?.headers.get("etag")
           const response = await fetch(url, etag ? { headers: { "If-None-Match": etag } } : {})
-          const { headers } = response.status === 304 && before ? before : response
-          bytes += Number(headers.get("content-length"))
-          if (bytes > maxBytes) {
-            return
+          const isSame = before && response.status === 304
+          const headers = new Headers((isSame ? before : response).headers)
+          const length = Number(headers.get("content-length"))
+          bytes += length
+          if (bytes > maxBytes || !(isSame || response.ok)) {
+            return response.body?.cancel()
           }
-          if (response.ok) {
-            await cache.put(root + path, response)
-          } else if (response.status !== 304) {
-            return
+          if (!isSame) {
+            const body = await response.blob()
+            // What was compressed on the way has no length, or that of fewer bytes.
+            bytes += body.size - length
+            if (bytes > maxBytes) {
+              return
+            }
+            headers.set("content-length", `${body.size}`)
+            await cache.put(root + path, new Response(body, { headers }))
           }
         }
         await cache.put(root, new Response(JSON.stringify(manifest)))

@@ -38,6 +38,10 @@ export const pollManifest = ({ address, built, every, failed, found, signal }: P
       const manifest = await request<Manifest>(address, { cache: "no-cache", signal }, ({ headers }) =>
         built(headers.get("Vitrine-Build"))
       )
+      // Web apps have a file of this name, too.
+      if (manifest && !manifest.versionId) {
+        throw new Error(`${address} is no manifest of Vitrine`)
+      }
       await found(manifest)
     } catch (error) {
       failed(error instanceof Error ? error.message : `${error}`)

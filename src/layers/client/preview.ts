@@ -1,7 +1,7 @@
 /** A look at a version that visitors do not see yet, or no more. */
 import { connect as follow } from "./connect.ts"
-import { withDurations } from "./durations.ts"
 import { makeMark } from "./mark.ts"
+import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makeRenewal } from "./renewal.ts"
@@ -31,7 +31,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 }
 
 const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded> => {
-  const options = withDurations(given)
+  const options = withNumbers(given)
   const { content = location.origin, pollEvery } = options
   const base = withoutSlash(content)
   const life = new AbortController()

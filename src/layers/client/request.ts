@@ -2,7 +2,7 @@
 
 const limitMs = 30_000
 
-/** The server was reached, and has refused. */
+/** The server was reached, and has refused, or has answered with something else. */
 export class Refused extends Error {}
 
 /**
@@ -30,7 +30,10 @@ export const request = async <Body>(
     }
     return await response.json()
   } catch (error) {
-    throw error instanceof Refused ? error : new Error(`${url}: ${error}`)
+    if (error instanceof Refused) {
+      throw error
+    }
+    throw new (error instanceof SyntaxError ? Refused : Error)(`${url}: ${error}`)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener("abort", abort)

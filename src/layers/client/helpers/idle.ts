@@ -1,6 +1,6 @@
 /** Whether somebody is there, for attract loops. */
 
-import { durationOf } from "../durations.ts"
+import { numberOf } from "../numbers.ts"
 
 export interface IdleListeners {
   /** Time without input. */
@@ -40,7 +40,7 @@ export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) =>
   /** Browsers tell of pointers that rest while the page moves below them. */
   let place = ""
 
-  const waitMs = durationOf("idle", ms, Number.POSITIVE_INFINITY, 1)
+  const waitMs = numberOf("idle", ms, Number.POSITIVE_INFINITY, 1)
 
   const wake = () => {
     clearTimeout(timer)

@@ -1,0 +1,36 @@
+import { afterEach, expect, it, vi } from "@effect/vitest"
+import { numberOf, withNumbers } from "../../../src/layers/client/numbers.ts"
+
+const load = () => {}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+it.each([Number.NaN, -1, 0, 99, "5000", null, {}])(
+  "what a page gives as a number is not %o: another is taken, with a warning",
+  (value) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    expect(numberOf("pollEvery", value, 5000, 100)).toBe(5000)
+    expect(warn.mock.calls).toEqual([[`pollEvery is 5000: ${value} is no number from 100 on`]])
+  }
+)
+
+it("numbers that a page gives are taken, for ever and no time at all too", () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+  expect(withNumbers({ load, keepBytes: 0, maxDefer: 0, pollEvery: Number.POSITIVE_INFINITY })).toEqual({
+    load,
+    keepBytes: 0,
+    maxDefer: 0,
+    pollEvery: Number.POSITIVE_INFINITY
+  })
+  expect(withNumbers({ load })).toEqual({
+    load,
+    keepBytes: 67_108_864,
+    maxDefer: 300_000,
+    pollEvery: 5000
+  })
+  expect(warn).not.toHaveBeenCalled()
+  expect(withNumbers({ load, maxDefer: Number.NaN }).maxDefer).toBe(300_000)
+  expect(warn).toHaveBeenCalledOnce()
+})
