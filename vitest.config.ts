@@ -26,6 +26,9 @@ const load = [
 /** Servers of other makers, which are installed on first use: `npm run test:vendors`. */
 const vendors = ["test/vendors/*.test.ts"]
 
+/** The packed package on Node for Windows, under Wine: `npm run test:windows`. */
+const windows = ["test/windows/*.test.ts"]
+
 const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
 /** Builds what the programs are, and finds or installs the others that their tests need. */
@@ -45,7 +48,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/**/*.test.ts"],
-          exclude: [...programs, ...whole, ...vendors],
+          exclude: [...programs, ...whole, ...vendors, ...windows],
           pool: "threads",
           testTimeout,
           sequence: { groupOrder: 0 }
@@ -105,6 +108,17 @@ export default defineConfig({
           testTimeout: 4 * testTimeout,
           hookTimeout: 4 * testTimeout,
           sequence: { groupOrder: 5 }
+        }
+      },
+      {
+        resolve,
+        test: {
+          name: "windows",
+          globalSetup: ["build", "windows"].map((name) => `test/support/setup/${name}.ts`),
+          include: windows,
+          pool: "forks",
+          testTimeout: 5 * testTimeout,
+          sequence: { groupOrder: 6 }
         }
       }
     ]
