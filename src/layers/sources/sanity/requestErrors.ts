@@ -24,7 +24,7 @@ const adviceOf = (status: number, { dataset, projectId, token }: Place): string 
     case 401:
     case 403:
       return token === undefined
-        ? `Sanity lets nobody read the dataset "${dataset}" without a token. Give "token" one with the role Viewer: ${tokens}`
+        ? `Sanity does not let anyone read the dataset "${dataset}" without a token. Give "token" one with the role Viewer: ${tokens}`
         : `the token may not read the dataset "${dataset}". Check "token", and that it is one of the project ${projectId}: ${tokens}`
     case 404:
       return `there is no project ${projectId}, or no dataset "${dataset}" in it. Check "projectId" and "dataset": manage.sanity.io shows both`

@@ -235,7 +235,7 @@ describe("what Sanity refuses", () => {
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents, { isPrivate: true })
       expect(yield* messageOf(server)).toBe(
-        'Source "museum": Query "events": Sanity lets nobody read the dataset "production" without a token. Give "token" one with the role Viewer: in Sanity, manage.sanity.io, the project, API, Tokens (HTTP 403, Forbidden: Insufficient permissions)'
+        'Source "museum": Query "events": Sanity does not let anyone read the dataset "production" without a token. Give "token" one with the role Viewer: in Sanity, manage.sanity.io, the project, API, Tokens (HTTP 403, Forbidden: Insufficient permissions)'
       )
     }).pipe(run)
   )
