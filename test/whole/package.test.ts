@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { pageTemplate, projectTemplate } from "../../src/layers/cli/projectTemplate.ts"
+import { readTemplate } from "../../src/layers/cli/templates.ts"
 import { compile, strictly } from "../support/compile.ts"
 import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
 import { environment, Installed, install } from "../support/installed.ts"
@@ -148,7 +148,7 @@ plainTransport({ port: "8710" })
         const folder = yield* install(Object.keys(dependencies))
         yield* fs.writeFileString(join(folder, "mistakes.ts"), misspelt)
         for (const name of ["vitrine.config.ts", "tsconfig.json"]) {
-          yield* fs.writeFileString(join(folder, name), pageTemplate[name] ?? projectTemplate[name] ?? "")
+          yield* fs.writeFileString(join(folder, name), readTemplate("page")[name] ?? "")
         }
         expect(compile(folder)).toBe("")
       })

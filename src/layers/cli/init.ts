@@ -13,7 +13,7 @@ import { explain } from "../../internal/systemError.ts"
 import * as Command from "./Command.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
-import { pageTemplate, projectTemplate, viteTemplate } from "./projectTemplate.ts"
+import { type Kind, readTemplate } from "./templates.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("vitrine/FileNotMade", {
   path: Schema.String,
@@ -102,26 +102,15 @@ Next:
   npm run dev            look at the address that it says, and change a cell in content/Objects.csv, or the page in src
   npm run build          then "npx vitrine start" has the page on http://127.0.0.1:8730`
 
-interface Choice {
-  readonly page: boolean
-  readonly react: boolean
-  readonly vite: boolean
+/** What comes next. */
+const stepsOf: Readonly<Record<Kind, string>> = {
+  project: nextSteps,
+  page: nextStepsWithPage,
+  vite: nextStepsWithVite("vite typescript @types/node"),
+  react: nextStepsWithVite(
+    "vite typescript react react-dom @vitejs/plugin-react @types/node @types/react @types/react-dom"
+  )
 }
-
-/** What is made beside, or in the place of, the files of every project, and what comes next. */
-const extras = ({ page, react, vite }: Choice) =>
-  react
-    ? {
-        files: viteTemplate({ react }),
-        steps: nextStepsWithVite(
-          "vite typescript react react-dom @vitejs/plugin-react @types/node @types/react @types/react-dom"
-        )
-      }
-    : vite
-      ? { files: viteTemplate({ react }), steps: nextStepsWithVite("vite typescript @types/node") }
-      : page
-        ? { files: pageTemplate, steps: nextStepsWithPage }
-        : { files: {}, steps: nextSteps }
 
 export const command = Command.make({
   name: "init",
@@ -144,17 +133,17 @@ export const command = Command.make({
       description: "The same as a project of Vite, with React."
     })
   },
-  run: ({ folder, ...choice }) =>
+  run: ({ folder, page, react, vite }) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
-      const { files, steps } = extras(choice)
-      for (const [name, content] of Object.entries({ ...projectTemplate, ...files })) {
+      const kind = react ? "react" : vite ? "vite" : page ? "page" : "project"
+      for (const [name, content] of Object.entries(readTemplate(kind))) {
         const file = path.join(folder, ...name.split("/"))
         const isMade = yield* make(file, content)
         yield* Console.log(
           isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
         )
       }
-      yield* Console.log(steps)
+      yield* Console.log(stepsOf[kind])
     })
 })

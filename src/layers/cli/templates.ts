@@ -1,0 +1,51 @@
+/**
+ * The files of new projects, as they lie in the folder `templates` of the package.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { basename, dirname, join } from "node:path"
+
+/** Found by the package's name: the source and the bundle are in different folders of it. */
+const templates = join(dirname(createRequire(import.meta.url).resolve("vitrine/package.json")), "templates")
+
+export type Kind = "project" | "page" | "vite" | "react"
+
+/** The folders whose files a kind has; one takes the place of one of the same name before it. */
+const foldersOf: Readonly<Record<Kind, ReadonlyArray<string>>> = {
+  project: ["project"],
+  page: ["project", "served", "page"],
+  vite: ["project", "served", "vite", "plain"],
+  react: ["project", "served", "vite", "react"]
+}
+
+/** The content of the files by their paths, with forward slashes. */
+export const readTemplate = (kind: Kind): Readonly<Record<string, string>> => {
+  const site = kind === "page" ? "page" : "dist"
+  return Object.fromEntries(
+    foldersOf[kind].flatMap((folder) =>
+      filesIn(join(templates, folder)).map((file) => [
+        // npm packs no file of that name.
+        file === "gitignore" ? ".gitignore" : file,
+        filled(readFileSync(join(templates, folder, file), "utf8"), site)
+      ])
+    )
+  )
+}
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) =>
+      join(parentPath, name)
+        .slice(folder.length + 1)
+        .replaceAll("\\", "/")
+    )
+    .sort()
+
+/** `{{site}}` is the folder of the page; a line `{{style.css}}` is the file in `parts`, with the same indent. */
+const filled = (text: string, site: string): string =>
+  text
+    .replaceAll("{{site}}", site)
+    .replace(/^( *)\{\{([\w.]+)\}\}\n/gm, (_, indent: string, name: string) =>
+      readFileSync(join(templates, "parts", basename(name)), "utf8").replace(/^(?=.)/gm, indent)
+    )
