@@ -100,11 +100,14 @@ const reportingFailure = ({
       : Console.error(text)
   })
 
-/** Ends the process when all that was said is written, whatever a plugin may have left open. */
+/** Ends the process when all that was said is written, or has failed to be, whatever a plugin may have left open. */
 const teardown: Runtime.Teardown = (exit) =>
   Runtime.defaultTeardown(exit, (status) => {
     process.exitCode = status || Number(process.exitCode ?? 0)
-    process.stdout.write("", () => process.stderr.write("", () => end(Number(process.exitCode))))
+    // An error of the output comes a turn later.
+    process.stdout.write("", () =>
+      process.stderr.write("", () => setImmediate(() => end(Number(process.exitCode))))
+    )
   })
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What a technician does with a controller that runs.
  */
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
@@ -321,6 +321,11 @@ describe.concurrent("a controller that runs", () => {
       })
     })
   )
+
+  it("fails where its output cannot be written, to a full disk for example", () => {
+    const command = `'${process.execPath}' '${builtBin}' --version >/dev/full`
+    expect(spawnSync("sh", ["-c", command]).status).toBe(1)
+  })
 
   it.scopedLive("goes on where its log cannot be written", () =>
     Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /**
  * A log in a file that does not grow for ever.
  */
+import { existsSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -22,13 +23,13 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("vitr
 /**
  * Opens the file, to which lines are appended until the scope ends; by then they are written. At 5 MiB it is renamed to
  * `<file>.1` and a new one is begun; four old ones are kept. Lines that cannot be written later, because the disk is full
- * for example, are lost, and those that come afterwards are not.
+ * for example, are lost, and those that come afterwards are not. A file that somebody has removed is made again, within a second.
  */
 export const openLogFile = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
   yield* makeSure(file)
   const { write } = yield* Effect.acquireRelease(
-    Effect.sync(() => openStream(path.dirname(file), path.basename(file))),
+    Effect.sync(() => openStream(path.dirname(file), path.basename(file), () => existsSync(file))),
     ({ end }) => end
   )
   return write
@@ -46,8 +47,12 @@ const makeSure = (file: string) =>
     Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
   )
 
-const openStream = (folder: string, name: string) => {
+/** How often it is looked at most whether the file is still there. */
+const lookMs = 1000
+
+const openStream = (folder: string, name: string, isThere: () => boolean) => {
   let current: RotatingFileStream | undefined
+  let lookedAt = performance.now()
   const open = () => {
     const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
       path: folder,
@@ -63,6 +68,13 @@ const openStream = (folder: string, name: string) => {
   }
   return {
     write: (line: string) => {
+      if (performance.now() - lookedAt > lookMs) {
+        lookedAt = performance.now()
+        if (!isThere()) {
+          current?.end()
+          current = undefined
+        }
+      }
       current ??= open()
       current.write(`${line}\n`)
     },

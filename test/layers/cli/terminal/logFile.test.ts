@@ -56,6 +56,22 @@ describe("a log file", () => {
     })
   )
 
+  scenario("is made again when somebody has removed it, or its folder", (folder, fs) =>
+    Effect.gen(function* () {
+      const file = `${folder}/logs/${name}`
+      const write = yield* openLogFile(file)
+      write("before")
+      yield* eventually(Effect.sync(() => existsSync(file)))
+      yield* fs.remove(`${folder}/logs`, { recursive: true })
+      yield* eventually(
+        Effect.sync(() => {
+          write("after")
+          return existsSync(file)
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
   scenario("says at once why it cannot be written", (folder, fs) =>
     Effect.gen(function* () {
       yield* fs.writeFileString(`${folder}/in the way`, "")
