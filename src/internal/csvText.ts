@@ -120,6 +120,7 @@ interface Body {
 /** Gives the columns, and the rows as they are read. Both throw what `mistakeOf` explains. */
 const openTable = (text: string, delimiter: Delimiter | undefined) => {
   if (isMarkup(text)) throw new Mistake(`${markupProblem}.`)
+  if (/^\s*(?:\{\s*"|\[\s*[[{])/.test(text)) throw new Mistake("it looks like JSON, and not like CSV.")
   const header = findHeader(text, delimiter)
   const body = {
     text: text.slice(header.start),

@@ -181,6 +181,8 @@ describe("a table that people make", () => {
     ],
     ["Exhibits, 2026\na;b;c\n", /T\.csv, line 2: the row has .*: 1, and not 2\. If line 1 is a title/],
     ["<!-- saved -->\n<!DOCTYPE html>\n<p>Log in</p>\n", /T\.csv: it looks like a web page \(HTML\)/],
+    ['[\n  {"id": 1, "title": "Bell"}\n]\n', /T\.csv: it looks like JSON, and not like CSV/],
+    ['{"title": "Bell"}', /T\.csv: it looks like JSON/],
     ["PK\x03\x04\x14\0", /T\.csv: is a spreadsheet or an archive under another name/],
     [Buffer.from("d0cf11e0a1b11ae1", "hex"), /T\.csv: is a spreadsheet or an archive under another name/],
     [
