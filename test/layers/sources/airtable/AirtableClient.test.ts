@@ -445,21 +445,6 @@ describe("what may pass", () => {
     })
   )
 
-  it.scoped("is forgotten once it has passed", () =>
-    Effect.gen(function* () {
-      const server = yield* setUp()
-      server.next(hangUp, json(500, {}), text(503, "<h1>Busy</h1>", { "retry-after": "20" }))
-      const fiber = yield* Effect.fork(server.listPage(list))
-      expect(yield* Queue.take(server.logs)).toContain("the connection to")
-      yield* TestClock.adjust("1 second")
-      expect(yield* Queue.take(server.logs)).toContain("500")
-      yield* TestClock.adjust("2 seconds")
-      expect(yield* Queue.take(server.logs)).toMatch(/503, Busy.*again in 20s$/)
-      yield* TestClock.adjust("20 seconds")
-      expect(yield* Fiber.join(fiber)).toEqual({ records: [] })
-    })
-  )
-
   it.scoped("is a server that is not there", () =>
     Effect.gen(function* () {
       const { url } = yield* Effect.scoped(ScriptedServer.make(silence))
