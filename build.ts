@@ -40,7 +40,7 @@ const withPage: Plugin = {
   name: "with the page",
   setup: ({ onLoad }) =>
     onLoad({ filter: /dashboard[/\\]pageFiles\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, "utf8").replace('"page/"', '"layers/dashboard/page/"'),
+      contents: readFileSync(path, "utf8").replace('"page/"', '"../layers/dashboard/page/"'),
       loader: "ts"
     }))
 }
@@ -69,14 +69,6 @@ const globals = { client: "vitrine", preview: "vitrine", helpers: "vitrineHelper
 
 /** From the entry to the file. */
 const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly file: string }> = [
-  // Shares its Effect with plugins, which may bring a copy of the same version.
-  {
-    ...forNode,
-    entry: "src/bundle.ts",
-    file: "dist/bundle.js",
-    plugins: [withPage],
-    banner: { js: requiring("import.meta.url") }
-  },
   { ...forBrowsers, entry: "src/fake.ts", file: "dist/fake.js", format: "esm" },
   ...Object.entries(globals).flatMap(([name, globalName]) => [
     { ...forBrowsers, entry: `src/${name}.ts`, file: `dist/${name}.js`, format: "esm" as const },
@@ -106,48 +98,65 @@ const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Pr
   return metafile
 }
 
-/**
- * `vitrine/plain`, in the place of what the compiler made of it, in as many files as bundlers can take apart. The types of
- * neverthrow are part of its types: no part of the bundle.
- */
-const bundlePlain = async (): Promise<Metafile> => {
-  const { metafile, outputFiles } = await build({
+/** With what its parts share in `dist/<folder>`. `headOf` is what a file with this text begins with. */
+const bundleInParts = async (
+  folder: string,
+  options: BuildOptions,
+  headOf: (text: string) => string
+): Promise<Metafile> => {
+  const { metafile, outputFiles = [] } = await build({
     ...forNode,
-    entryPoints: {
-      plain: "src/plain.ts",
-      "plain/httpTransport": "src/layers/plain/httpTransport.ts",
-      "plain/tableSource": "src/layers/plain/tableSource.ts",
-      "plain/PlainController": "src/layers/plain/PlainController.ts",
-      "plain/SseFrame": "src/layers/http/SseFrame.ts"
-    },
+    ...options,
     outdir: "dist",
-    chunkNames: "plain/[hash]",
+    chunkNames: `${folder}/[hash]`,
     splitting: true,
     bundle: true,
-    external: ["neverthrow"],
-    plugins: [apart],
     legalComments: "none",
     metafile: true,
     write: false,
     logLevel: "error"
   })
-  mkdirSync("dist/plain", { recursive: true })
+  mkdirSync(`dist/${folder}`, { recursive: true })
   const names = outputFiles.map(({ path }) => basename(path))
   for (const { path, text } of outputFiles) {
-    // Not by `import.meta`: in a bundle that is CommonJS there is none.
-    writeFileSync(
-      `${path}.${process.pid}`,
-      /\brequire\b/.test(text) ? requiring("process.execPath") + text : text
-    )
+    writeFileSync(`${path}.${process.pid}`, headOf(text) + text)
   }
   for (const { path } of outputFiles.toSorted((a, b) => b.path.length - a.path.length)) {
     renameSync(`${path}.${process.pid}`, path)
   }
-  for (const name of readdirSync("dist/plain").filter((name) => !names.includes(name))) {
-    rmSync(join("dist/plain", name))
+  for (const name of readdirSync(`dist/${folder}`).filter((name) => !names.includes(name))) {
+    rmSync(join("dist", folder, name))
   }
   return metafile
 }
+
+/**
+ * `vitrine/plain`, in the place of what the compiler made of it, in as many files as bundlers can take apart. The types of
+ * neverthrow are part of its types: no part of the bundle.
+ */
+const bundlePlain = () =>
+  bundleInParts(
+    "plain",
+    {
+      entryPoints: {
+        plain: "src/plain.ts",
+        "plain/httpTransport": "src/layers/plain/httpTransport.ts",
+        "plain/tableSource": "src/layers/plain/tableSource.ts",
+        "plain/PlainController": "src/layers/plain/PlainController.ts",
+        "plain/SseFrame": "src/layers/http/SseFrame.ts"
+      },
+      external: ["neverthrow"],
+      plugins: [apart]
+    },
+    // Not by `import.meta`: in a bundle that is CommonJS there is none.
+    (text) => (/\brequire\b/.test(text) ? requiring("process.execPath") : "")
+  )
+
+/** The command line, of which each command loads what it needs. It shares its Effect with plugins, which may bring a copy of it. */
+const bundleCommandLine = () =>
+  bundleInParts("bundle", { entryPoints: ["src/bundle.ts"], plugins: [withPage] }, () =>
+    requiring("import.meta.url")
+  )
 
 /** The types of what a script element gives. */
 for (const [name, globalName] of Object.entries(globals)) {
@@ -205,7 +214,7 @@ const notice = (folder: string): string => {
 const { version: effectVersion } = JSON.parse(readFileSync("node_modules/effect/package.json", "utf8"))
 writeFileSync("dist/bundle.json", `${JSON.stringify({ effectVersion })}\n`)
 
-const metafiles = await Promise.all([bundlePlain(), ...bundles.map(bundle)])
+const metafiles = await Promise.all([bundleCommandLine(), bundlePlain(), ...bundles.map(bundle)])
 const packages = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs).flatMap(packageOf)))
 writeFileSync(
   "dist/NOTICES.txt",

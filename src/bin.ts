@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 
 /**
- * Starts the command line: as a rule from the bundle, with the Effect that is in there.
+ * Reads the arguments of the process, and runs the command with the Effect of the bundle as a rule.
  *
  * Plugins of a configuration bring the Effect that the project has installed, and two versions of Effect in one process
  * do not see each other's services. A project with another release of Effect 3 therefore gets the modules, which run
  * with that. There are none for Effect 4: the bundle reports what it cannot run.
  */
 import { createRequire } from "node:module"
-import { isOverviewWanted, overview } from "./layers/cli/overview.ts"
+import { CommanderError } from "commander"
+import { type Given, makeProgram } from "./layers/cli/program.ts"
 
 const require = createRequire(import.meta.url)
-const { version } = require("../package.json")
 
 /** Empty where the package is not installed. */
 const installedVersion = (name: string): string => {
@@ -31,9 +31,19 @@ const hasPeers = () =>
 
 const isInBundle = () => require("./bundle.json").effectVersion === installedVersion("effect")
 
-if (isOverviewWanted(process.argv.slice(2))) {
-  console.log(overview(version))
-} else {
+const run = async (given: Given) => {
   const { run } = isInBundle() || !hasPeers() ? await import("./bundle.ts") : await import("./commandLine.ts")
-  run(version)
+  run(given)
+}
+
+const args = process.argv.slice(2)
+
+try {
+  const program = makeProgram(require("../package.json").version, run)
+  await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" })
+} catch (error) {
+  if (!(error instanceof CommanderError)) {
+    throw error
+  }
+  process.exitCode = error.exitCode
 }

@@ -3,8 +3,10 @@
  * (`status --check`), or that was interrupted, sets one of its own.
  */
 import { stripVTControlCharacters } from "node:util"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Runtime from "@effect/platform/Runtime"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -12,90 +14,75 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import * as Option from "effect/Option"
-import * as library from "./index.ts"
-import { type Command, helpText } from "./layers/cli/Command.ts"
-import * as check from "./layers/cli/check.ts"
-import { completionScript } from "./layers/cli/completions.ts"
-import * as diff from "./layers/cli/diff.ts"
 import { end, endFirmly } from "./layers/cli/ending.ts"
-import * as fetch from "./layers/cli/fetch.ts"
-import * as fleet from "./layers/cli/fleet.ts"
-import * as init from "./layers/cli/init.ts"
-import { globalOptions } from "./layers/cli/options.ts"
-import { overview } from "./layers/cli/overview.ts"
-import { type Request, readArguments } from "./layers/cli/readArguments.ts"
-import * as start from "./layers/cli/start.ts"
-import * as status from "./layers/cli/status.ts"
-import * as stop from "./layers/cli/stop.ts"
+import { Library } from "./layers/cli/Library.ts"
+import type { Arguments, CommandName, LogFormat, Options } from "./layers/cli/options.ts"
+import type { Given } from "./layers/cli/program.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 import { isColourful } from "./layers/cli/terminal/statusText.ts"
-import * as types from "./layers/cli/types.ts"
-import * as undo from "./layers/cli/undo.ts"
-import * as verify from "./layers/cli/verify.ts"
-import * as versions from "./layers/cli/versions.ts"
-import * as watch from "./layers/cli/watch.ts"
-import * as HttpClient from "./layers/httpClient/HttpClientNode.ts"
-import * as watchWebhooks from "./layers/sources/airtable/watchWebhooks.ts"
 
-const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platform>>> = [
-  init.command,
-  start.makeCommand(library),
-  status.command,
-  fleet.command,
-  fetch.makeCommand(library),
-  check.makeCommand(library),
-  verify.makeCommand(library),
-  versions.makeCommand(library),
-  diff.makeCommand(library),
-  undo.makeRollback(library),
-  undo.makeHold(library),
-  undo.makeRelease(library),
-  undo.makeResume(library),
-  types.makeCommand(library),
-  stop.command,
-  watch.makeCommand(watchWebhooks)
-]
+type Run<R = never> = (
+  options: Options,
+  ...args: Arguments
+) => Effect.Effect<void, unknown, R | Layer.Layer.Success<typeof platform> | Library>
 
-const answer = (version: string, args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const { logFormat, logLevel, request } = yield* readArguments(commands, args).pipe(reportingFailure({}))
-    const level = Option.getOrElse(logLevel, () => LogLevel.Info)
-    yield* execute(version, request).pipe(
-      Logger.withMinimumLogLevel(level),
-      reportingFailure({ isDebugging: LogLevel.lessThanEqual(level, LogLevel.Debug), logFormat })
-    )
+/** Loads the HTTP client, too, which takes as long as all that the others need. */
+const fetching = (load: () => Promise<Run<HttpClient.HttpClient>>) => async (): Promise<Run> => {
+  const [{ layer }, run] = await Promise.all([import("./layers/httpClient/HttpClientNode.ts"), load()])
+  return (options, ...args) => Effect.provide(run(options, ...args), layer)
+}
+
+const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
+  init: async () => (await import("./layers/cli/init.ts")).run,
+  start: fetching(async () => (await import("./layers/cli/start.ts")).run),
+  status: async () => (await import("./layers/cli/status.ts")).run,
+  fleet: async () => (await import("./layers/cli/fleet.ts")).run,
+  fetch: fetching(async () => (await import("./layers/cli/fetch.ts")).run),
+  check: fetching(async () => (await import("./layers/cli/check.ts")).run),
+  verify: fetching(async () => (await import("./layers/cli/verify.ts")).run),
+  versions: fetching(async () => (await import("./layers/cli/versions.ts")).run),
+  diff: fetching(async () => (await import("./layers/cli/diff.ts")).run),
+  rollback: fetching(async () => (await import("./layers/cli/undo.ts")).rollback),
+  hold: fetching(async () => (await import("./layers/cli/undo.ts")).hold),
+  release: fetching(async () => (await import("./layers/cli/undo.ts")).release),
+  resume: fetching(async () => (await import("./layers/cli/undo.ts")).resume),
+  types: fetching(async () => (await import("./layers/cli/types.ts")).run),
+  stop: async () => (await import("./layers/cli/stop.ts")).run,
+  watch: fetching(async () => {
+    const webhooks = await import("./layers/sources/airtable/watchWebhooks.ts")
+    return (await import("./layers/cli/watch.ts")).makeRun(webhooks)
   })
+}
 
-const execute = <E, R>(version: string, request: Request<E, R>): Effect.Effect<void, E, R> => {
-  switch (request._tag) {
-    case "Help":
-      return Console.log(Option.match(request.command, { onNone: () => overview(version), onSome: helpText }))
-    case "Version":
-      return Console.log(version)
-    case "Completions":
-      return Console.log(completionScript(request.shell, commands, Object.values(globalOptions)))
-    case "Run":
-      return request.run
-  }
+/** Loads the command and runs it. */
+export const execute = ({ args, name, options }: Given) =>
+  Effect.flatMap(Effect.promise(commands[name]), (run) => run(options, ...args))
+
+const answer = (given: Given) => {
+  const { logFormat, logLevel = "info" } = given.options
+  const level = LogLevel.allLevels.find(({ _tag }) => _tag.toLowerCase() === logLevel) ?? LogLevel.Info
+  return execute(given).pipe(
+    Logger.withMinimumLogLevel(level),
+    reportingFailure({ isDebugging: LogLevel.lessThanEqual(level, LogLevel.Debug), logFormat })
+  )
 }
 
 /** In one message for people, or in one JSON line for programs. */
 const reportingFailure = ({
-  isDebugging = false,
-  logFormat = Option.none()
+  isDebugging,
+  logFormat
 }: {
-  readonly isDebugging?: boolean
-  readonly logFormat?: Option.Option<string>
+  readonly isDebugging: boolean
+  readonly logFormat: LogFormat | undefined
 }) =>
   Effect.tapErrorCause((cause: Cause.Cause<unknown>) => {
     if (Cause.isInterruptedOnly(cause)) {
       return Effect.void
     }
     const text = failureText(cause, isDebugging)
-    return Option.contains(logFormat, "json")
+    return logFormat === "json"
       ? Effect.logFatal(text).pipe(logTo({ format: "json", write: console.error }))
       : Console.error(text)
   })
@@ -136,14 +123,18 @@ const fitting = (stream: NodeJS.WriteStream, args: ReadonlyArray<unknown>): Read
     ? args
     : args.map((arg) => (typeof arg === "string" ? stripVTControlCharacters(arg) : arg))
 
-/** Does what the arguments of the process say, and ends the process. */
-export const run = (version: string): void => {
+/** Runs the command, and ends the process. */
+export const run = (given: Given): void => {
   endFirmly()
   outliveOutput()
-  answer(version, process.argv.slice(2)).pipe(
+  answer(given).pipe(
     withFittingColours,
     logTo({ format: "text", write: console.error }),
     Effect.provide(platform),
+    Effect.provideService(
+      Library,
+      Effect.promise(() => import("./index.ts"))
+    ),
     NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })
   )
 }

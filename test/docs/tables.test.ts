@@ -3,27 +3,13 @@
  */
 import { readdirSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
+import type { Argument, Command } from "commander"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { maxEvents, maxEventsSize } from "../../src/internal/eventRing.ts"
 import { jsonText } from "../../src/internal/JsonText.ts"
-import { nameOf } from "../../src/layers/cli/Command.ts"
-import * as check from "../../src/layers/cli/check.ts"
-import * as diff from "../../src/layers/cli/diff.ts"
-import * as fetch from "../../src/layers/cli/fetch.ts"
-import * as fleet from "../../src/layers/cli/fleet.ts"
-import * as init from "../../src/layers/cli/init.ts"
-import { globalOptions } from "../../src/layers/cli/options.ts"
-import { commands } from "../../src/layers/cli/overview.ts"
-import * as start from "../../src/layers/cli/start.ts"
-import * as status from "../../src/layers/cli/status.ts"
-import * as stop from "../../src/layers/cli/stop.ts"
-import * as types from "../../src/layers/cli/types.ts"
-import * as undo from "../../src/layers/cli/undo.ts"
-import * as verify from "../../src/layers/cli/verify.ts"
-import * as versions from "../../src/layers/cli/versions.ts"
-import * as watch from "../../src/layers/cli/watch.ts"
+import { makeProgram } from "../../src/layers/cli/program.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
 import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
@@ -43,7 +29,6 @@ import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTranspo
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableSource.ts"
-import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
 import { DirectusOptions } from "../../src/layers/sources/directus/DirectusOptions.ts"
 import { FolderOptions } from "../../src/layers/sources/folder/FolderSource.ts"
 import { JsonDocumentOptions, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
@@ -51,6 +36,10 @@ import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { DispatchError } from "../../src/services/CommandBus.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
+
+const program = makeProgram("1.2.3", () => {})
+
+const argumentName = (argument: Argument) => (argument.required ? argument.name() : `[${argument.name()}]`)
 
 const tablesBelow = (page: string, heading: string) => rowsOf(below(heading, read(page)))
 
@@ -145,35 +134,23 @@ describe("the options of", () => {
 })
 
 describe("the options of vitrine", () => {
-  const declared = {
-    "every command": Object.values(globalOptions),
-    init: init.command.options,
-    start: start.makeCommand({}).options,
-    status: status.command.options,
-    fleet: fleet.command.options,
-    fetch: fetch.makeCommand({}).options,
-    stop: stop.command.options,
-    check: check.makeCommand({}).options,
-    verify: verify.makeCommand({}).options,
-    versions: versions.makeCommand({}).options,
-    diff: diff.makeCommand({}).options,
-    rollback: undo.makeRollback({}).options,
-    hold: undo.makeHold({}).options,
-    release: undo.makeRelease({}).options,
-    resume: undo.makeResume({}).options,
-    types: types.makeCommand({}).options,
-    watch: watch.makeCommand(watchWebhooks).options
-  } satisfies Record<keyof typeof commands | "every command", unknown>
+  const declared = [
+    { command: "every command", options: program.createHelp().visibleOptions(program) },
+    ...program.commands.map((command) => ({
+      command: command.name(),
+      options: command.options
+    }))
+  ]
 
   const documented = (command: string) =>
     tablesBelow("docs/operate.md", "## Commands").flatMap(([option = "", commands = ""]) =>
       commands.split(", ").includes(command) ? codeIn(option) : []
     )
 
-  it.each(Object.entries(declared))("%s are in a table", (command, options) => {
-    // A long list of choices has a name in the table.
+  it.each(declared)("$command are in a table", ({ command, options }) => {
     const named = documented(command).map((option) => option.replace(/ .*/, ""))
-    expect(named.sort()).toEqual(options.map((option) => nameOf(option).replace(/ .*/, "")).sort())
+    const names = options.map(({ long }) => long)
+    expect(named.sort()).toEqual(names.sort())
   })
 })
 
@@ -219,7 +196,9 @@ describe("the tables name", () => {
     const documented = namesIn(tablesBelow("docs/operate.md", "## Commands")).filter((name) =>
       name.startsWith("vitrine ")
     )
-    expect(documented).toEqual(Object.values(commands).map(({ usage }) => `vitrine ${usage}`))
+    const usageOf = (command: Command) =>
+      ["vitrine", command.name(), ...command.registeredArguments.map(argumentName)].join(" ")
+    expect(documented).toEqual(program.commands.map(usageOf))
   })
 
   it("the problems by their codes", () => {

@@ -3,21 +3,35 @@
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import type { Command } from "../../src/layers/cli/Command.ts"
-import { readArguments } from "../../src/layers/cli/readArguments.ts"
+import { execute } from "../../src/commandLine.ts"
+import * as vitrine from "../../src/index.ts"
+import { Library } from "../../src/layers/cli/Library.ts"
+import { type Given, makeProgram } from "../../src/layers/cli/program.ts"
 
-/** Carries the command out, and gives what it says on standard output. */
-export const says = <E, R>(command: Command<E, R>, ...args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const said: Array<string> = []
-    const console = yield* Console.consoleWith(Effect.succeed)
-    const { request } = yield* readArguments([command], args)
-    if (request._tag !== "Run") {
-      return yield* Effect.dieMessage(`These are no arguments to run a command: ${args.join(" ")}`)
-    }
-    yield* Console.withConsole(request.run, {
-      ...console,
-      log: (text) => Effect.sync(() => void said.push(String(text)))
+/** What is run with these arguments. A mistake in them is thrown. */
+export const given = async (...args: ReadonlyArray<string>): Promise<Given> => {
+  const all: Array<Given> = []
+  await makeProgram("1.2.3", (given) => void all.push(given)).parseAsync(args, { from: "user" })
+  const [first] = all
+  if (first === undefined) {
+    throw new Error(`These arguments run no command: ${args.join(" ")}`)
+  }
+  return first
+}
+
+/** Runs the command with what configurations import as `vitrine`, and gives what it says on standard output. */
+export const saysWith =
+  (library: object) =>
+  (...args: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const console = yield* Console.consoleWith(Effect.succeed)
+      const running = execute(yield* Effect.promise(() => given(...args)))
+      yield* Console.withConsole(running, {
+        ...console,
+        log: (text) => Effect.sync(() => void said.push(String(text)))
+      }).pipe(Effect.provideService(Library, Effect.succeed(library)))
+      return said
     })
-    return said
-  })
+
+export const says = saysWith(vitrine)

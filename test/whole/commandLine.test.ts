@@ -407,9 +407,9 @@ export default defineConfig({
     Effect.gen(function* () {
       const { folder } = yield* project
       const modules = new URL("../../dist/commandLine.js", import.meta.url)
-      const program = `(await import(${JSON.stringify(modules)})).run("1.2.3")`
-      const args = ["--input-type=module", "-e", program, "--", "x", "--version"]
-      expect(yield* outputOf(process.execPath, args, folder)).toBe("1.2.3")
+      const program = `(await import(${JSON.stringify(modules)})).run({ name: "init", options: {}, args: ["new"] })`
+      const args = ["--input-type=module", "-e", program]
+      expect(yield* outputOf(process.execPath, args, folder)).toContain("made   vitrine.config.ts")
     })
   )
 
@@ -447,17 +447,18 @@ export default defineConfig({
       expect(version).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\s*$/) })
       const help = yield* Effect.flatMap(run(["--help"]), ({ ended }) => ended)
       expect(help.status).toBe(0)
-      for (const word of ["start", "fetch", "--config"]) {
+      for (const word of ["start", "fetch", "--log-level"]) {
         expect(help.stdout).toContain(word)
       }
       expect(yield* Effect.flatMap(run([]), ({ ended }) => ended)).toEqual(help)
       const { stdout } = yield* Effect.flatMap(run(["start", "--help"]), ({ ended }) => ended)
-      expect(stdout).toContain("vitrine start [--config FILE] [--detach] ")
+      expect(stdout).toContain("Usage: vitrine start [options]")
+      expect(stdout).toContain("--config <FILE>")
       expect(stdout).not.toContain("\u001b")
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
       expect(unknown.stderr).toBe(
-        'There is no command "strat"; there are check, diff, fetch, fleet, hold, init, release, resume, rollback, start, status, stop, tables, types, verify, versions, watch. Did you mean start? See: vitrine --help\n'
+        "error: unknown command 'strat'\n(Did you mean start?)\nSee: vitrine --help\n"
       )
     })
   )

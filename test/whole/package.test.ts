@@ -69,7 +69,7 @@ layer(environment, {
         ...Object.keys(dependencies)
       ])
       // What the bundles load as it is installed.
-      for (const name of ["jiti", "neverthrow"]) {
+      for (const name of ["commander", "jiti", "neverthrow"]) {
         bundled.delete(name)
       }
       for (const name of bundled) {

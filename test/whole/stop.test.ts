@@ -18,7 +18,6 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { hashOf } from "../../src/internal/socketFile.ts"
-import { command } from "../../src/layers/cli/stop.ts"
 import { startHolder } from "../support/holder.ts"
 import * as Received from "../support/Received.ts"
 import { says } from "../support/says.ts"
@@ -43,7 +42,7 @@ const unreachable = Effect.gen(function* () {
   return { ...holder, folder, socket }
 })
 
-const stop = (folder: string) => says(command, "stop", "--config", `${folder}/vitrine.config.mjs`)
+const stop = (folder: string) => says("stop", "--config", `${folder}/vitrine.config.mjs`)
 
 /** Waits until somebody waits to look again, as is done every 50 milliseconds: whoever still looks is let look. */
 const isLookedAfter = eventually(

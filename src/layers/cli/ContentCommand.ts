@@ -5,7 +5,6 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { withPrivate } from "../../internal/privateFiles.ts"
@@ -23,21 +22,12 @@ import {
   loadConfiguration,
   locateConfiguration
 } from "../controller/loadConfiguration.ts"
-import * as Command from "./Command.ts"
 import { endableAtOnce } from "./ending.ts"
+import { Library } from "./Library.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
-import { configOption, envFileOption, logFormatOption, runDirOption } from "./options.ts"
-import { commands } from "./overview.ts"
-import type { Parameters, Values } from "./Parameter.ts"
+import type { Arguments, CommandName, Options } from "./options.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
-
-const contentOptions = {
-  config: configOption,
-  envFile: envFileOption,
-  logFormat: logFormatOption,
-  runDir: runDirOption
-}
 
 interface Asked {
   readonly command: { readonly type: string }
@@ -49,53 +39,34 @@ interface Asked {
   readonly triesConfiguration?: boolean
 }
 
-interface ContentCommand<P extends Parameters, A, I> extends Omit<Asked, "command"> {
+interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   /** As in `content.fetch`. */
-  readonly name: keyof typeof commands
-  /** Beside those that all have. */
-  readonly parameters: P
-  readonly fields?: (values: Values<P>) => Readonly<Record<string, string>>
+  readonly name: CommandName
+  /** What the command says beside its type. */
+  readonly fields?: (...args: Arguments) => Readonly<Record<string, string>>
   /** What the command returns. */
   readonly result: Schema.Schema<A, I>
   /** What is to be said of that. */
-  readonly report: (result: A, values: Values<P>, ran: { readonly isHere: boolean }) => Effect.Effect<void>
+  readonly report: (result: A, options: Options, ran: { readonly isHere: boolean }) => Effect.Effect<void>
 }
 
-/** Gives the command for the library that configurations import as `vitrine`. */
 export const make =
-  <P extends Parameters, A, I>({
-    fields = () => ({}),
-    name,
-    parameters,
-    report,
-    result: schema,
-    ...asked
-  }: ContentCommand<P, A, I>) =>
-  (library: object): Command.Command<Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient> =>
-    Command.make({
-      name,
-      description: commands[name].description,
-      parameters: { ...contentOptions, ...parameters },
-      run: (values: Values<typeof contentOptions> & Values<P>) =>
-        Effect.gen(function* () {
-          const command = { ...fields(values), type: `content.${name}` }
-          const { isHere, result } = yield* runCommand(library, values, { ...asked, command })
-          yield* report(yield* decodeResult(schema, result), values, { isHere })
-        })
+  <A, I>({ fields = () => ({}), name, report, result: schema, ...asked }: ContentCommand<A, I>) =>
+  (
+    options: Options,
+    ...args: Arguments
+  ): Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Library> =>
+    Effect.gen(function* () {
+      const command = { ...fields(...args), type: `content.${name}` }
+      const { isHere, result } = yield* runCommand(options, { ...asked, command })
+      yield* report(yield* decodeResult(schema, result), options, { isHere })
     })
 
 /** The version that was named, as a field of a command. */
-export const versionField = Option.match({
-  onNone: () => ({}),
-  onSome: (versionId: string) => ({ versionId })
-})
+export const versionField = (versionId: string | undefined) => (versionId === undefined ? {} : { versionId })
 
 /** What the command returned, and where it ran. */
-const runCommand = (
-  library: object,
-  { config, envFile, logFormat, runDir }: Values<typeof contentOptions>,
-  content: Asked
-) =>
+const runCommand = ({ config, envFile, logFormat = "text", runDir }: Options, content: Asked) =>
   Effect.gen(function* () {
     yield* loadEnvironment(envFile)
     const path = yield* Path.Path
@@ -103,10 +74,10 @@ const runCommand = (
     const display = yield* makeProgressDisplay
     return yield* runThere(file, content, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
-      Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
+      Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), runDir)),
       Effect.catchTag("vitrine/ControllerNotRunning", () =>
-        runHere(file, library, content, display).pipe(
-          withPrivate(file, ...Option.toArray(envFile)),
+        runHere(file, content, display).pipe(
+          withPrivate(file, ...(envFile === undefined ? [] : [envFile])),
           Effect.map((result) => ({ result, isHere: true }))
         )
       ),
@@ -146,7 +117,8 @@ class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitri
 }
 
 const runHere = Effect.fnUntraced(
-  function* (file: string, library: object, { command, isOnDisk }: Asked, display: ProgressDisplay) {
+  function* (file: string, { command, isOnDisk }: Asked, display: ProgressDisplay) {
+    const library = yield* Effect.flatten(Library)
     const loaded = yield* endableAtOnce(loadConfiguration(file, library))
     const configuration = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
@@ -162,7 +134,7 @@ const runHere = Effect.fnUntraced(
       Effect.mapError(inFile(file))
     )
   },
-  (effect, _file, _library, { interrupted }, display) =>
+  (effect, _file, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.here))
 )
 

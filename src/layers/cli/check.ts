@@ -2,7 +2,6 @@
  * `vitrine check`
  */
 import * as Console from "effect/Console"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
@@ -10,20 +9,10 @@ import { ContentCheck } from "../../services/ContentCheck.ts"
 import { ContentSample, type SampledDocument } from "../../services/ContentSample.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import { changeLines } from "./diff.ts"
-import { jsonOption } from "./options.ts"
-import * as Parameter from "./Parameter.ts"
 
-export const makeCommand = ContentCommand.make({
+export const run = ContentCommand.make({
   name: "check",
-  parameters: {
-    source: Parameter.argument({
-      name: "SOURCE",
-      description:
-        "The id of a source: says what is in the first page of each of its documents. Default: all are fetched."
-    }),
-    json: jsonOption
-  },
-  fields: ({ source }) => Option.match(source, { onNone: () => ({}), onSome: (source) => ({ source }) }),
+  fields: (source) => (source === undefined ? {} : { source }),
   result: Schema.Union(ContentCheck, ContentSample),
   isOnDisk: false,
   triesConfiguration: true,

@@ -1,45 +1,45 @@
 /**
  * Completion scripts for shells.
  */
-import type { Command } from "./Command.ts"
-import type { Parameter } from "./Parameter.ts"
+import type { Command, Option } from "commander"
 
 export const shells = ["bash", "zsh", "fish", "sh"] as const
 export type Shell = (typeof shells)[number]
 
 /** A script that completes the commands, their options, and those values of options of which there are only a few. */
-export const completionScript = (
-  shell: Shell,
-  commands: ReadonlyArray<Command>,
-  everywhere: ReadonlyArray<Parameter<unknown>>
-): string => {
+export const completionScript = (shell: Shell, program: Command): string => {
   switch (shell) {
     case "bash":
     case "sh":
-      return bash(commands, everywhere)
+      return bash(program)
     case "zsh":
       return `autoload -U +X compinit && compinit
 autoload -U +X bashcompinit && bashcompinit
-${bash(commands, everywhere)}`
+${bash(program)}`
     case "fish":
-      return fish(commands, everywhere)
+      return fish(program)
   }
 }
 
-type Options = ReadonlyArray<Parameter<unknown>>
+/** With `--help`, which is none of `options`. */
+const globalOptions = (program: Command): ReadonlyArray<Option> =>
+  program.createHelp().visibleOptions(program)
 
 /** Where nothing is suggested, files are. */
-const bash = (commands: ReadonlyArray<Command>, everywhere: Options): string => {
-  const names = commands.map(({ name }) => name).sort()
-  const wordsOf = (options: Options) =>
+const bash = (program: Command): string => {
+  const names = program.commands.map((command) => command.name()).sort()
+  const everywhere = globalOptions(program)
+  const wordsOf = (options: ReadonlyArray<Option>) =>
     [...options, ...everywhere]
-      .map(({ name }) => `--${name}`)
+      .map((option) => `--${option.name()}`)
       .sort()
       .join(" ")
-  const valuesOf = (command: string, options: Options) =>
-    options
-      .filter(({ value }) => value._tag === "Some")
-      .map(({ choices, name }) => `    "${command} --${name}") words="${choices.join(" ")}" ;;`)
+  const valuesOf = (command: string, options: ReadonlyArray<Option>) =>
+    [...options, ...everywhere]
+      .filter(({ required }) => required)
+      .map(
+        (option) => `    "${command} --${option.name()}") words="${(option.argChoices ?? []).join(" ")}" ;;`
+      )
   return `_vitrine_bash_completions() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" words each
   for each in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
@@ -48,40 +48,32 @@ const bash = (commands: ReadonlyArray<Command>, everywhere: Options): string => 
     esac
   done
   case "$command" in
-${commands.map(({ name, options }) => `    ${name}) words="${wordsOf(options)}" ;;`).join("\n")}
+${program.commands.map((command) => `    ${command.name()}) words="${wordsOf(command.options)}" ;;`).join("\n")}
     *) words="${names.join(" ")} ${wordsOf([])}" ;;
   esac
   case "$command $previous" in
-${[
-  ...commands.flatMap(({ name, options }) => valuesOf(name, [...options, ...everywhere])),
-  ...valuesOf("", everywhere)
-].join("\n")}
+${[...program.commands.flatMap((command) => valuesOf(command.name(), command.options)), ...valuesOf("", [])].join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _vitrine_bash_completions vitrine`
 }
 
-const fish = (commands: ReadonlyArray<Command>, everywhere: Options): string => {
+const fish = (program: Command): string => {
   const quote = (text: string) => `'${text.replace(/['\\]/g, "\\$&")}'`
-  const option = (condition: string, { choices, description, name, value }: Parameter<unknown>) =>
-    [
-      "complete -c vitrine",
-      condition,
-      `-l ${name}`,
-      value._tag === "None" ? "" : choices.length > 0 ? `-x -a ${quote(choices.join(" "))}` : "-r",
-      `-d ${quote(description)}`
-    ]
-      .filter((part) => part !== "")
-      .join(" ")
+  const line = (condition: string, option: Option) => {
+    const { argChoices = [], description, required } = option
+    const value = argChoices.length > 0 ? ` -x -a ${quote(argChoices.join(" "))}` : required ? " -r" : ""
+    return `complete -c vitrine${condition} -l ${option.name()}${value} -d ${quote(description)}`
+  }
   return [
-    ...commands.map(
-      ({ description, name }) =>
-        `complete -c vitrine -n __fish_use_subcommand -f -a ${name} -d ${quote(description)}`
+    ...program.commands.map(
+      (command) =>
+        `complete -c vitrine -n __fish_use_subcommand -f -a ${command.name()} -d ${quote(command.description())}`
     ),
-    ...everywhere.map((each) => option("", each)),
-    ...commands.flatMap(({ name, options }) =>
-      options.map((each) => option(`-n '__fish_seen_subcommand_from ${name}'`, each))
+    ...globalOptions(program).map((option) => line("", option)),
+    ...program.commands.flatMap((command) =>
+      command.options.map((option) => line(` -n '__fish_seen_subcommand_from ${command.name()}'`, option))
     )
   ].join("\n")
 }

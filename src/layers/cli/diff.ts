@@ -2,7 +2,6 @@
  * `vitrine diff`
  */
 import * as Console from "effect/Console"
-import * as Option from "effect/Option"
 import { printableJson, printableLine } from "../../internal/printable.ts"
 import {
   type Changes,
@@ -12,31 +11,15 @@ import {
 } from "../../services/ContentDiff.ts"
 import { recordTitle, valueWords } from "../status/changes.ts"
 import * as ContentCommand from "./ContentCommand.ts"
-import { jsonOption } from "./options.ts"
-import * as Parameter from "./Parameter.ts"
 
-export const makeCommand = ContentCommand.make({
+export const run = ContentCommand.make({
   name: "diff",
-  parameters: {
-    from: Parameter.argument({
-      name: "A",
-      description: "The id of a version on disk. Default: the one before B; the active one, where B waits."
-    }),
-    to: Parameter.argument({
-      name: "B",
-      description: "The version that is compared with it. Default: the latest one."
-    }),
-    json: jsonOption
-  },
-  fields: ({ from, to }) => ({ ...field("from", from), ...field("to", to) }),
+  fields: (from, to) => ({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }),
   result: ContentDiff,
   isOnDisk: true,
   interrupted: { there: "Interrupted.", here: "Interrupted." },
   report: (diff, { json }) => Console.log(json ? printableJson(diff, 2) : diffText(diff))
 })
-
-const field = (name: "from" | "to", value: Option.Option<string>) =>
-  Option.match(value, { onNone: () => ({}), onSome: (versionId) => ({ [name]: versionId }) })
 
 const diffText = ({ from, to, ...changes }: ContentDiff): string => {
   const lines = changeLines(changes)

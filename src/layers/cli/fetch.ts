@@ -6,9 +6,8 @@ import { printableJson } from "../../internal/printable.ts"
 import { FetchOutcome } from "../../services/ContentEvents.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 
-export const makeCommand = ContentCommand.make({
+export const run = ContentCommand.make({
   name: "fetch",
-  parameters: {},
   result: FetchOutcome,
   isOnDisk: false,
   interrupted: {

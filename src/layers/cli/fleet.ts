@@ -8,10 +8,8 @@ import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { playersOf, takesReports } from "../status/players.ts"
 import { contentsOf } from "../status/slices.ts"
-import * as Command from "./Command.ts"
-import { configOption, jsonOption, runDirOption } from "./options.ts"
-import { commands } from "./overview.ts"
-import { asking, show, watchOption } from "./showing.ts"
+import type { Options } from "./options.ts"
+import { asking, show } from "./showing.ts"
 import { fleetText } from "./terminal/fleetText.ts"
 import { isColourful, makePalette } from "./terminal/statusText.ts"
 
@@ -27,30 +25,26 @@ export class TakesNoReports extends Schema.TaggedError<TakesNoReports>()("vitrin
   }
 }
 
-export const command = Command.make({
-  name: "fleet",
-  description: commands.fleet.description,
-  parameters: { config: configOption, json: jsonOption, runDir: runDirOption, watch: watchOption },
-  run: ({ config, json, runDir, watch }) => {
-    const palette = makePalette(isColourful(process.stdout))
-    const text = Effect.gen(function* () {
-      const client = yield* IpcClient
-      const state = yield* client.state
-      const now = yield* Clock.currentTimeMillis
-      if (!takesReports(state)) {
-        const [hub] = contentsOf(state).flatMap(([, { reports }]) =>
-          reports === undefined ? [] : [reports.to]
-        )
-        return yield* new TakesNoReports({ hub })
-      }
-      const players = playersOf(state, now)
-      return json
-        ? printableJson(players, watch ? 0 : 2)
-        : fleetText(players, { ...sizeOf(process.stdout), now, palette })
-    })
-    return show(asking(config, runDir)(text), watch)
-  }
-})
+export const run = (options: Options) => {
+  const { json = false, watch = false } = options
+  const palette = makePalette(isColourful(process.stdout))
+  const text = Effect.gen(function* () {
+    const client = yield* IpcClient
+    const state = yield* client.state
+    const now = yield* Clock.currentTimeMillis
+    if (!takesReports(state)) {
+      const [hub] = contentsOf(state).flatMap(([, { reports }]) =>
+        reports === undefined ? [] : [reports.to]
+      )
+      return yield* new TakesNoReports({ hub })
+    }
+    const players = playersOf(state, now)
+    return json
+      ? printableJson(players, watch ? 0 : 2)
+      : fleetText(players, { ...sizeOf(process.stdout), now, palette })
+  })
+  return show(asking(options)(text), watch)
+}
 
 /** Without a terminal there is room for everything. */
 const sizeOf = ({ columns, isTTY, rows }: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">) =>

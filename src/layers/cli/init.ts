@@ -10,9 +10,7 @@ import * as Schema from "effect/Schema"
 import { remove } from "../../internal/heldOpen.ts"
 import { makePath } from "../../internal/makePath.ts"
 import { explain } from "../../internal/systemError.ts"
-import * as Command from "./Command.ts"
-import { commands } from "./overview.ts"
-import * as Parameter from "./Parameter.ts"
+import type { Options } from "./options.ts"
 import { type Kind, readTemplate } from "./templates.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("vitrine/FileNotMade", {
@@ -112,38 +110,16 @@ const stepsOf: Readonly<Record<Kind, string>> = {
   )
 }
 
-export const command = Command.make({
-  name: "init",
-  description: commands.init.description,
-  parameters: {
-    folder: Parameter.withDefault(
-      Parameter.argument({ name: "DIR", description: "The folder of the project. Default: this one." }),
-      "."
-    ),
-    page: Parameter.flag({
-      name: "page",
-      description: "Also make a page that shows the content, which the controller serves."
-    }),
-    vite: Parameter.flag({
-      name: "vite",
-      description: "The same as a project of Vite, in TypeScript."
-    }),
-    react: Parameter.flag({
-      name: "react",
-      description: "The same as a project of Vite, with React."
-    })
-  },
-  run: ({ folder, page, react, vite }) =>
-    Effect.gen(function* () {
-      const path = yield* Path.Path
-      const kind = react ? "react" : vite ? "vite" : page ? "page" : "project"
-      for (const [name, content] of Object.entries(readTemplate(kind))) {
-        const file = path.join(folder, ...name.split("/"))
-        const isMade = yield* make(file, content)
-        yield* Console.log(
-          isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
-        )
-      }
-      yield* Console.log(stepsOf[kind])
-    })
-})
+export const run = ({ page = false, react = false, vite = false }: Options, folder = ".") =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const kind = react ? "react" : vite ? "vite" : page ? "page" : "project"
+    for (const [name, content] of Object.entries(readTemplate(kind))) {
+      const file = path.join(folder, ...name.split("/"))
+      const isMade = yield* make(file, content)
+      yield* Console.log(
+        isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
+      )
+    }
+    yield* Console.log(stepsOf[kind])
+  })

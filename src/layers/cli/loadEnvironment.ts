@@ -4,7 +4,6 @@
 import { readFileSync } from "node:fs"
 import { parseEnv } from "node:util"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { messageOf } from "../../internal/SerializedError.ts"
 
@@ -18,15 +17,13 @@ export class EnvironmentFileUnusable extends Schema.TaggedError<EnvironmentFileU
 }
 
 /** Sets what the file says and the environment does not. */
-export const loadEnvironment = (file: Option.Option<string>) =>
-  Option.match(file, {
-    onNone: () => Effect.void,
-    onSome: (path) =>
-      Effect.try({
+export const loadEnvironment = (path: string | undefined) =>
+  path === undefined
+    ? Effect.void
+    : Effect.try({
         try: () => setMissing(parseEnv(decode(readFileSync(path)))),
         catch: (error) => new EnvironmentFileUnusable({ path, detail: messageOf(error) })
       })
-  })
 
 /** Windows writes UTF-16, or UTF-8 with a mark, which `process.loadEnvFile` would take for a part of the first name. */
 const decode = (content: Uint8Array): string => {

@@ -5,26 +5,20 @@ import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
-import * as Parameter from "./Parameter.ts"
+import type { Options } from "./options.ts"
 import { makeLiveText } from "./terminal/liveText.ts"
 import { failureText } from "./terminal/log.ts"
 
-export const watchOption = Parameter.flag({
-  name: "watch",
-  description: "Go on showing it, once a second, until Ctrl-C."
-})
-
 /** Asks the controller of this configuration file, whose socket is in this folder. */
 export const asking =
-  (config: Option.Option<string>, runDir: Option.Option<string>) =>
+  ({ config, runDir }: Options) =>
   <A, E, R>(question: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       const file = yield* locateConfiguration(config)
-      const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
+      const client = IpcClientSocket.layerOfFolder(path.dirname(file), runDir)
       return yield* Effect.provide(question, client)
     })
 

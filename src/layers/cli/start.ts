@@ -31,66 +31,38 @@ import {
   loadConfiguration,
   locateConfiguration
 } from "../controller/loadConfiguration.ts"
-import * as Command from "./Command.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { endableAtOnce } from "./ending.ts"
+import { Library } from "./Library.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
-import { configOption, envFileOption, logFormatOption, runDirOption } from "./options.ts"
-import { commands } from "./overview.ts"
-import * as Parameter from "./Parameter.ts"
-import { type LogFormat, logTo } from "./terminal/log.ts"
+import type { LogFormat, Options } from "./options.ts"
+import { logTo } from "./terminal/log.ts"
 import { openLogFile } from "./terminal/logFile.ts"
 
-const detach = Parameter.flag({
-  name: "detach",
-  description: "Go on in the background, and return when it is ready. The log goes to a file."
-})
-
-const logFile = Parameter.text({
-  name: "log-file",
-  value: "FILE",
-  description:
-    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
-})
-
-/** `library` is what configurations import as `vitrine`. */
-export const makeCommand = (library: object) =>
-  Command.make({
-    name: "start",
-    description: commands.start.description,
-    parameters: {
-      config: configOption,
-      detach,
-      envFile: envFileOption,
-      logFile,
-      logFormat: logFormatOption,
-      runDir: runDirOption
-    },
-    run: ({ config, detach, envFile, logFile, logFormat, runDir }) =>
-      Effect.gen(function* () {
-        yield* loadEnvironment(envFile)
-        const file = yield* locateConfiguration(config)
-        const runFolder = Option.getOrUndefined(runDir)
-        yield* detach
-          ? startInBackground({ file, logFile, logFormat, runFolder })
-          : runHere(file, library, runFolder).pipe(
-              withPrivate(file, ...Option.toArray(envFile)),
-              (running) => withLog(running, logFile, logFormat),
-              Effect.scoped
-            )
-      })
+export const run = ({ config, detach = false, envFile, logFile, logFormat = "text", runDir }: Options) =>
+  Effect.gen(function* () {
+    yield* loadEnvironment(envFile)
+    const file = yield* locateConfiguration(config)
+    yield* detach
+      ? startInBackground({ file, logFile, logFormat, runDir })
+      : runHere(file, runDir).pipe(
+          withPrivate(file, ...(envFile === undefined ? [] : [envFile])),
+          (running) => withLog(running, logFile, logFormat),
+          Effect.scoped
+        )
   })
 
-const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
+const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+  const library = yield* Effect.flatten(Library)
   const configuration = yield* endableAtOnce(loadConfiguration(file, library))
   const asked = yield* Deferred.make<void>()
   // A controller that is refused here leaves the log to the one that runs.
   const endpoint = IpcServer.make({
     folder: configuration.cwd,
-    runFolder,
+    runFolder: runDir,
     configuration: sha256OfText(text),
     stop: Deferred.succeed(asked, undefined)
   }).pipe(
@@ -142,22 +114,16 @@ export const reportChange = Effect.fnUntraced(function* (file: string, loaded: s
   )
 })
 
-const withLog = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  logFile: Option.Option<string>,
-  format: LogFormat
-) =>
-  Option.match(logFile, {
-    onNone: () => logTo({ format, write: console.error })(effect),
-    onSome: (file) =>
-      Effect.gen(function* () {
-        const write = yield* openLogFile(file)
+const withLog = <A, E, R>(effect: Effect.Effect<A, E, R>, logFile: string | undefined, format: LogFormat) =>
+  logFile === undefined
+    ? logTo({ format, write: console.error })(effect)
+    : Effect.gen(function* () {
+        const write = yield* openLogFile(logFile)
         return yield* effect.pipe(
           Effect.tapErrorCause(logFailure),
           logTo({ format, write, time: (date) => date.toISOString() })
         )
       })
-  })
 
 /** For those who did not see it; the log of a controller that runs already belongs to that one. */
 const logFailure = (cause: Cause.Cause<unknown>) =>
@@ -167,20 +133,20 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
 
 interface BackgroundOptions {
   readonly file: string
-  readonly logFile: Option.Option<string>
+  readonly logFile: string | undefined
   readonly logFormat: LogFormat
-  readonly runFolder: string | undefined
+  readonly runDir: string | undefined
 }
 
 const startInBackground = Effect.fnUntraced(function* ({
   file,
   logFile,
   logFormat,
-  runFolder
+  runDir
 }: BackgroundOptions) {
   const path = yield* Path.Path
-  const { folder } = yield* locateController(path.dirname(file), runFolder)
-  const log = path.resolve(Option.getOrElse(logFile, () => path.join(folder, "controller.log")))
+  const { folder } = yield* locateController(path.dirname(file), runDir)
+  const log = path.resolve(logFile ?? path.join(folder, "controller.log"))
   const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
   const pid = yield* startDetached({
     args: [
@@ -189,14 +155,14 @@ const startInBackground = Effect.fnUntraced(function* ({
       ...["--config", file],
       ...["--log-file", log],
       ...["--log-format", logFormat],
-      ...(runFolder === undefined ? [] : ["--run-dir", folder])
+      ...(runDir === undefined ? [] : ["--run-dir", folder])
     ],
     errorFile: path.join(folder, "errors.log")
   })
   yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
   const failure = yield* Effect.provide(
     firstFetchFailure,
-    IpcClientSocket.layerOfFolder(path.dirname(file), runFolder)
+    IpcClientSocket.layerOfFolder(path.dirname(file), runDir)
   )
   if (Option.isSome(failure)) {
     yield* Console.error(`The first fetch failed; the controller goes on. ${printableLine(failure.value)}`)

@@ -21,9 +21,7 @@ import { readPidFile } from "../control/pidFile.ts"
 import { type ControllerPaths, locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import { lockHolder } from "../folderLock/FolderLock.ts"
-import * as Command from "./Command.ts"
-import { configOption, runDirOption } from "./options.ts"
-import { commands } from "./overview.ts"
+import type { Options } from "./options.ts"
 
 /** How long a controller takes to end. */
 const gracePeriod = "2 seconds"
@@ -43,27 +41,22 @@ export class NotStopped extends Schema.TaggedError<NotStopped>()("vitrine/NotSto
 
 const inBrackets = (pid: number | undefined) => (pid === undefined ? "" : ` (process ${pid})`)
 
-export const command = Command.make({
-  name: "stop",
-  description: commands.stop.description,
-  parameters: { config: configOption, runDir: runDirOption },
-  run: ({ config, runDir }) =>
-    Effect.gen(function* () {
-      const path = yield* Path.Path
-      const file = yield* locateConfiguration(config)
-      const paths = yield* locateController(path.dirname(file), Option.getOrUndefined(runDir))
-      const controller = yield* controllerIn(paths)
-      yield* askToEnd(controller).pipe(
-        Effect.provide(IpcClientSocket.layer(paths.socket)),
-        Effect.catchTags({
-          "vitrine/ControllerNotRunning": endUnasked(controller, ({ message }) => Console.log(message)),
-          "vitrine/IpcConnectionLost": endUnasked(controller, Effect.fail),
-          "vitrine/IpcProtocolError": endUnasked(controller, Effect.fail),
-          "vitrine/ControllerUnresponsive": () => kill(controller)
-        })
-      )
-    })
-})
+export const run = ({ config, runDir }: Options) =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const file = yield* locateConfiguration(config)
+    const paths = yield* locateController(path.dirname(file), runDir)
+    const controller = yield* controllerIn(paths)
+    yield* askToEnd(controller).pipe(
+      Effect.provide(IpcClientSocket.layer(paths.socket)),
+      Effect.catchTags({
+        "vitrine/ControllerNotRunning": endUnasked(controller, ({ message }) => Console.log(message)),
+        "vitrine/IpcConnectionLost": endUnasked(controller, Effect.fail),
+        "vitrine/IpcProtocolError": endUnasked(controller, Effect.fail),
+        "vitrine/ControllerUnresponsive": () => kill(controller)
+      })
+    )
+  })
 
 /** The controller that is to end. */
 interface Controller {

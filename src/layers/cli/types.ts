@@ -25,46 +25,25 @@ import {
 } from "../controller/loadConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
-import * as Command from "./Command.ts"
 import { endableAtOnce } from "./ending.ts"
+import { Library } from "./Library.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
-import { configOption, envFileOption } from "./options.ts"
-import { commands } from "./overview.ts"
-import * as Parameter from "./Parameter.ts"
+import type { Options } from "./options.ts"
 import { failureText } from "./terminal/log.ts"
 
 type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
-/** `library` is what configurations import as `vitrine`. */
-export const makeCommand = (library: object) =>
-  Command.make({
-    name: "types",
-    description: commands.types.description,
-    parameters: {
-      config: configOption,
-      envFile: envFileOption,
-      output: Parameter.text({
-        name: "output",
-        value: "FILE",
-        description: "The file to write. Default: vitrine.d.ts beside the configuration."
-      }),
-      watch: Parameter.flag({
-        name: "watch",
-        description: "Go on, and write it again when the configuration or the content has changed."
-      })
-    },
-    run: ({ config, envFile, output, watch }) =>
-      Effect.gen(function* () {
-        yield* loadEnvironment(envFile)
-        const path = yield* Path.Path
-        const file = yield* locateConfiguration(config)
-        const target = {
-          file,
-          output: path.resolve(Option.getOrElse(output, () => path.join(path.dirname(file), "vitrine.d.ts"))),
-          library
-        }
-        yield* watch ? keepTypes(target) : writeOnce(target)
-      })
+export const run = ({ config, envFile, output, watch = false }: Options) =>
+  Effect.gen(function* () {
+    yield* loadEnvironment(envFile)
+    const path = yield* Path.Path
+    const file = yield* locateConfiguration(config)
+    const target = {
+      file,
+      output: path.resolve(output ?? path.join(path.dirname(file), "vitrine.d.ts")),
+      library: yield* Effect.flatten(Library)
+    }
+    yield* watch ? keepTypes(target) : writeOnce(target)
   })
 
 export interface TypesTarget {

@@ -6,7 +6,6 @@ import * as Console from "effect/Console"
 import * as Option from "effect/Option"
 import { HoldOutcome } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
-import * as Parameter from "./Parameter.ts"
 
 const undo = {
   result: HoldOutcome,
@@ -18,42 +17,28 @@ const undo = {
   report: (outcome: HoldOutcome) => Console.log(outcomeText(outcome))
 }
 
-export const makeRollback = ContentCommand.make({
+export const rollback = ContentCommand.make({
   ...undo,
   name: "rollback",
-  parameters: {
-    version: Parameter.argument({
-      name: "VERSION",
-      description: "The id of a version on disk. Default: the newest that is older than the active one."
-    })
-  },
-  fields: ({ version }) => ({ by: caller(), ...ContentCommand.versionField(version) })
+  fields: (version) => ({ by: caller(), ...ContentCommand.versionField(version) })
 })
 
-export const makeHold = ContentCommand.make({
+export const hold = ContentCommand.make({
   ...undo,
   name: "hold",
-  parameters: {},
   fields: () => ({ by: caller() })
 })
 
-export const makeRelease = ContentCommand.make({
+export const release = ContentCommand.make({
   ...undo,
   name: "release",
-  parameters: {
-    version: Parameter.argument({
-      name: "VERSION",
-      description: "The id of a version on disk. Default: the one that waits."
-    })
-  },
-  fields: ({ version }) => ({ by: caller(), ...ContentCommand.versionField(version) }),
+  fields: (version) => ({ by: caller(), ...ContentCommand.versionField(version) }),
   report: (outcome) => Console.log(releasedText(outcome))
 })
 
-export const makeResume = ContentCommand.make({
+export const resume = ContentCommand.make({
   ...undo,
   name: "resume",
-  parameters: {},
   fields: () => ({ by: caller() })
 })
 

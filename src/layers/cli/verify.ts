@@ -7,17 +7,10 @@ import { printableLine } from "../../internal/printable.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import { type FileProblem, Verification } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
-import * as Parameter from "./Parameter.ts"
 
-export const makeCommand = ContentCommand.make({
+export const run = ContentCommand.make({
   name: "verify",
-  parameters: {
-    version: Parameter.argument({
-      name: "VERSION",
-      description: "The id of a version on disk. Default: the active one."
-    })
-  },
-  fields: ({ version }) => ContentCommand.versionField(version),
+  fields: ContentCommand.versionField,
   result: Verification,
   isOnDisk: true,
   interrupted: { there: "The controller goes on verifying.", here: "Interrupted before the end." },

@@ -8,11 +8,9 @@ import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText, momentText, sizeText } from "../../internal/readable.ts"
 import { type Hold, type VersionSummary, VersionsReport } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
-import { jsonOption } from "./options.ts"
 
-export const makeCommand = ContentCommand.make({
+export const run = ContentCommand.make({
   name: "versions",
-  parameters: { json: jsonOption },
   result: VersionsReport,
   isOnDisk: true,
   interrupted: { there: "Interrupted.", here: "Interrupted." },

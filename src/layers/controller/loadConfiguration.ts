@@ -7,7 +7,6 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Jiti from "jiti"
@@ -104,12 +103,9 @@ export interface LoadedConfiguration extends Configuration {
 }
 
 /** The absolute path of the given file, or of the one in the current folder. */
-export const locateConfiguration = Effect.fn("locateConfiguration")(function* (named: Option.Option<string>) {
+export const locateConfiguration = Effect.fn("locateConfiguration")(function* (named: string | undefined) {
   const path = yield* Path.Path
-  return yield* Option.match(named, {
-    onNone: () => findFile(path.resolve()),
-    onSome: (name) => existing(path.resolve(name))
-  })
+  return yield* named === undefined ? findFile(path.resolve()) : existing(path.resolve(named))
 })
 
 /**

@@ -6,8 +6,6 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as vitrine from "../../../src/index.ts"
-import * as check from "../../../src/layers/cli/check.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { says } from "../../support/says.ts"
 
@@ -29,12 +27,12 @@ it.scopedLive("lists the first of what a fetch would add, and counts the others;
     yield* fs.writeFileString(`${folder}/content/Objects.csv`, `id\n${ids.join("\n")}\n`)
     yield* Effect.forEach(ids, (id) => fs.writeFileString(`${folder}/content/${id}.txt`, ""))
 
-    const [text = ""] = yield* says(check.makeCommand(vitrine), "check", "--config", file)
+    const [text = ""] = yield* says("check", "--config", file)
     const lines = text.split("\n")
     expect(lines.filter((line) => line.startsWith("  added "))).toHaveLength(40)
     expect(lines.filter((line) => line === "  and 5 more")).toHaveLength(2)
 
-    const [json = ""] = yield* says(check.makeCommand(vitrine), "check", "--json", "--config", file)
+    const [json = ""] = yield* says("check", "--json", "--config", file)
     const { documents, files } = JSON.parse(json)
     expect([documents[0].records.length, documents[0].more]).toEqual([25, 0])
     expect([files.list.length, files.more]).toEqual([25, 0])
@@ -59,7 +57,7 @@ it.scopedLive.each<readonly [string, string, string, ReadonlyArray<string>]>([
     )
     yield* fs.writeFileString(`${folder}/content/prod.env`, "TOKEN=1")
     const given = options.map((option) => option.replace(/^content/, `${folder}/content`))
-    const failure = yield* Effect.flip(says(check.makeCommand(vitrine), "check", "--config", file, ...given))
+    const failure = yield* Effect.flip(says("check", "--config", file, ...given))
     const found = given[1] ?? (above === ".." ? file : `${folder}/content/downloads`)
     expect(String(failure)).toContain(
       `${folder}/content: ${found} is in this folder, and everybody who sees the content could read it.`

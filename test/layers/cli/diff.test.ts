@@ -6,9 +6,6 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as vitrine from "../../../src/index.ts"
-import * as diff from "../../../src/layers/cli/diff.ts"
-import * as versions from "../../../src/layers/cli/versions.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { promoteSources } from "../../support/promote.ts"
@@ -44,7 +41,7 @@ it.scopedLive("says what is different, old and new, and the first of it in the l
       Effect.map((all) => all.map(({ manifest }) => manifest.versionId)),
       Effect.provide(VersionStoreDisk.layer({ directory: `${folder}/shown` }))
     )
-    expect(yield* says(diff.makeCommand(vitrine), "diff", "--config", file)).toEqual([
+    expect(yield* says("diff", "--config", file)).toEqual([
       `From version ${from} to ${to}:
 exhibits, Objects: 1 added, 1 changed, 1 removed
   changed "Fog Bell" (rec1)
@@ -58,12 +55,12 @@ files: 1 added, 0 changed, 1 removed
   added exhibits/11.png
   removed exhibits/10.png`
     ])
-    expect(yield* says(diff.makeCommand(vitrine), "diff", `${to}`, `${to}`, "--config", file)).toEqual([
+    expect(yield* says("diff", `${to}`, `${to}`, "--config", file)).toEqual([
       `From version ${to} to ${to}:\nNothing is different.`
     ])
-    const [json = ""] = yield* says(diff.makeCommand(vitrine), "diff", "--json", "--config", file)
+    const [json = ""] = yield* says("diff", "--json", "--config", file)
     expect(JSON.parse(json)).toMatchObject({ from, to, documents: [{ added: 1 }, { changed: 1 }] })
-    const [list = ""] = yield* says(versions.makeCommand(vitrine), "versions", "--config", file)
+    const [list = ""] = yield* says("versions", "--config", file)
     expect(list).toContain(`
   Objects: "Fog Bell" year 1862 → 1863 and 1 more field, 2 more
   Settings: opening "10" → "11"

@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
-import * as fleet from "../../../src/layers/cli/fleet.ts"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
@@ -68,7 +67,7 @@ live(
   "shows the players of a hub, those too that were never seen",
   Effect.gen(function* () {
     const args = yield* running("content-server", { ...server, players: [player()] })
-    const [text = "", ...others] = yield* says(fleet.command, "fleet", ...args)
+    const [text = "", ...others] = yield* says("fleet", ...args)
     expect(others).toEqual([])
     expect(text.replace(/\d+ s/, "0 s").split("\n")).toEqual([
       "1 of 2 players are up to date; 1 never seen",
@@ -76,7 +75,7 @@ live(
       "· Hall 3  never seen  0 s",
       "✓ Hall 4  up to date         1 showing  not expected"
     ])
-    const [json = ""] = yield* says(fleet.command, "fleet", "--json", ...args)
+    const [json = ""] = yield* says("fleet", "--json", ...args)
     expect(JSON.parse(json)).toMatchObject([
       { id: "hall-3", word: "never seen", isExpected: true },
       { id: "hall-4", name: "Hall 4", word: "up to date", said: { host: "box-4" } }
@@ -87,7 +86,7 @@ live(
 const failing = (plugin: string, slice: object) =>
   Effect.gen(function* () {
     const args = yield* running(plugin, slice)
-    const cause = yield* Effect.flip(Effect.sandbox(says(fleet.command, "fleet", ...args)))
+    const cause = yield* Effect.flip(Effect.sandbox(says("fleet", ...args)))
     return failureText(cause, false)
   })
 

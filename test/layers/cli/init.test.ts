@@ -7,13 +7,12 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { command } from "../../../src/layers/cli/init.ts"
 import { says } from "../../support/says.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 
 /** Makes a project in the folder; what is said of each file. */
 const init = (...args: ReadonlyArray<string>) =>
-  Effect.map(says(command, "init", ...args), (said) => said.slice(0, -1))
+  Effect.map(says("init", ...args), (said) => said.slice(0, -1))
 
 const newFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 

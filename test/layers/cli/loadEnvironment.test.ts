@@ -7,7 +7,6 @@ import { join } from "node:path"
 import { afterEach, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Option from "effect/Option"
 import { loadEnvironment } from "../../../src/layers/cli/loadEnvironment.ts"
 
 const prefix = "VITRINE_TEST_"
@@ -38,7 +37,7 @@ const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
 /** The variables that are set after the file was loaded. */
 const loaded = (content: Buffer) => {
   writeFileSync(file, content)
-  Effect.runSync(loadEnvironment(Option.some(file)))
+  Effect.runSync(loadEnvironment(file))
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.includes(prefix)))
 }
 
@@ -74,7 +73,7 @@ describe("an environment file", () => {
 
   it("that is missing is named", () => {
     writeFileSync(file, "")
-    const failure = Effect.runSync(Effect.flip(loadEnvironment(Option.some(`${file}.missing`))))
+    const failure = Effect.runSync(Effect.flip(loadEnvironment(`${file}.missing`)))
     expect(failure).toMatchObject({
       _tag: "vitrine/EnvironmentFileUnusable",
       path: `${file}.missing`,

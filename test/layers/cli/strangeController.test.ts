@@ -7,36 +7,26 @@ import { beforeAll, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import type { Command } from "../../../src/layers/cli/Command.ts"
-import * as check from "../../../src/layers/cli/check.ts"
-import * as diff from "../../../src/layers/cli/diff.ts"
-import * as fetch from "../../../src/layers/cli/fetch.ts"
-import * as fleet from "../../../src/layers/cli/fleet.ts"
-import * as status from "../../../src/layers/cli/status.ts"
-import * as stop from "../../../src/layers/cli/stop.ts"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
-import * as undo from "../../../src/layers/cli/undo.ts"
-import * as verify from "../../../src/layers/cli/verify.ts"
-import * as versions from "../../../src/layers/cli/versions.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { says } from "../../support/says.ts"
 import { listenIn, type Respond } from "../../support/strangeController.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
 
-const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platform>>> = [
-  status.command,
-  fleet.command,
-  stop.command,
-  fetch.makeCommand({}),
-  check.makeCommand({}),
-  verify.makeCommand({}),
-  versions.makeCommand({}),
-  diff.makeCommand({}),
-  undo.makeRollback({}),
-  undo.makeHold({}),
-  undo.makeRelease({}),
-  undo.makeResume({})
+const commands = [
+  "status",
+  "fleet",
+  "stop",
+  "fetch",
+  "check",
+  "verify",
+  "versions",
+  "diff",
+  "rollback",
+  "hold",
+  "release",
+  "resume"
 ]
 
 /** What each command prints at its end, of which the first word is the command. */
@@ -49,11 +39,11 @@ const said = (respond: Respond) =>
     return yield* Effect.forEach(
       commands,
       (command) =>
-        says(command, command.name, "--config", `${folder}/vitrine.config.mjs`).pipe(
+        says(command, "--config", `${folder}/vitrine.config.mjs`).pipe(
           Effect.sandbox,
           Effect.either,
           Effect.map((ended) => ({
-            command: command.name,
+            command,
             text: Either.match(ended, {
               onLeft: (cause) => failureText(cause, false),
               onRight: (lines) => lines.join("\n")

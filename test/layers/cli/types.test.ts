@@ -9,11 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as TestServices from "effect/TestServices"
 import * as vitrine from "../../../src/index.ts"
+import { Library } from "../../../src/layers/cli/Library.ts"
 import * as types from "../../../src/layers/cli/types.ts"
 import { runTask } from "../../../src/layers/controller/Controller.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
@@ -54,18 +54,9 @@ const makeProject = Effect.gen(function* () {
     target: { file, output, library: vitrine },
     text: Effect.orElseSucceed(fs.readFileString(output), () => ""),
     keep: heard(types.keepTypes({ file, output, library: vitrine })),
-    run: (output: Option.Option<string>) =>
-      heard(
-        Effect.flatten(
-          types
-            .makeCommand(vitrine)
-            .bind(
-              new Map([
-                ["config", [file]],
-                ...Option.toArray(output).map((name) => ["output", [name]] as const)
-              ])
-            )
-        )
+    run: (options: { readonly output?: string } = {}) =>
+      heard(types.run({ config: file, ...options })).pipe(
+        Effect.provideService(Library, Effect.succeed(vitrine))
       ),
     fetch: Effect.flatMap(loadConfiguration(file, vitrine, true), (loaded) =>
       Effect.provide(runTask(loaded, fetch), ControllerServices.layer("task", undefined, loaded.identity))
@@ -88,12 +79,12 @@ const objects = (fields: string) => `      readonly Objects: ReadonlyArray<{
 describe("vitrine types", () => {
   inProject("has what is expected before there is a version, and then all that it has", (project) =>
     Effect.gen(function* () {
-      yield* project.run(Option.none())
+      yield* project.run()
       expect(yield* project.text).toContain(
         `  interface Content {\n    readonly exhibits: {\n${objects("title: string; year?: number")}    }\n  }\n`
       )
       yield* project.fetch
-      yield* project.run(Option.none())
+      yield* project.run()
       const text = yield* project.text
       expect(
         text
@@ -102,7 +93,7 @@ describe("vitrine types", () => {
         readonly title?: string
       }
 `)
-      yield* project.run(Option.none())
+      yield* project.run()
       expect(project.said).toEqual([
         "made   vitrine.d.ts",
         "made   vitrine.d.ts",
@@ -117,7 +108,7 @@ describe("vitrine types", () => {
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
       yield* project.fetch
       const output = `${project.directory}/types.d.ts`
-      yield* project.run(Option.some(output))
+      yield* project.run({ output })
       const fs = yield* FileSystem.FileSystem
       expect(compileLoads(yield* fs.readFileString(output), { page })).toContain(
         "page.ts(6,31): error TS2339: Property 'title' does not exist on type"
@@ -134,11 +125,11 @@ describe("vitrine types", () => {
       const kept =
         "kept   vitrine.d.ts: there is no version of the content here. Fetch first: npx vitrine fetch"
       yield* project.write("vitrine.d.ts", "of a version")
-      yield* project.run(Option.none())
+      yield* project.run()
       expect(yield* project.text).toBe("of a version")
       expect(project.said).toEqual([kept])
       yield* project.fetch
-      yield* project.run(Option.none())
+      yield* project.run()
       expect(yield* project.text).toContain("readonly Settings")
       expect(project.said).toEqual([kept, "made   vitrine.d.ts"])
     })
@@ -146,14 +137,14 @@ describe("vitrine types", () => {
 
   inProject("follows the configuration alone as long as there is no version", (project) =>
     Effect.gen(function* () {
-      yield* project.run(Option.none())
+      yield* project.run()
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
-      yield* project.run(Option.none())
+      yield* project.run()
       expect(yield* project.text).toMatch(/^\/\/ Without content: /)
       expect(yield* project.text).toContain(objects("name: string"))
       yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
       yield* project.fetch
-      yield* project.run(Option.none())
+      yield* project.run()
       expect(yield* project.text).toMatch(/^\/\/ What is in the tables /)
     })
   )
@@ -161,9 +152,9 @@ describe("vitrine types", () => {
   inProject("says what is wrong with the configuration", (project) =>
     Effect.gen(function* () {
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { title: "words" } } }'))
-      expect(String(yield* Effect.flip(project.run(Option.none())))).toContain("expect.Objects.fields.title")
+      expect(String(yield* Effect.flip(project.run()))).toContain("expect.Objects.fields.title")
       yield* project.write("vitrine.config.ts", "export default { plugins: [] }")
-      expect(String(yield* Effect.flip(project.run(Option.none())))).toContain("there is no content({ … })")
+      expect(String(yield* Effect.flip(project.run()))).toContain("there is no content({ … })")
       expect(yield* project.text).toBe("")
     })
   )

@@ -8,15 +8,10 @@ import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as vitrine from "../../../src/index.ts"
-import type { Command } from "../../../src/layers/cli/Command.ts"
-import * as diff from "../../../src/layers/cli/diff.ts"
-import * as undo from "../../../src/layers/cli/undo.ts"
-import * as verify from "../../../src/layers/cli/verify.ts"
-import * as versions from "../../../src/layers/cli/versions.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { promote } from "../../support/promote.ts"
-import { says } from "../../support/says.ts"
+import { saysWith } from "../../support/says.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
 
@@ -29,6 +24,8 @@ const library = {
     setup: () => Effect.fail(new Error("It was set up."))
   }
 }
+
+const says = saysWith(library)
 
 /** What stands in the place of `content` in the configuration. */
 const configuration = (plugin: string) => `
@@ -64,26 +61,22 @@ describe("where no controller runs, the versions on disk", () => {
     it.scopedLive(`${title} are listed, verified, gone back to, held, released and resumed`, () =>
       Effect.gen(function* () {
         const { file, first, second } = yield* project(plugin)
-        const said = <E, R>(command: Command<E, R>, ...args: ReadonlyArray<string>) =>
-          Effect.map(says(command, command.name, "--config", file, ...args), (lines) => lines.join("\n"))
-        expect(yield* said(versions.makeCommand(library))).toContain(`${second}  active`)
-        expect(yield* said(verify.makeCommand(library))).toContain(`Version ${second}: 1 file`)
-        expect(yield* said(diff.makeCommand(library))).toBe(
+        const said = (command: string, ...args: ReadonlyArray<string>) =>
+          Effect.map(says(command, "--config", file, ...args), (lines) => lines.join("\n"))
+        expect(yield* said("versions")).toContain(`${second}  active`)
+        expect(yield* said("verify")).toContain(`Version ${second}: 1 file`)
+        expect(yield* said("diff")).toBe(
           `From version ${first} to ${second}:\nfiles: 0 added, 1 changed, 0 removed\n  changed objects/Objects.json`
         )
-        expect(yield* said(undo.makeRollback(library))).toBe(
+        expect(yield* said("rollback")).toBe(
           `Version ${first} is active now, and stays until "vitrine resume". Version ${second} waits.`
         )
-        expect(yield* said(undo.makeRelease(library))).toBe(
+        expect(yield* said("release")).toBe(
           `Version ${second} is active now, and stays until "vitrine resume".`
         )
-        expect(yield* said(undo.makeResume(library))).toBe(`Version ${second} is active, and is not held.`)
-        expect(yield* said(undo.makeRelease(library))).toBe(
-          `Version ${second} is active, and no other one waits.`
-        )
-        expect(yield* said(undo.makeHold(library))).toBe(
-          `Version ${second} is active, and stays until "vitrine resume".`
-        )
+        expect(yield* said("resume")).toBe(`Version ${second} is active, and is not held.`)
+        expect(yield* said("release")).toBe(`Version ${second} is active, and no other one waits.`)
+        expect(yield* said("hold")).toBe(`Version ${second} is active, and stays until "vitrine resume".`)
       }).pipe(Effect.provide(platform))
     )
   }
@@ -93,12 +86,12 @@ describe("where no controller runs, the versions on disk", () => {
       const { file, first, second } = yield* project(
         'content({ downloadPath: "shown", release: "by hand", sources: [] })'
       )
-      const said = <E, R>(command: Command<E, R>, ...args: ReadonlyArray<string>) =>
-        Effect.map(says(command, command.name, "--config", file, ...args), (lines) => lines.join("\n"))
-      expect(yield* said(undo.makeRelease(library), first ?? "")).toBe(
+      const said = (command: string, ...args: ReadonlyArray<string>) =>
+        Effect.map(says(command, "--config", file, ...args), (lines) => lines.join("\n"))
+      expect(yield* said("release", first ?? "")).toBe(
         `Version ${first} is active now. Version ${second} waits. "vitrine release" shows it.`
       )
-      expect(yield* said(versions.makeCommand(library))).toMatch(
+      expect(yield* said("versions")).toMatch(
         new RegExp(
           `^${second}  waits\n(.*\n)*${first}  active\n(.*\n)*Since .*, version ${second} waits: "vitrine release" makes it the active one\\.$`
         )
@@ -107,8 +100,8 @@ describe("where no controller runs, the versions on disk", () => {
         Effect.sync(() => vi.stubEnv("SUDO_USER", "anna")),
         () => Effect.sync(() => vi.unstubAllEnvs())
       )
-      expect(yield* said(undo.makeRelease(library))).toBe(`Version ${second} is active now.`)
-      expect(yield* said(versions.makeCommand(library))).toMatch(
+      expect(yield* said("release")).toBe(`Version ${second} is active now.`)
+      expect(yield* said("versions")).toMatch(
         new RegExp(`^${second}  active\n.*\n  released .* by anna@${hostname()}\n`)
       )
     }).pipe(Effect.provide(platform))
@@ -117,8 +110,7 @@ describe("where no controller runs, the versions on disk", () => {
   it.scoped("are not looked for in a folder that is named wrongly: it is said where", () =>
     Effect.gen(function* () {
       const { file } = yield* project("content({ downloadPath: 1, sources: [] })")
-      const command = versions.makeCommand(library)
-      expect((yield* Effect.flip(says(command, command.name, "--config", file))).message).toContain(
+      expect(String(yield* Effect.flip(says("versions", "--config", file)))).toContain(
         "plugins[1] (content).downloadPath: expected the path of a folder, got 1"
       )
     }).pipe(Effect.provide(platform))

@@ -6,8 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { content, defineConfig, httpTransport } from "../../../src/index.ts"
-import * as fetch from "../../../src/layers/cli/fetch.ts"
-import { readArguments } from "../../../src/layers/cli/readArguments.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
@@ -15,6 +13,7 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
+import { saysWith } from "../../support/says.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
 
@@ -64,8 +63,7 @@ describe("the services of a configuration", () => {
       const { layer, published } = makeRecordingBus()
       const source = { id: sky.id, issues: [], make: Effect.succeed(sky) }
       const library = { plugins: [content({ sources: [source] }), httpTransport()], services: layer }
-      const { request } = yield* readArguments([fetch.makeCommand(library)], ["fetch", "--config", file])
-      yield* request._tag === "Run" ? request.run : Effect.die(request)
+      yield* saysWith(library)("fetch", "--config", file)
       expect(published).toEqual([
         "content:fetch:start",
         "content:source:start",

@@ -5,12 +5,11 @@ import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { nodeIdOf } from "../../../src/internal/nodeId.ts"
 import { loadConfiguration, locateConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
 
 const load = (file: string, library: object = {}) =>
-  Effect.flatMap(locateConfiguration(Option.some(file)), (file) => loadConfiguration(file, library))
+  Effect.flatMap(locateConfiguration(file), (file) => loadConfiguration(file, library))
 
 const plugin = "{ name: 'p', issues: [], setup: () => {} }"
 
@@ -124,7 +123,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
 
   it.effect("says which names it looked for", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(locateConfiguration(Option.none()))
+      const error = yield* Effect.flip(locateConfiguration(undefined))
       expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
       expect(error.message).toContain('Begin a project with "npx vitrine init", or name a')
       expect(error.message).toContain("--config")

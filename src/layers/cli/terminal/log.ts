@@ -12,9 +12,7 @@ import * as Option from "effect/Option"
 import { printable } from "../../../internal/printable.ts"
 import { clockTime } from "../../../internal/readable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
-
-export const logFormats = ["text", "json"] as const
-export type LogFormat = (typeof logFormats)[number]
+import type { LogFormat } from "../options.ts"
 
 export interface LogOptions {
   readonly format: LogFormat

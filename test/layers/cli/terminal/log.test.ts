@@ -3,7 +3,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { type LogFormat, logTo } from "../../../../src/layers/cli/terminal/log.ts"
+import type { LogFormat } from "../../../../src/layers/cli/options.ts"
+import { logTo } from "../../../../src/layers/cli/terminal/log.ts"
 
 /** The lines that the effect logs, at a fixed time. */
 const linesOf = (format: LogFormat, effect: Effect.Effect<void>) =>
