@@ -16,12 +16,8 @@ import type { Plugin } from "../../services/Plugin.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
-import {
-  inFile,
-  type LoadedConfiguration,
-  loadConfiguration,
-  locateConfiguration
-} from "../controller/loadConfiguration.ts"
+import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
+import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import { endableAtOnce } from "./ending.ts"
 import { Library } from "./Library.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"

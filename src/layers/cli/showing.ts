@@ -6,9 +6,8 @@ import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
-import { locateConfiguration } from "../controller/loadConfiguration.ts"
+import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import type { Options } from "./options.ts"
-import { makeLiveText } from "./terminal/liveText.ts"
 import { failureText } from "./terminal/log.ts"
 
 /** Asks the controller of this configuration file, whose socket is in this folder. */
@@ -29,6 +28,7 @@ export const show = <E, R>(text: Effect.Effect<string, E, R>, isWatched: boolean
 /** A controller that is not running may have been started since. */
 const keepShowing = <E, R>(text: Effect.Effect<string, E, R>) =>
   Effect.gen(function* () {
+    const { makeLiveText } = yield* Effect.promise(() => import("./terminal/liveText.ts"))
     const show = yield* makeLiveText(process.stdout)
     yield* text.pipe(
       Effect.catchAll((error) => Effect.succeed(failureText(Cause.fail(error), false))),

@@ -25,12 +25,8 @@ import * as IpcServer from "../control/IpcServer.ts"
 import { locateController } from "../control/socketPath.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
-import {
-  inFile,
-  type LoadedConfiguration,
-  loadConfiguration,
-  locateConfiguration
-} from "../controller/loadConfiguration.ts"
+import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
+import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { endableAtOnce } from "./ending.ts"
 import { Library } from "./Library.ts"

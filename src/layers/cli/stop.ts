@@ -19,7 +19,7 @@ import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { listeningProcess } from "../control/listeningProcess.ts"
 import { readPidFile } from "../control/pidFile.ts"
 import { type ControllerPaths, locateController } from "../control/socketPath.ts"
-import { locateConfiguration } from "../controller/loadConfiguration.ts"
+import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import { lockHolder } from "../folderLock/FolderLock.ts"
 import type { Options } from "./options.ts"
 

@@ -17,12 +17,8 @@ import * as ScopedRef from "effect/ScopedRef"
 import { move, remove } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
-import {
-  ConfigurationUnusable,
-  inFile,
-  loadConfiguration,
-  locateConfiguration
-} from "../controller/loadConfiguration.ts"
+import { inFile, loadConfiguration } from "../controller/loadConfiguration.ts"
+import { ConfigurationUnusable, locateConfiguration } from "../controller/locateConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
 import { endableAtOnce } from "./ending.ts"

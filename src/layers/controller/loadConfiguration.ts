@@ -1,18 +1,16 @@
 /**
- * The configuration file: found, loaded, checked.
+ * The configuration file: loaded and checked.
  */
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Jiti from "jiti"
-import { configurationNames } from "../../internal/configurationNames.ts"
 import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.ts"
-import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import type { Identity } from "../../services/StatusSnapshot.ts"
@@ -27,20 +25,7 @@ import {
   PlayersOptions,
   ScreensOptions
 } from "./IdentityOptions.ts"
-
-export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
-  "vitrine/ConfigurationUnusable",
-  {
-    /** The file, or the folder where none was found. */
-    path: Schema.String,
-    detail: Schema.String,
-    cause: OptionalErrorChain
-  }
-) {
-  override get message() {
-    return `${this.path}: ${this.detail}`
-  }
-}
+import { ConfigurationUnusable } from "./locateConfiguration.ts"
 
 const isPlugin = (value: unknown): value is Plugin =>
   Predicate.isRecord(value) &&
@@ -101,12 +86,6 @@ export interface LoadedConfiguration extends Configuration {
   readonly alerts?: AlertOptions
   readonly services?: CustomServices
 }
-
-/** The absolute path of the given file, or of the one in the current folder. */
-export const locateConfiguration = Effect.fn("locateConfiguration")(function* (named: string | undefined) {
-  const path = yield* Path.Path
-  return yield* named === undefined ? findFile(path.resolve()) : existing(path.resolve(named))
-})
 
 /**
  * Loads a configuration from its absolute path. What it imports as `vitrine` is the module given, so that it has
@@ -177,33 +156,3 @@ export const inFile =
     error instanceof ControllerServicesFailed
       ? new ConfigurationUnusable({ path: file, detail: error.message, cause: error })
       : error
-
-const existing = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const { type } = yield* Effect.mapError(
-    fs.stat(file),
-    () => new ConfigurationUnusable({ path: file, detail: "there is no such file." })
-  )
-  if (type === "Directory") {
-    return yield* new ConfigurationUnusable({
-      path: file,
-      detail: "this is a folder. Name the configuration file in it with --config FILE."
-    })
-  }
-  return file
-})
-
-const findFile = Effect.fnUntraced(function* (folder: string) {
-  const path = yield* Path.Path
-  return yield* Effect.firstSuccessOf(
-    configurationNames.map((name) => existing(path.join(folder, name)))
-  ).pipe(
-    Effect.mapError(
-      () =>
-        new ConfigurationUnusable({
-          path: folder,
-          detail: `there is no ${configurationNames.join(", ")} here. Begin a project with "npx vitrine init", or name a configuration file with --config FILE.`
-        })
-    )
-  )
-})

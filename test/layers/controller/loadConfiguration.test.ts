@@ -6,7 +6,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { nodeIdOf } from "../../../src/internal/nodeId.ts"
-import { loadConfiguration, locateConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
+import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
+import { locateConfiguration } from "../../../src/layers/controller/locateConfiguration.ts"
 
 const load = (file: string, library: object = {}) =>
   Effect.flatMap(locateConfiguration(file), (file) => loadConfiguration(file, library))
