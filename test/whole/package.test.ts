@@ -29,12 +29,13 @@ layer(environment, {
       expect([...new Set(others.map((path) => path.split("/")[0]))].sort()).toEqual([
         "LICENSE",
         "dist",
-        "package.json"
+        "package.json",
+        "templates"
       ])
       expect(
         others.filter(
           (path) =>
-            path.includes("/") &&
+            path.startsWith("dist/") &&
             !/^dist\/(.*\.(js|d\.ts)|NOTICES\.txt|bundle\.json)$/.test(path) &&
             !/^dist\/layers\/dashboard\/page\/[\w.]+$/.test(path)
         )
