@@ -10,6 +10,7 @@ import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as Upstreams from "../../../src/layers/replica/Upstreams.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
+import { silence } from "../../support/upstream.ts"
 
 const manifest = JSON.stringify({
   schemaVersion: 1,
@@ -30,9 +31,9 @@ it.scoped.each([
   ["after 30 seconds where there is none", [one], 30]
 ] as const)("an address that is silent is given up %s", ([, hosts, seconds]) =>
   Effect.gen(function* () {
-    const client = HttpClient.make((request, { hostname }) =>
+    const client = HttpClient.make((request, { hostname }, signal) =>
       hostname === one
-        ? Effect.never
+        ? silence(request, signal)
         : Effect.succeed(HttpClientResponse.fromWeb(request, new Response(manifest)))
     )
     const { firstOffer } = yield* Upstreams.make(Array.map(hosts, address), 30_000).pipe(
