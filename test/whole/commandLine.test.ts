@@ -429,7 +429,7 @@ export default defineConfig({
   scenario("does not count it as a failure that nobody reads its output and its log", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
-      const by = ["bash", "-c", '"$@" 2>&1 | true; exit "${PIPESTATUS[0]}"', "bash"]
+      const by = ["bash", "-c", '"$@" 2>&1 | true; exit $PIPESTATUS', "bash"]
       const TABLES = yield* serveTables()
       const status = (...args: ReadonlyArray<string>) =>
         Effect.flatMap(run(args, { TABLES }, { by }), ({ ended }) =>

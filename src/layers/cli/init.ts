@@ -114,12 +114,14 @@ export const run = ({ page = false, react = false, vite = false }: Options, fold
   Effect.gen(function* () {
     const path = yield* Path.Path
     const kind = react ? "react" : vite ? "vite" : page ? "page" : "project"
-    for (const [name, content] of Object.entries(readTemplate(kind))) {
-      const file = path.join(folder, ...name.split("/"))
-      const isMade = yield* make(file, content)
-      yield* Console.log(
-        isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
-      )
-    }
-    yield* Console.log(stepsOf[kind])
+    const lines = yield* Effect.forEach(Object.entries(readTemplate(kind)), ([name, content]) =>
+      Effect.gen(function* () {
+        const file = path.join(folder, ...name.split("/"))
+        return (yield* make(file, content))
+          ? `made   ${name}`
+          : `kept   ${name}, which was there already${yield* advice(file, content)}`
+      })
+    )
+    // When all files are there: the command ends where its output has no reader.
+    yield* Effect.forEach([...lines, stepsOf[kind]], (line) => Console.log(line), { discard: true })
   })
