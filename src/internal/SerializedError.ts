@@ -6,8 +6,10 @@ import { describe, type SerializedError as Type } from "./serializeError.ts"
 
 export { messageOf, serializeError } from "./serializeError.ts"
 
+/** An error as JSON: its name, its message, and its cause. */
 export type SerializedError = Type
 
+/** The same as a schema. */
 export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
