@@ -29,28 +29,28 @@ type Run<R = never> = (
 ) => Effect.Effect<void, unknown, R | Layer.Layer.Success<typeof platform> | Library>
 
 /** Loads the HTTP client, too, which takes as long as all that the others need. */
-const fetching = (load: () => Promise<Run<HttpClient.HttpClient>>) => async (): Promise<Run> => {
+const withHttpClient = (load: () => Promise<Run<HttpClient.HttpClient>>) => async (): Promise<Run> => {
   const [{ layer }, run] = await Promise.all([import("./layers/httpClient/HttpClientNode.ts"), load()])
   return (options, ...args) => Effect.provide(run(options, ...args), layer)
 }
 
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   init: async () => (await import("./layers/cli/init.ts")).run,
-  start: fetching(async () => (await import("./layers/cli/start.ts")).run),
+  start: withHttpClient(async () => (await import("./layers/cli/start.ts")).run),
   status: async () => (await import("./layers/cli/status.ts")).run,
   fleet: async () => (await import("./layers/cli/fleet.ts")).run,
-  fetch: fetching(async () => (await import("./layers/cli/fetch.ts")).run),
-  check: fetching(async () => (await import("./layers/cli/check.ts")).run),
-  verify: fetching(async () => (await import("./layers/cli/verify.ts")).run),
-  versions: fetching(async () => (await import("./layers/cli/versions.ts")).run),
-  diff: fetching(async () => (await import("./layers/cli/diff.ts")).run),
-  rollback: fetching(async () => (await import("./layers/cli/undo.ts")).rollback),
-  hold: fetching(async () => (await import("./layers/cli/undo.ts")).hold),
-  release: fetching(async () => (await import("./layers/cli/undo.ts")).release),
-  resume: fetching(async () => (await import("./layers/cli/undo.ts")).resume),
-  types: fetching(async () => (await import("./layers/cli/types.ts")).run),
+  fetch: withHttpClient(async () => (await import("./layers/cli/fetch.ts")).run),
+  check: withHttpClient(async () => (await import("./layers/cli/check.ts")).run),
+  verify: withHttpClient(async () => (await import("./layers/cli/verify.ts")).run),
+  versions: withHttpClient(async () => (await import("./layers/cli/versions.ts")).run),
+  diff: withHttpClient(async () => (await import("./layers/cli/diff.ts")).run),
+  rollback: withHttpClient(async () => (await import("./layers/cli/undo.ts")).rollback),
+  hold: withHttpClient(async () => (await import("./layers/cli/undo.ts")).hold),
+  release: withHttpClient(async () => (await import("./layers/cli/undo.ts")).release),
+  resume: withHttpClient(async () => (await import("./layers/cli/undo.ts")).resume),
+  types: withHttpClient(async () => (await import("./layers/cli/types.ts")).run),
   stop: async () => (await import("./layers/cli/stop.ts")).run,
-  watch: fetching(async () => {
+  watch: withHttpClient(async () => {
     const webhooks = await import("./layers/sources/airtable/watchWebhooks.ts")
     return (await import("./layers/cli/watch.ts")).makeRun(webhooks)
   })
@@ -60,7 +60,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
 export const execute = ({ args, name, options }: Given) =>
   Effect.flatMap(Effect.promise(commands[name]), (run) => run(options, ...args))
 
-const answer = (given: Given) => {
+const executeReporting = (given: Given) => {
   const { logFormat, logLevel = "info" } = given.options
   const level = LogLevel.allLevels.find(({ _tag }) => _tag.toLowerCase() === logLevel) ?? LogLevel.Info
   return execute(given).pipe(
@@ -127,7 +127,7 @@ const fitting = (stream: NodeJS.WriteStream, args: ReadonlyArray<unknown>): Read
 export const run = (given: Given): void => {
   endFirmly()
   outliveOutput()
-  answer(given).pipe(
+  executeReporting(given).pipe(
     withFittingColours,
     logTo({ format: "text", write: console.error }),
     Effect.provide(platform),

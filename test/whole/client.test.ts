@@ -39,8 +39,8 @@ import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
 it.each([
-  ["client.js", 5.5],
-  ["client.global.js", 5.5],
+  ["client.js", 5.6],
+  ["client.global.js", 5.6],
   ["preview.js", 6.5],
   ["preview.global.js", 6.5]
 ] as const)("dist/%s is no larger than %s KB, compressed", (name, kilobytes) => {

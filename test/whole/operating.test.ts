@@ -100,7 +100,7 @@ describe.concurrent("a controller that runs", () => {
         status: 1,
         stdout: "",
         stderr: expect.stringMatching(
-          /config\.ts is not what the controller that runs here \(process \d+\) was started with, .*"vitrine stop", "vitrine check"/
+          /The controller that runs here \(process \d+\) was started with another text of .*config\.ts, .*"vitrine stop", "vitrine check"/
         )
       }
       yield* write("other.config.ts", `${config}// another\n`)

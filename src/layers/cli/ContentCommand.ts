@@ -27,7 +27,7 @@ import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./termi
 
 interface Asked {
   readonly command: { readonly type: string }
-  /** What is said when it is interrupted, in the controller and here. */
+  /** The message when it is interrupted: in the controller, or here. */
   readonly interrupted: { readonly there: string; readonly here: string }
   /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
   readonly isOnDisk: boolean
@@ -42,7 +42,7 @@ interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   readonly fields?: (...args: Arguments) => Readonly<Record<string, string>>
   /** What the command returns. */
   readonly result: Schema.Schema<A, I>
-  /** What is to be said of that. */
+  /** Prints that. */
   readonly report: (result: A, options: Options, ran: { readonly isHere: boolean }) => Effect.Effect<void>
 }
 
@@ -62,17 +62,17 @@ export const make =
 export const versionField = (versionId: string | undefined) => (versionId === undefined ? {} : { versionId })
 
 /** What the command returned, and where it ran. */
-const runCommand = ({ config, envFile, logFormat = "text", runDir }: Options, content: Asked) =>
+const runCommand = ({ config, envFile, logFormat = "text", runDir }: Options, asked: Asked) =>
   Effect.gen(function* () {
     yield* loadEnvironment(envFile)
     const path = yield* Path.Path
     const file = yield* locateConfiguration(config)
     const display = yield* makeProgressDisplay
-    return yield* runThere(file, content, display).pipe(
+    return yield* runThere(file, asked, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), runDir)),
       Effect.catchTag("vitrine/ControllerNotRunning", () =>
-        runHere(file, content, display).pipe(
+        runHere(file, asked, display).pipe(
           withPrivate(file, ...(envFile === undefined ? [] : [envFile])),
           Effect.map((result) => ({ result, isHere: true }))
         )
@@ -108,7 +108,7 @@ class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitri
   pid: Schema.Number
 }) {
   override get message() {
-    return `${this.path} is not what the controller that runs here (process ${this.pid}) was started with, and that would check what it was started with. Check the file without it: "vitrine stop", "vitrine check", and "vitrine start" again; or in a copy of this folder.`
+    return `The controller that runs here (process ${this.pid}) was started with another text of ${this.path}, and would check that one. To check the file as it is now, run "vitrine stop", "vitrine check" and "vitrine start", or check a copy of this folder.`
   }
 }
 

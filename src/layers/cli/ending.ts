@@ -4,7 +4,7 @@
 
 import * as Effect from "effect/Effect"
 
-const stallTimeoutMs = 2000
+const endLimitMs = 2000
 const turnMs = 10
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
@@ -16,7 +16,7 @@ const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 export const endFirmly = (): void => {
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => {
-      setTimeout(endWithoutIt, stallTimeoutMs).unref()
+      setTimeout(endWithoutIt, endLimitMs).unref()
     })
   }
   // `start --detach` has a channel to its child, until that is ready.
@@ -55,7 +55,7 @@ export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
  * machine it may have few of them.
  */
 export const end = (status: number): void => {
-  let turns = stallTimeoutMs / turnMs
+  let turns = endLimitMs / turnMs
   const tryToEnd = () => {
     if (!isWaitingForThreads()) {
       process.exit(status)

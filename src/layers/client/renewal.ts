@@ -38,6 +38,8 @@ export const makeRenewal = ({
   /** With the page, its time begins. */
   let touchedAt = 0
   let isLoading = false
+  /** The build that could not be loaded, which the console says once. */
+  let warned: string | undefined
 
   if (own === undefined) {
     return () => {}
@@ -65,8 +67,12 @@ export const makeRenewal = ({
           sessionStorage.setItem(key, build)
           location.reload()
         }
-      } catch {
+      } catch (error) {
         isLoading = false
+        if (warned !== build) {
+          warned = build
+          console.warn(`The new build of this page cannot be loaded yet: ${error}`)
+        }
       }
     }
     return isLoading

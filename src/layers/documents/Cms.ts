@@ -1,8 +1,7 @@
 /**
- * Systems that give their content as JSON, in collections, to those with a token: asking them, reading a collection to its end, and what
- * goes wrong.
+ * What content systems such as Strapi and Directus have in common: requests with a token, collections that are read to their end, errors.
  *
- * What is asked, what an answer means, and what to do about a refusal, is said by the vendor.
+ * A vendor says what to ask, what an answer means, and what to do about a refusal.
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Chunk from "effect/Chunk"
@@ -57,7 +56,7 @@ export interface Vendor {
   readonly option: string
   readonly filter: string
   readonly items: string
-  /** What to do about a refusal; nothing where there is nothing in particular. */
+  /** What to do about a refusal, if there is anything particular. */
   readonly advice: (
     collection: string,
     status: number,
@@ -67,7 +66,7 @@ export interface Vendor {
   readonly readRefusal: (said: unknown) => Refusal
 }
 
-/** What came is nothing that the system answers. */
+/** The error for an answer that this system would not give. */
 export const strange = ({ address, name }: Vendor, collection: string, detail: string) =>
   new CmsError({
     detail: `What "url" gives for ${collection} is no answer of ${name}: ${detail}. Check "url", ${address}`,

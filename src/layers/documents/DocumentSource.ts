@@ -78,6 +78,6 @@ export interface DocumentSource<E extends DocumentsError, R>
   /** As the `schema` of a `ContentSource`. Default what is expected. */
   readonly schema?: ContentSource["schema"]
 
-  /** A record or value without what says nothing of the content: that is saved, but makes no new version. Default all of it. */
+  /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. Default nothing. */
   readonly lasting?: (value: unknown) => unknown
 }

@@ -43,7 +43,7 @@ export interface DocumentTarget extends FileTarget {
   readonly begin: Expectations["begin"]
   readonly fieldsOf: (record: JsonObject) => JsonObject
   readonly steps: ReadonlyArray<Step>
-  /** A record or value without what says nothing of the content: that is saved, but makes no new version. */
+  /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. */
   readonly lasting: (value: unknown) => unknown
   /** Where it waits, and who looks for links in it; it is written at once without it. */
   readonly holding: Option.Option<Effect.Effect<Holding, PlatformError, Scope.Scope>>

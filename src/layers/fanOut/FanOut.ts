@@ -46,7 +46,7 @@ const batchLength = 64 * 1024
 
 /** A client with more bytes queued is lagging. The next batch waits for it, but only so long. */
 const laggingBytes = 256 * 1024
-const stallTimeoutMs = 100
+const lagLimitMs = 100
 
 interface Member<Client> {
   readonly client: Client
@@ -88,7 +88,7 @@ export const makeFanOut = <Client = void>(dropped: (frames: number) => void): Fa
     for (const [sink, member] of members) {
       member.laggingSince =
         sink.queuedBytes() > laggingBytes ? Math.min(member.laggingSince, now) : Number.POSITIVE_INFINITY
-      awaited ||= now - member.laggingSince < stallTimeoutMs && now >= member.laggingSince
+      awaited ||= now - member.laggingSince < lagLimitMs && now >= member.laggingSince
     }
     return awaited
   }

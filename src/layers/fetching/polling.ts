@@ -14,9 +14,9 @@ export type Changes = ReadonlyMap<string, Exclude<Changed, "nothing">>
 
 const none: Changes = new Map()
 
-const changesIn = (found2: ReadonlyArray<{ readonly id: string; readonly changed: Changed }>): Changes =>
+const changesIn = (answers: ReadonlyArray<{ readonly id: string; readonly changed: Changed }>): Changes =>
   new Map(
-    found2.flatMap(({ changed, id }) =>
+    answers.flatMap(({ changed, id }) =>
       changed === "nothing" || changed.length === 0 ? [] : [[id, changed]]
     )
   )

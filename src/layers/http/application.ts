@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
     (request, response) => {
       options.onRequest?.(request, response)
       const fiber = handle(request, response)
-      connections?.asked(request.socket, fiber)
+      connections?.began(request.socket, fiber)
     },
     ({ message }) => ({
       headers: options.headers({ headers: {} }),

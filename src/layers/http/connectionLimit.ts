@@ -19,7 +19,7 @@ export interface ConnectionLimit {
   /** Why a request on a connection is refused that is one of those that are too many. */
   readonly refuse: (socket: Socket) => Option.Option<TooManyConnections>
   /** The fiber of a request on a connection. */
-  readonly asked: (socket: Socket, fiber: Fiber.Fiber<unknown>) => void
+  readonly began: (socket: Socket, fiber: Fiber.Fiber<unknown>) => void
   readonly watch: (server: Server) => Effect.Effect<void>
 }
 
@@ -35,7 +35,7 @@ export const make = (limit: number, advice = "Try again later."): ConnectionLimi
     open: () => open,
     refuse: (socket) =>
       tooMany.has(socket) ? Option.some(new TooManyConnections({ limit, advice })) : Option.none(),
-    asked: (socket, fiber) => void fibers.set(socket, fiber),
+    began: (socket, fiber) => void fibers.set(socket, fiber),
     watch: (server) =>
       Effect.map(Effect.runtime(), (runtime) => {
         const fork = Runtime.runFork(runtime)

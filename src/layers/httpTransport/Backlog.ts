@@ -39,7 +39,7 @@ const noAnswer = new ReplayBacklogError({ action: "read", detail: "no answer wit
 
 export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => boolean) {
   const { snapshot } = yield* ReplayBacklog
-  /** At most once more than it is being read. */
+  /** Requests to read it again; at most one waits. */
   const requests = yield* Queue.sliding<void>(1)
   const unreadable = makeWarnWhile(
     (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`

@@ -3,7 +3,7 @@
  * client, the replay backlog.
  *
  * The merged Stream is read by one fiber, so each event is encoded once and handed to all clients. The backlog is read when a
- * feed of the bus begins or has a gap, never when a client joins.
+ * feed of the bus begins or has a gap, and once more where it may have more soon; never when a client joins.
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           Stream.chunks(live),
           (events): Input => ({ _tag: "Events", events: Chunk.toReadonlyArray(events) })
         ),
-        Stream.map(backlog.rereads, (backlog): Input => ({ _tag: "Reread", backlog })),
+        Stream.map(backlog.rereads, (events): Input => ({ _tag: "Reread", backlog: events })),
         Stream.as(pings, { _tag: "Ping" } as const)
       ],
       { concurrency: "unbounded", bufferSize: 4 }

@@ -153,7 +153,7 @@ const idle = HttpTransport.of({
 const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Option<AddressInfo>) =>
   HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 
-/** By the state in which they are. */
+/** The names in use, by the state of their controller. */
 const namesInUse = new WeakMap<typeof ControllerState.Service, Set<string>>()
 
 /** Two transports with one name would have one slice of the state. */

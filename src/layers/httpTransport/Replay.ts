@@ -1,7 +1,7 @@
 /**
  * The order of events for clients: which they are given, and what a gap, a new feed or a lost one makes of that.
  *
- * Pure. It decides by sequences and by what the backlog had when it was read; reading and sending belong to `EventStream`.
+ * Pure. It decides by sequences and by what the backlog had when it was read: `Backlog.ts` reads it, `forwarding.ts` sends.
  */
 import type { RememberedEvent } from "../../services/ReplayBacklog.ts"
 
@@ -20,11 +20,11 @@ export type Feed =
   | { readonly _tag: "Live"; readonly last: number }
 
 /** What the backlog had, in its order; `undefined` if it could not be read. */
-export type Backlog = ReadonlyArray<RememberedEvent> | undefined
+export type BacklogRead = ReadonlyArray<RememberedEvent> | undefined
 
 export type Input =
   /** A feed has begun, and the backlog was read after that. */
-  | { readonly _tag: "Opened"; readonly backlog: Backlog }
+  | { readonly _tag: "Opened"; readonly backlog: BacklogRead }
   /** The next event of the feed; `data` is its payload if its name is replayed. */
   | {
       readonly _tag: "Event"
@@ -33,7 +33,7 @@ export type Input =
       readonly data?: string | undefined
     }
   /** The backlog was read for what is missing in front of the event with the sequence `next`. */
-  | { readonly _tag: "Repaired"; readonly next: number; readonly backlog: Backlog }
+  | { readonly _tag: "Repaired"; readonly next: number; readonly backlog: BacklogRead }
   /** The backlog was read again for what was missing before. */
   | { readonly _tag: "Reread"; readonly backlog: ReadonlyArray<RememberedEvent> }
   /** The feed is lost. */
@@ -91,7 +91,7 @@ const viewOf = (events: ReadonlyArray<RememberedEvent>): State["view"] =>
   new Map(events.map((event) => [event.name, event]))
 
 /** The numbering may be another than before: only what continues the view is sent to those who have been given that. */
-const open = (state: State, backlog: Backlog): Step => {
+const open = (state: State, backlog: BacklogRead): Step => {
   if (backlog === undefined) {
     return {
       state: { ...state, view: new Map(), shown: nothingShown },
@@ -158,7 +158,7 @@ const receive = (
   }
 }
 
-const repair = (state: State, next: number, backlog: Backlog): Step => {
+const repair = (state: State, next: number, backlog: BacklogRead): Step => {
   const missing = next - 1 - (lastOf(state) ?? next - 1)
   const { found, output, state: caughtUp } = catchUp(state, backlog ?? [], next - 1)
   return {

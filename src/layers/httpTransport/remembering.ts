@@ -1,5 +1,5 @@
 /**
- * Events on their way into the backlog, beside the forwarding: it never waits for them.
+ * Stores replayed events in the `ReplayBacklog`. The forwarding never waits for it.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

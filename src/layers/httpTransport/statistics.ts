@@ -63,7 +63,7 @@ export const makeRecorder = () => {
       }
     },
     left,
-    /** A client is disconnected, which was to be given so many more frames, and has left. */
+    /** A client was disconnected with so many frames unsent. */
     dropped: (frames: number) => {
       left(1)
       missed(frames)

@@ -80,9 +80,13 @@ it("loads a page that nobody has touched for a minute, once its address answers"
   expect(asked).toEqual([])
   await pass(5)
   expect(asked[0]).toBe(page)
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
   answers = () => Promise.reject(new TypeError("Failed to fetch"))
   await pass(5)
   expect(reload).not.toHaveBeenCalled()
+  expect(warn.mock.calls).toEqual([
+    [expect.stringContaining("cannot be loaded yet: TypeError: Failed to fetch")]
+  ])
   answers = async () => ({ ok: true })
   await pass(5)
   expect(reload).toHaveBeenCalledTimes(1)

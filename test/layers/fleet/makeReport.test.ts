@@ -101,7 +101,7 @@ describe("a report", () => {
     expect(sizeOf(report)).toBeGreaterThan(maxReportBytes - 400)
   })
 
-  it("that is too large without warnings is without the last screens, then without the last problems", () => {
+  it("leaves out the last screens, then the last problems, where it is too large without warnings", () => {
     const screens = Array.from({ length: 250 }, (_, index) => screen(`screen-${index}`, "older"))
     const report = makeReport(
       stateOf({ screens }, { problems: problems(100) }),

@@ -17,7 +17,7 @@ const isFault = (text: string): boolean => Either.isRight(parseFault(text))
 const isLifetime = (value: unknown): value is Duration.DurationInput =>
   Option.exists(Duration.decodeUnknown(value), Duration.between({ minimum: "1 milli", maximum: "24 days" }))
 
-/** The options of `tableServer`. */
+/** The options of `layer`. */
 export interface TableServerConfig {
   /** The folder whose CSV and JSON files are the tables. */
   readonly directory: string
