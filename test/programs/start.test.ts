@@ -20,7 +20,7 @@ it.scopedLive("a controller that runs is looked at, fetches when told, and is st
 
     const { stdout: status } = yield* vitrine("status")
     expect(status).toMatch(
-      /^OK\n\nController {2}hall-3, running for \d+ s, since \d\d:\d\d:\d\d \(\d+ s ago\)/
+      /^OK\n\nController {2}hall-3, running for \d+ s, since \d\d:\d\d:\d\d \((?:now|\d+ s ago)\)/
     )
     expect(status).toContain(`  Active version  ${versionId}\n`)
     expect(status).not.toContain("\u001b")
