@@ -21,7 +21,13 @@ const readablePackage = Effect.acquireRelease(
     const folder = mkdtempSync(join(tmpdir(), "vitrine-package-"))
     chmodSync(folder, 0o755)
     // What the bundles load as it is installed, too.
-    for (const name of ["package.json", "dist", "node_modules/jiti", "node_modules/neverthrow"]) {
+    for (const name of [
+      "package.json",
+      "dist",
+      "node_modules/commander",
+      "node_modules/jiti",
+      "node_modules/neverthrow"
+    ]) {
       cpSync(join(repository, name), join(folder, name), { recursive: true })
     }
     return folder

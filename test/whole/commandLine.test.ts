@@ -389,13 +389,13 @@ export default defineConfig({
       const first = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
       expect(first).toMatchObject({
         status: 0,
-        stdout: expect.stringMatching(/^made {3}vitrine\.config\.ts\n/)
+        stdout: expect.stringMatching(/^made {3}vitrine\.config\.ts$/m)
       })
       const config = yield* read("new/vitrine.config.ts")
       yield* write("new/vitrine.config.ts", config.replaceAll("8710", "0"))
       yield* write("new/content/Objects.csv", "title\nMy own\n")
       const second = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
-      expect(second.stdout).toMatch(/^kept {3}vitrine\.config\.ts, which was there already\n/)
+      expect(second.stdout).toMatch(/^kept {3}vitrine\.config\.ts, which was there already$/m)
       expect(yield* read("new/content/Objects.csv")).toBe("title\nMy own\n")
 
       const controller = yield* run(["start", "--config", `${folder}/new/vitrine.config.ts`])
