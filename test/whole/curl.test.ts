@@ -44,7 +44,7 @@ describe.skipIf(isMissing("curl"))("curl", () => {
     Effect.gen(function* () {
       const events = yield* run(`curl -N -i ${version} ${url}/events`)
       expect(yield* events.until((text) => text.includes("retry: 2000\n\n"))).toMatch(
-        /^HTTP\/1\.1 200 OK\r\nContent-Type: text\/event-stream\r\n[\s\S]*\r\n\r\nretry: 2000\n\n(: ping\n\n)*$/
+        /^HTTP\/1\.1 200 OK\r\n[\s\S]*Content-Type: text\/event-stream\r\n[\s\S]*\r\n\r\nretry: 2000\n\n(: ping\n\n)*$/
       )
       yield* transport.publish("content:fetch:start", { timestamp: "2026-11-21T09:30:00.000Z" })
       yield* events.until((text) =>
