@@ -3,13 +3,13 @@
  */
 import { countText, sizeText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import { ContentServerState } from "../../services/Slices.ts"
+import type { ContentServerState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { kv, used } from "../status/rows.ts"
-import { readingOf } from "../status/slices.ts"
+import { contentServersOf, readingOf } from "../status/slices.ts"
 
 export const reading = (name: string) =>
-  readingOf(ContentServerState, (slice) => ({
+  readingOf(contentServersOf, name, (slice) => ({
     sections: [{ name, order: 30, title: "Content server", rows: rows(slice) }],
     problems: problems(name, slice)
   }))

@@ -7,7 +7,7 @@ import type { Problem } from "../../services/Problem.ts"
 import { BusProblem, HealthRules } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { busRows, kv, used } from "../status/rows.ts"
-import { readingOf } from "../status/slices.ts"
+import { readingOf, slicesOf } from "../status/slices.ts"
 
 /** Of the dashboard. */
 export const DashboardState = Schema.Struct({
@@ -20,8 +20,10 @@ export const DashboardState = Schema.Struct({
 })
 export type DashboardState = typeof DashboardState.Type
 
+const dashboardsOf = slicesOf(DashboardState)
+
 export const reading = (name: string) =>
-  readingOf(DashboardState, (slice) => ({
+  readingOf(dashboardsOf, name, (slice) => ({
     sections: [{ name, order: 40, title: "Dashboard", rows: rows(slice) }],
     problems: problems(name, slice),
     logs: ["dashboard:no-events"]

@@ -19,21 +19,14 @@ import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { resubscribe } from "../../internal/schedules.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
-
-/** Why no events are received, and since when, as the state has it. */
-export interface FeedProblem {
-  /** One line. */
-  readonly reason: string
-  /** ISO 8601, UTC. */
-  readonly since: string
-}
+import type { BusProblem } from "../../services/Slices.ts"
 
 /** How much of a reason is shown; the log has it whole. */
 const maxReason = 500
 
 export interface Subscription {
   /** None while a feed is open. */
-  readonly problem: SubscriptionRef.SubscriptionRef<Option.Option<FeedProblem>>
+  readonly problem: SubscriptionRef.SubscriptionRef<Option.Option<BusProblem>>
 }
 
 /** A feed of the bus. It never ends without a failure. Between two feeds it is one without events. */
@@ -87,7 +80,7 @@ export const keepSubscribed = Effect.fnUntraced(function* ({
   const outer = yield* Effect.scope
   const runtime = yield* Effect.runtime<Scope.Scope>()
   const pauses = yield* Schedule.driver(resubscribe)
-  const problem = yield* SubscriptionRef.make(Option.none<FeedProblem>())
+  const problem = yield* SubscriptionRef.make(Option.none<BusProblem>())
   const openedAt = yield* Ref.make(Option.none<number>())
   const isReported = yield* Ref.make(false)
 

@@ -10,7 +10,7 @@ import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import {
-  ContentState,
+  type ContentState,
   type HealthRules,
   type Reports,
   type SourceState,
@@ -24,10 +24,10 @@ import { codes } from "../status/codes.ts"
 import { rulesOf } from "../status/healthRules.ts"
 import { kv, list, problemRow, text } from "../status/rows.ts"
 import * as screens from "../status/screens.ts"
-import { readingOf, reported, titleOf } from "../status/slices.ts"
+import { contentsOf, readingOf, reported, titleOf } from "../status/slices.ts"
 
 export const reading = (name: string) =>
-  readingOf(ContentState, (slice, { now, state }) => ({
+  readingOf(contentsOf, name, (slice, { now, state }) => ({
     sections: [
       {
         name,

@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { type Feed, type FeedProblem, keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import type { BusProblem } from "../../services/Slices.ts"
+import { type Feed, keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as Backlog from "./Backlog.ts"
 import * as Clients from "./Clients.ts"
 import * as EventEncoder from "./EventEncoder.ts"
@@ -21,7 +22,7 @@ import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 export interface EventStream
   extends Pick<Clients.Clients, "audience" | "close" | "join" | "leave" | "statistics" | "stream"> {
   /** Why no events come from the bus. None if they do. */
-  readonly problem: Effect.Effect<Option.Option<FeedProblem>>
+  readonly problem: Effect.Effect<Option.Option<BusProblem>>
   /** Emits when a client has come or gone, or a feed has. */
   readonly changes: Stream.Stream<unknown>
 }

@@ -3,13 +3,13 @@
  */
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import { TransportState } from "../../services/Slices.ts"
+import type { TransportState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { busRows, kv, list, text } from "../status/rows.ts"
-import { readingOf, titleOf } from "../status/slices.ts"
+import { readingOf, titleOf, transportsOf } from "../status/slices.ts"
 
 export const reading = (name: string) =>
-  readingOf(TransportState, (slice, { now }) => ({
+  readingOf(transportsOf, name, (slice, { now }) => ({
     sections: [{ name, order: 20, title: titleOf("HTTP transport", name, slice), rows: rows(slice, now) }],
     problems: problems(name, slice),
     logs: ["transport:no-events"]

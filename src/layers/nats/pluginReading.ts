@@ -5,10 +5,10 @@ import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { kv } from "../status/rows.ts"
-import { readingOf } from "../status/slices.ts"
+import { readingOf, slicesOf } from "../status/slices.ts"
 import { NatsState } from "./NatsState.ts"
 
-export const reading = readingOf(NatsState, (slice) => ({
+export const reading = readingOf(slicesOf(NatsState), "nats", (slice) => ({
   sections: [{ name: "nats", order: 30, title: "NATS", rows: rows(slice) }],
   problems: problems(slice),
   logs: ["nats:away", "nats:commands", "nats:unpublished"]

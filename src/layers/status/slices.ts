@@ -14,7 +14,7 @@ export type Named<S> = readonly [name: string, slice: S]
 type Plugins = Pick<GlobalState, "plugins">
 
 /** The slices of one kind, by their names. A state is looked through once, however often it is asked. */
-const slicesOf = <S, I>(schema: Schema.Schema<S, I>) => {
+export const slicesOf = <S, I>(schema: Schema.Schema<S, I>) => {
   const is = Schema.is(schema)
   const found = new WeakMap<object, ReadonlyArray<Named<S>>>()
   return ({ plugins }: Plugins): ReadonlyArray<Named<S>> => {
@@ -38,14 +38,17 @@ export const reported = (slice: unknown): ReadonlyArray<Problem> =>
     ? slice.problems.flatMap((problem) => Option.toArray(decodeProblem(problem)))
     : []
 
-/** The reading of slices of one kind. One that is not there yet means nothing. */
-export const readingOf = <S, I>(
-  schema: Schema.Schema<S, I>,
-  read: (slice: S, context: ReadingContext) => PluginReading
-): ReadSlice => {
-  const is = Schema.is(schema)
-  return (slice, context) => (is(slice) ? read(slice, context) : {})
-}
+/** The reading of the slice of a kind that has this name. One that is not there yet means nothing. */
+export const readingOf =
+  <S>(
+    slicesOfKind: (state: Plugins) => ReadonlyArray<Named<S>>,
+    name: string,
+    read: (slice: S, context: ReadingContext) => PluginReading
+  ): ReadSlice =>
+  (_, context) => {
+    const found = slicesOfKind(context.state).find(([other]) => other === name)
+    return found === undefined ? {} : read(found[1], context)
+  }
 
 /** The title of a section: with the name of the plugin where that is not the usual one. */
 export const titleOf = (title: string, name: string, { kind }: { readonly kind: string }): string =>
