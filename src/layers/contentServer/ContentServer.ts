@@ -20,7 +20,7 @@ import * as Reports from "../fleet/Reports.ts"
 import { refuseHost } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
-import { MethodNotAllowed } from "../http/errors.ts"
+import { methodNotAllowed } from "../http/errors.ts"
 import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
 import {
   type ContentServerConfig,
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     connections,
     headers: () => ({ ...routes.everyResponse, "Cache-Control": "no-store" }),
     preflight: routes.preflight,
-    otherwise: ({ method }) => new MethodNotAllowed({ method }),
+    otherwise: ({ method }) => methodNotAllowed(method),
     onRequest: ({ socket }, response) => {
       const ended = recorder.begin()
       const before = socket.bytesWritten

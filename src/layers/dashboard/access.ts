@@ -20,9 +20,12 @@ import {
 import {
   CommandNotAllowed,
   type HostNotAllowed,
-  JsonRequired,
-  OriginNotAllowed,
-  TokenRequired
+  type JsonRequired,
+  jsonRequired,
+  type OriginNotAllowed,
+  originNotAllowed,
+  type TokenRequired,
+  tokenRequired
 } from "../http/errors.ts"
 import type { DashboardOptions } from "./DashboardOptions.ts"
 
@@ -61,9 +64,9 @@ export const make = ({
     return isOwn
       ? Option.none()
       : Option.some(
-          new OriginNotAllowed({
-            reason: `only the page of the dashboard itself may read and act, ${JSON.stringify(shown(origin ?? ""))} may not.`
-          })
+          originNotAllowed(
+            `only the page of the dashboard itself may read and act, ${JSON.stringify(shown(origin ?? ""))} may not.`
+          )
         )
   }
 
@@ -75,10 +78,10 @@ export const make = ({
     actions === "off"
       ? Option.some(actionsAreOff(host))
       : !hasToken(request)
-        ? Option.some(/\S +\S/.test(request.headers.authorization ?? "") ? wrongToken : tokenRequired)
+        ? Option.some(/\S +\S/.test(request.headers.authorization ?? "") ? wrongToken : noToken)
         : isJson(request.headers["content-type"])
           ? Option.none()
-          : Option.some(new JsonRequired())
+          : Option.some(jsonRequired)
 
   return {
     actions,
@@ -97,11 +100,11 @@ const actionsAreOff = (host: string) =>
     message: `Actions are off: the dashboard listens on "${host}", beyond this machine. Set its "token" to allow them.`
   })
 
-const tokenRequired = new TokenRequired({
-  message: 'Token required: send "Authorization: Bearer TOKEN" with the "token" of the dashboard.'
-})
+const noToken = tokenRequired(
+  'Token required: send "Authorization: Bearer TOKEN" with the "token" of the dashboard.'
+)
 
-const wrongToken = new TokenRequired({ message: 'Wrong token: it is not the "token" of the dashboard.' })
+const wrongToken = tokenRequired('Wrong token: it is not the "token" of the dashboard.')
 
 /** An address is no name that leads elsewhere tomorrow. */
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0

@@ -9,7 +9,7 @@ import * as Queue from "effect/Queue"
 import { jsonText } from "../../internal/JsonText.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import type { EventStream } from "../http/EventStreamResponse.ts"
-import { TooManyClients } from "../http/errors.ts"
+import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { FetchHistory } from "./fetchHistory.ts"
 import type { LogLine } from "./logTail.ts"
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.suspend((): Effect.Effect<void, TooManyClients> => {
       const pages = fanOut.size()
       return pages >= maxClients
-        ? new TooManyClients({ maxClients })
+        ? tooManyClients(maxClients)
         : Effect.map(pages > 0 ? Effect.void : refresh, () => begin(sink))
     }).pipe(oneAtATime)
 

@@ -15,7 +15,7 @@ import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { ReportAnswer } from "../../services/PlayerReport.ts"
 import { isJson, tokenCheck } from "../http/access.ts"
-import { JsonRequired, TokenRequired } from "../http/errors.ts"
+import { jsonRequired, tokenRequired } from "../http/errors.ts"
 import { json } from "../http/responses.ts"
 import * as PlayersFile from "./playersFile.ts"
 import { readReport } from "./readReport.ts"
@@ -59,10 +59,10 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
 
   const report = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     if (!hasToken(request)) {
-      return yield* tokenRequired
+      return yield* noToken
     }
     if (!isJson(request.headers["content-type"])) {
-      return yield* new JsonRequired()
+      return yield* jsonRequired
     }
     const report = yield* readReport
     const now = yield* Clock.currentTimeMillis
@@ -83,10 +83,9 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
 
 const answer = json({ vitrine: vitrineVersion } satisfies ReportAnswer)
 
-const tokenRequired = new TokenRequired({
-  message:
-    'Token required: send "Authorization: Bearer TOKEN" with the "token" of the "reports" of the content server.'
-})
+const noToken = tokenRequired(
+  'Token required: send "Authorization: Bearer TOKEN" with the "token" of the "reports" of the content server.'
+)
 
 const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string =>
   Option.getOrElse(remoteAddress, () => "unknown").replace(/^::ffff:/, "")

@@ -8,12 +8,12 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { errorCode } from "../../internal/systemError.ts"
 import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
-import { BadRequest, BodyTooLarge } from "../http/errors.ts"
+import { BadRequest, type BodyTooLarge, bodyTooLarge } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { charsetOf, codingsOf, decodeText } from "../httpClient/Body.ts"
 import { cleanReport } from "./cleanReport.ts"
 
-const tooLarge = new BodyTooLarge({ limit: maxReportBytes })
+const tooLarge = bodyTooLarge(maxReportBytes)
 
 const notJson = new BadRequest({ message: "The body is not valid JSON." })
 

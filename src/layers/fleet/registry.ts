@@ -19,7 +19,7 @@ export const maxReports = 20
 
 const tooManyReports = new TooManyRequests({
   message: `Too many reports: this player sent more than ${maxReports} in ten seconds.`,
-  retryAfter: 10
+  headers: { "Retry-After": "10" }
 })
 
 const tooManyPlayers = new NoRoom({

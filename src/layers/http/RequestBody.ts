@@ -9,9 +9,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Stream from "effect/Stream"
-import { BodyTooLarge, BodyUnreadable, maxBodyBytes } from "./errors.ts"
+import { BadRequest, type BodyTooLarge, bodyTooLarge, maxBodyBytes } from "./errors.ts"
 
-type BodyError = BodyTooLarge | BodyUnreadable
+type BodyError = BodyTooLarge | BadRequest
+
+const unreadable = new BadRequest({ message: "The body could not be read to its end." })
 
 /**
  * Reads the whole body of a request to a server of our own.
@@ -31,12 +33,12 @@ export const readMounted = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request): Effect.Effect<Uint8Array, BodyError> =>
     isTooLong(request)
-      ? new BodyTooLarge()
+      ? bodyTooLarge()
       : request.stream.pipe(
-          Stream.mapError(() => new BodyUnreadable()),
+          Stream.mapError(() => unreadable),
           Stream.mapAccumEffect(0, (before, chunk) => {
             const size = before + chunk.length
-            return size > maxBodyBytes ? new BodyTooLarge() : Effect.succeed([size, chunk] as const)
+            return size > maxBodyBytes ? bodyTooLarge() : Effect.succeed([size, chunk] as const)
           }),
           Stream.runCollect,
           Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
@@ -92,7 +94,7 @@ const collect = (
   const refuse = () => {
     stop()
     request.resume()
-    done(new BodyTooLarge())
+    done(bodyTooLarge())
   }
   const onData = (chunk: Buffer) => {
     size += chunk.length
@@ -106,7 +108,7 @@ const collect = (
     stop()
     done(Effect.succeed(Buffer.concat(chunks)))
   }
-  const onClose = () => done(new BodyUnreadable())
+  const onClose = () => done(unreadable)
   const stop = () => {
     request.off("data", onData)
     request.off("end", onEnd)

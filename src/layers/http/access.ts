@@ -30,7 +30,11 @@ export const refuseHost = (
   const host = header ?? ""
   return allowedHosts === undefined || allowedHosts.includes(hostName(host))
     ? Option.none()
-    : Option.some(new HostNotAllowed({ host: shown(host), server }))
+    : Option.some(
+        new HostNotAllowed({
+          message: `Host not allowed: ${JSON.stringify(shown(host))} is not among the "allowedHosts" of ${server}.`
+        })
+      )
 }
 
 /** A `Host` header without its port. */

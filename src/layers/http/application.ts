@@ -39,8 +39,6 @@ export interface Guard {
   readonly refuse: (request: Request) => Option.Option<RequestError>
   /** Default headers of every response. A request that could not be parsed has no headers. */
   readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
-  /** The body that an error becomes. Default: as in `responses.ts`. */
-  readonly bodyOf?: (error: RequestError) => unknown
 }
 
 export interface Options extends Guard {
@@ -60,12 +58,12 @@ export interface Options extends Guard {
 
 /** Keeps out who may not send the request, and answers whatever happens to the others. */
 export const guarded =
-  ({ bodyOf = responses.bodyOf, headers, refuse }: Guard) =>
+  ({ headers, refuse }: Guard) =>
   <E, R>(handler: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       Option.match(refuse(request), {
         onNone: () => Effect.catchAllCause(handler, responses.unexpected),
-        onSome: (refusal) => Effect.succeed(responses.error(refusal, bodyOf(refusal)))
+        onSome: (refusal) => Effect.succeed(responses.error(refusal))
       }).pipe(
         Effect.map((answer) =>
           HttpServerResponse.setHeaders(
@@ -80,16 +78,7 @@ export const guarded =
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Server, never, Scope.Scope> {
-  const {
-    answersHead = true,
-    bodyOf = responses.bodyOf,
-    connections,
-    otherwise = notFound,
-    preflight,
-    untraced = constTrue
-  } = options
-
-  const errorResponse = (error: RequestError) => responses.error(error, bodyOf(error))
+  const { answersHead = true, connections, otherwise = notFound, preflight, untraced = constTrue } = options
 
   const refuse = (request: Request): Option.Option<RequestError> =>
     Option.fromNullable(connections).pipe(
@@ -102,17 +91,17 @@ export const make = Effect.fnUntraced(function* (
   const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
-        return Effect.succeed(errorResponse(oneHost))
+        return Effect.succeed(responses.error(oneHost))
       }
       if (request.method === "OPTIONS" && preflight !== undefined) {
         return Effect.succeed(preflight)
       }
       const path = RequestTarget.path(request.url)
       if (Option.isNone(path)) {
-        return Effect.succeed(errorResponse(unreadableTarget))
+        return Effect.succeed(responses.error(unreadableTarget))
       }
       if (request.method === "HEAD" && !answersHead) {
-        return Effect.succeed(errorResponse(otherwise(request)))
+        return Effect.succeed(responses.error(otherwise(request)))
       }
       const url = RequestTarget.literal(path.value)
       return url === request.url
@@ -125,13 +114,13 @@ export const make = Effect.fnUntraced(function* (
   yield* router.addAll(
     options.routes.map((route) => ({
       ...route,
-      handler: Effect.catchAll(route.handler, (error) => Effect.succeed(errorResponse(error)))
+      handler: Effect.catchAll(route.handler, (error) => Effect.succeed(responses.error(error)))
     }))
   )
   yield* router.addGlobalMiddleware(edge)
 
   const answer = router.asHttpEffect().pipe(
-    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(errorResponse(otherwise(request)))),
+    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(responses.error(otherwise(request)))),
     guarded({ ...options, refuse })
   )
   const handle = yield* requestHandler.make(answer, untraced)
@@ -143,7 +132,7 @@ export const make = Effect.fnUntraced(function* (
     },
     ({ message }) => ({
       headers: options.headers({ headers: {} }),
-      body: bodyOf(new BadRequest({ message }))
+      body: { error: { message } }
     })
   )
   if (connections !== undefined) {

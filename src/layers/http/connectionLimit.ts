@@ -28,13 +28,16 @@ export const surplus = 64
 
 export const make = (limit: number, advice = "Try again later."): ConnectionLimit => {
   const tooMany = new WeakSet<Socket>()
+  const tooManyConnections = new TooManyConnections({
+    message: `Too many connections: all ${limit} are in use. ${advice}`,
+    headers: { Connection: "close", "Retry-After": "1" }
+  })
   /** The last of each: they are handled one after the other. */
   const fibers = new WeakMap<Socket, Fiber.Fiber<unknown>>()
   let open = 0
   return {
     open: () => open,
-    refuse: (socket) =>
-      tooMany.has(socket) ? Option.some(new TooManyConnections({ limit, advice })) : Option.none(),
+    refuse: (socket) => (tooMany.has(socket) ? Option.some(tooManyConnections) : Option.none()),
     began: (socket, fiber) => void fibers.set(socket, fiber),
     watch: (server) =>
       Effect.map(Effect.runtime(), (runtime) => {

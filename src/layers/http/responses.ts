@@ -1,7 +1,6 @@
 /**
  * How results and errors become HTTP responses. What every response of a server carries is added where it is sent.
  */
-import type * as Headers from "@effect/platform/Headers"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -11,66 +10,20 @@ import type { RequestError } from "./errors.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-const statuses: Readonly<Record<RequestError["_tag"], number>> = {
-  "vitrine/BadRequest": 400,
-  "vitrine/BodyUnreadable": 400,
-  "vitrine/TokenRequired": 401,
-  "vitrine/CommandNotAllowed": 403,
-  "vitrine/HostNotAllowed": 403,
-  "vitrine/OriginNotAllowed": 403,
-  "vitrine/NotFound": 404,
-  "vitrine/MethodNotAllowed": 405,
-  "vitrine/PreconditionFailed": 412,
-  "vitrine/BodyTooLarge": 413,
-  "vitrine/JsonRequired": 415,
-  "vitrine/RangeNotSatisfiable": 416,
-  "vitrine/TooManyRequests": 429,
-  "vitrine/CommandFailed": 500,
-  "vitrine/CommandUnavailable": 500,
-  "vitrine/InvalidCommandFields": 500,
-  "vitrine/UnknownCommand": 500,
-  "vitrine/FileUnreadable": 500,
-  "vitrine/NoRoom": 503,
-  "vitrine/TooManyClients": 503,
-  "vitrine/TooManyConnections": 503
-}
-
-/** What a client has to know beside the status. */
-const headersOf = (error: RequestError): Headers.Input => {
-  switch (error._tag) {
-    case "vitrine/TokenRequired":
-      return { "WWW-Authenticate": "Bearer" }
-    case "vitrine/MethodNotAllowed":
-      return { Allow: "GET, HEAD, OPTIONS" }
-    case "vitrine/RangeNotSatisfiable":
-      return { "Content-Range": `bytes */${error.size}` }
-    case "vitrine/TooManyConnections":
-      return { Connection: "close", "Retry-After": "1" }
-    case "vitrine/TooManyRequests":
-      return { "Retry-After": String(error.retryAfter) }
-    default:
-      return {}
-  }
-}
-
 /** A command says all about its failure; of anything else, the message is enough. */
 const described = (error: RequestError): unknown => {
-  switch (error._tag) {
-    case "vitrine/CommandFailed":
-      return serializeError(error.cause)
-    case "vitrine/CommandUnavailable":
-    case "vitrine/InvalidCommandFields":
-    case "vitrine/UnknownCommand":
-      return serializeError(error)
-    default:
-      return { message: error.message }
+  if (error._tag === "vitrine/CommandFailed") {
+    return serializeError(error.cause)
   }
+  return "status" in error ? { message: error.message } : serializeError(error)
 }
 
-export const bodyOf = (error: RequestError): unknown => ({ error: described(error) })
-
-export const error = (error: RequestError, body = bodyOf(error)): Response =>
-  HttpServerResponse.setHeaders(json(body, statuses[error._tag]), headersOf(error))
+export const error = (error: RequestError): Response => {
+  const body = { error: described(error) }
+  return "status" in error
+    ? HttpServerResponse.setHeaders(json(body, error.status), error.headers ?? {})
+    : json(body, 500)
+}
 
 /** Responds to an unexpected failure, and logs it. */
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>

@@ -69,9 +69,14 @@ const errorOf = (error: { readonly status?: number }, size: number): SendError =
     case 404:
       return gone
     case 412:
-      return new PreconditionFailed()
+      return new PreconditionFailed({
+        message: "Precondition failed: the file is not the one that the request asks for."
+      })
     case 416:
-      return new RangeNotSatisfiable({ size })
+      return new RangeNotSatisfiable({
+        message: 'Range not satisfiable: the file has no such bytes. "Content-Range" says how many it has.',
+        headers: { "Content-Range": `bytes */${size}` }
+      })
     default:
       return new Unreadable({ cause: error })
   }

@@ -6,7 +6,15 @@
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"
 import { isJson, isOfForeignPage, type RequestHead, refuseHost, shown, tokenCheck } from "../http/access.ts"
-import { type HostNotAllowed, JsonRequired, OriginNotAllowed, TokenRequired } from "../http/errors.ts"
+import {
+  type HostNotAllowed,
+  type JsonRequired,
+  jsonRequired,
+  type OriginNotAllowed,
+  originNotAllowed,
+  type TokenRequired,
+  tokenRequired
+} from "../http/errors.ts"
 import { preflight } from "../http/responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
@@ -41,7 +49,7 @@ export const make = (options: Options): Access => {
     if (allowedOrigins !== undefined) {
       const { origin } = headers
       if (origin === undefined ? isOfForeignPage(request) : !allowedOrigins.includes(origin)) {
-        return Option.some(originNotAllowed(origin))
+        return Option.some(originNotAllowed(reasonOf(origin)))
       }
     }
     // A preflight has neither; the request that follows has.
@@ -49,10 +57,10 @@ export const make = (options: Options): Access => {
       return Option.none()
     }
     if (!hasToken(request)) {
-      return Option.some(tokenRequired)
+      return Option.some(noToken)
     }
     return requireJson === true && method === "POST" && !isJson(headers["content-type"])
-      ? Option.some(new JsonRequired())
+      ? Option.some(jsonRequired)
       : Option.none()
   }
 
@@ -73,15 +81,11 @@ export const make = (options: Options): Access => {
 }
 
 /** A browser may send the request of a page without naming its origin. */
-const originNotAllowed = (origin: string | undefined) =>
-  new OriginNotAllowed({
-    reason:
-      origin === undefined
-        ? 'pages must send requests with CORS, which name their origin, where "allowedOrigins" is set.'
-        : `${JSON.stringify(shown(origin))} is not among the "allowedOrigins" of the HTTP transport.`
-  })
+const reasonOf = (origin: string | undefined) =>
+  origin === undefined
+    ? 'pages must send requests with CORS, which name their origin, where "allowedOrigins" is set.'
+    : `${JSON.stringify(shown(origin))} is not among the "allowedOrigins" of the HTTP transport.`
 
-const tokenRequired = new TokenRequired({
-  message:
-    'Token required: send "Authorization: Bearer TOKEN" with the "token" of the HTTP transport. GET /events takes "?token=TOKEN" as well.'
-})
+const noToken = tokenRequired(
+  'Token required: send "Authorization: Bearer TOKEN" with the "token" of the HTTP transport. GET /events takes "?token=TOKEN" as well.'
+)

@@ -7,7 +7,7 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
-import { TooManyClients } from "../http/errors.ts"
+import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import { audienceOf, type Client, type Member } from "./Audience.ts"
 import { makeConsumers } from "./consumers.ts"
 import { makeRecorder } from "./statistics.ts"
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
   const join = (sink: FrameSink, client: Client = {}) =>
     Effect.suspend((): Effect.Effect<void, TooManyClients> => {
       if (fanOut.size() >= maxClients) {
-        return new TooManyClients({ maxClients })
+        return tooManyClients(maxClients)
       }
       sink.begin(preamble())
       if (fanOut.join(sink, { ...client, since: performance.now() })) {

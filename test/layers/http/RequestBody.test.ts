@@ -6,8 +6,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import {
+  type BadRequest,
   type BodyTooLarge,
-  type BodyUnreadable,
   maxBodyBytes as maxBytes
 } from "../../../src/layers/http/errors.ts"
 import * as RequestBody from "../../../src/layers/http/RequestBody.ts"
@@ -225,7 +225,7 @@ describe("the body of a request", () => {
   it.effect("is unreadable where the request is given up", () =>
     Effect.gen(function* () {
       const request = Object.assign(new IncomingMessage(new Socket()), { method: "POST", url: "/command" })
-      const failure = yield* Deferred.make<BodyTooLarge | BodyUnreadable>()
+      const failure = yield* Deferred.make<BodyTooLarge | BadRequest>()
       const handle = yield* NodeHttpServer.makeHandler(
         Effect.flip(RequestBody.read).pipe(
           Effect.flatMap((error) => Deferred.succeed(failure, error)),
@@ -235,7 +235,7 @@ describe("the body of a request", () => {
       handle(request, new ServerResponse(request))
       yield* eventLoopTurn
       request.destroy()
-      expect(yield* Deferred.await(failure)).toMatchObject({ _tag: "vitrine/BodyUnreadable" })
+      expect(yield* Deferred.await(failure)).toMatchObject({ _tag: "vitrine/BadRequest" })
     })
   )
 })

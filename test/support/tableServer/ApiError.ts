@@ -4,7 +4,6 @@
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
-import type { RequestError } from "../../../src/layers/http/errors.ts"
 
 export class ApiError extends Schema.TaggedError<ApiError>()("vitrine/ApiError", {
   status: Schema.Number,
@@ -128,7 +127,3 @@ export const responseOf = ({ body, retryAfter, status }: ApiError) =>
     status,
     headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
   })
-
-/** What goes wrong outside of the routes, in the form of the API. */
-export const bodyOf = (error: RequestError) =>
-  (error._tag === "vitrine/NotFound" ? notFound : invalidRequest(error.message)).body

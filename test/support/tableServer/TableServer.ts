@@ -16,7 +16,6 @@ import type { InvalidOptions } from "../../../src/internal/Options.ts"
 import { hostnameOf } from "../../../src/layers/http/access.ts"
 import * as application from "../../../src/layers/http/application.ts"
 import { type BindError, type ListenOptions, listen, urlOf } from "../../../src/layers/http/listen.ts"
-import { bodyOf } from "./ApiError.ts"
 import * as AttachmentFolder from "./AttachmentFolder.ts"
 import { noRequests } from "./apiRequest.ts"
 import * as AttachmentRoutes from "./attachmentRoutes.ts"
@@ -92,6 +91,6 @@ const warnOfUnknownTables = (faults: ReadonlyArray<Faults.Fault>, names: Readonl
 
 /** Serves routes on a port until the scope ends. */
 const serve = Effect.fnUntraced(function* (routes: application.Options["routes"], options: ListenOptions) {
-  const server = yield* application.make({ routes, refuse: Option.none, headers: () => ({}), bodyOf })
+  const server = yield* application.make({ routes, refuse: Option.none, headers: () => ({}) })
   return yield* listen(server, options)
 })

@@ -9,7 +9,7 @@ import * as Either from "effect/Either"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { isJson } from "../../../src/layers/http/access.ts"
-import type { BodyTooLarge, BodyUnreadable } from "../../../src/layers/http/errors.ts"
+import type { BadRequest, BodyTooLarge } from "../../../src/layers/http/errors.ts"
 import * as RequestBody from "../../../src/layers/http/RequestBody.ts"
 import {
   type ApiError,
@@ -39,7 +39,7 @@ export interface ApiDependencies {
 export type Names = Readonly<Record<string, string>>
 
 /** Why there is no answer. */
-export type Failure = ApiError | BodyTooLarge | BodyUnreadable | InvalidTableFile | TableFolderError
+export type Failure = ApiError | BadRequest | BodyTooLarge | InvalidTableFile | TableFolderError
 
 /**
  * Responds to a request about a base with JSON, or with an empty body where there is none. Every one is counted; one that is
