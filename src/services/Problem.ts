@@ -13,6 +13,8 @@ export const Problem = Schema.Struct({
   severity: Schema.Literal("error", "warning"),
   /** What has it: the name of a content, a source, a screen, an address. Missing where the code says enough. */
   subject: Schema.optionalWith(Schema.String, { exact: true }),
+  /** The id of the player that has reported it; missing where it is of this machine. */
+  player: Schema.optionalWith(Schema.String, { exact: true }),
   /** One sentence, with what to do about it where that is known. Times in it are ISO 8601, UTC. */
   text: Schema.String,
   /** ISO 8601, UTC; missing where that is not known. */

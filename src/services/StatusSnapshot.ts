@@ -45,6 +45,7 @@ export interface ReportedProblem {
   readonly code: string
   readonly severity: "error" | "warning"
   readonly subject?: string
+  readonly player?: string
   readonly text: string
   readonly since?: string
   readonly count?: number

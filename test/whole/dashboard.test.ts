@@ -298,6 +298,7 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
       name: "Hall 3",
       isExpected: true,
       word: "up to date",
+      problems: [],
       said: {
         vitrine: "0.1.0",
         sentAt: "1970-01-01T00:00:01.000Z",
@@ -314,7 +315,13 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
         clockOffset: -250
       }
     } as const
-    const unseen = { id: "hall-4", name: "Hall 4", isExpected: true, word: "never seen" } as const
+    const unseen = {
+      id: "hall-4",
+      name: "Hall 4",
+      isExpected: true,
+      word: "never seen",
+      problems: []
+    } as const
     const checked = spawnSync(pathOf("promtool"), ["check", "metrics"], {
       input: prometheusText(playerMetrics([player, unseen])),
       encoding: "utf8"

@@ -57,8 +57,8 @@ export const reportProblems = Effect.fnUntraced(function* (
 
 /** Those of the codes in `logs` are logged where they are found. One that has become worse is always logged as an error. */
 const log = (change: ProblemChange, logs: ReadonlySet<string>): Effect.Effect<void> => {
-  const { code, severity, since, text } = change.problem
-  if (logs.has(code) && !(change._tag === "Begin" && change.isWorse)) {
+  const { code, player, severity, since, text } = change.problem
+  if (player === undefined && logs.has(code) && !(change._tag === "Begin" && change.isWorse)) {
     return Effect.void
   }
   const line =

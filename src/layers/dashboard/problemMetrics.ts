@@ -8,19 +8,25 @@ import { printableLine } from "../../internal/printable.ts"
 import type { Problem } from "../../services/Problem.ts"
 
 const key = MetricKey.gauge("vitrine_problem", {
-  description: "How many problems there are now with this code, subject and severity"
+  description:
+    "How many problems there are now with this code, subject and severity, of this machine or a player"
 })
 
 /** Of a subject, in characters: it may be what others have sent. */
 const maxSubject = 128
 
-/** One for each `code`, `subject` and `severity` that there is now. A problem without a subject has none here. */
+/** One for each `code`, `subject`, `severity` and `player` that there is now. A problem without a subject has none here. */
 export const problemMetrics = (
   problems: ReadonlyArray<Problem>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> => {
   const counts = new Map<string, { readonly labels: Labels; readonly count: number }>()
-  for (const { code, severity, subject = "" } of problems) {
-    const labels = { code, severity, subject: printableLine(subject, maxSubject) }
+  for (const { code, player, severity, subject = "" } of problems) {
+    const labels = {
+      code,
+      severity,
+      subject: printableLine(subject, maxSubject),
+      ...(player === undefined ? {} : { player: printableLine(player, maxSubject) })
+    }
     const id = JSON.stringify(labels)
     counts.set(id, { labels, count: (counts.get(id)?.count ?? 0) + 1 })
   }
@@ -32,4 +38,4 @@ export const problemMetrics = (
   )
 }
 
-type Labels = Readonly<Record<"code" | "severity" | "subject", string>>
+type Labels = Readonly<Record<string, string>>

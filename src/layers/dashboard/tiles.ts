@@ -3,7 +3,7 @@
  */
 import type { Player } from "../../services/Slices.ts"
 import type { PlayerStatus } from "../status/players.ts"
-import { toneOf } from "../status/rows.ts"
+import { toneOf, worstTone } from "../status/rows.ts"
 import type { ScreenStatus } from "../status/screens.ts"
 
 /** A screen, or a player. */
@@ -55,22 +55,22 @@ const countWords = (all: ReadonlyArray<{ readonly word: string }>): Tiles["words
   return words
 }
 
-const screenTile = ({ active, name, problem, said, since, word }: ScreenStatus): Tile => ({
+const screenTile = ({ active, name, problems, said, since, word }: ScreenStatus): Tile => ({
   name,
   word,
-  tone: problem !== undefined ? toneOf(problem) : word === "showing" ? "ok" : "neutral",
+  tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
   ...(since === undefined ? {} : { since }),
   ...(said === undefined || active ? {} : { versionId: said.versionId }),
   ...(word === "problem" && said?.problem !== undefined ? { text: said.problem } : {})
 })
 
 const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {
-  const { name, problem, said, since, word } = player
+  const { name, said, since, word } = player
   const text = playerText(player)
   return {
     name,
     word,
-    tone: problem !== undefined ? toneOf(problem) : toneOfPlayer[word],
+    tone: worstTone(player, toneOfPlayer[word]),
     ...(since === undefined ? {} : { since }),
     ...(said?.versionId === undefined || said.versionId === active ? {} : { versionId: said.versionId }),
     ...(text === undefined ? {} : { text }),
@@ -91,12 +91,13 @@ const toneOfPlayer: Readonly<Record<PlayerStatus["word"], Tile["tone"]>> = {
 }
 
 /** What it says first of itself, but for its screens, which are named; of one that is silent that is old. */
-const playerText = ({ problem, said, word }: PlayerStatus): string | undefined =>
+const playerText = ({ problems, said, word }: PlayerStatus): string | undefined =>
   word === "silent"
     ? undefined
-    : problem?.code === "player:duplicate"
-      ? problem.text
-      : said?.problems.find(({ code }) => !isOfScreen(code))?.text
+    : (
+        problems.find(({ code }) => code === "player:duplicate") ??
+        said?.problems.find(({ code }) => !isOfScreen(code))
+      )?.text
 
 const isOfScreen = (code: string): boolean => code.startsWith("screen:")
 

@@ -73,6 +73,7 @@ const problem = Schema.Struct({
   code: line,
   severity: expects(Problem.fields.severity, '"error" or "warning"'),
   subject: optional(text),
+  player: optional(line),
   text,
   since: optional(time),
   count: optional(amount)

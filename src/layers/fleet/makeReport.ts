@@ -77,6 +77,7 @@ const reportedProblem = (problem: Problem): Problem => ({
   code: name(problem.code),
   text: excerpt(problem.text),
   ...(problem.subject === undefined ? {} : { subject: name(problem.subject) }),
+  ...(problem.player === undefined ? {} : { player: name(problem.player) }),
   ...(problem.since === undefined ? {} : { since: name(problem.since) })
 })
 

@@ -25,7 +25,8 @@ export const healthOf = (problems: ReadonlyArray<Problem>): Health => {
 }
 
 const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
-  const has = (code: string) => problems.some((problem) => problem.code === code)
+  const has = (code: string) =>
+    problems.some((problem) => problem.code === code && problem.player === undefined)
   return has(codes.none)
     ? "NO CONTENT"
     : problems.some(({ severity }) => severity === "error")

@@ -6,7 +6,7 @@ import * as String from "effect/String"
 import type { ControllerReading, PluginReading } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
-import { problemRow, problemsOfRows } from "./rows.ts"
+import { errorsFirst, problemRow, problemsOfRows } from "./rows.ts"
 import { reported } from "./slices.ts"
 
 export interface Gathered extends Pick<ControllerReading, "logs" | "metrics" | "sections"> {
@@ -39,10 +39,7 @@ export const gather = (
   const sections = [...all.flatMap(({ sections = [] }) => sections), ...withReported(plugins, added)]
   return {
     sections: sections.toSorted((one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)),
-    problems: [
-      ...problems.filter(({ severity }) => severity === "error"),
-      ...problems.filter(({ severity }) => severity === "warning")
-    ],
+    problems: errorsFirst(problems),
     metrics: all.flatMap(({ metrics = [] }) => metrics),
     logs: new Set(all.flatMap(({ logs = [] }) => logs))
   }

@@ -4,14 +4,13 @@
 import type { ReadSlice } from "../../services/ControllerState.ts"
 import { playerMetrics } from "./playerMetrics.ts"
 import * as players from "./players.ts"
-import { problemsIn } from "./rows.ts"
 import { screensOf } from "./screens.ts"
 
 export const reading: ReadSlice = (_slice, { now, state }) => {
   const fleet = players.playersOf(state, now)
   return {
     sections: players.sectionsOf(fleet, state),
-    problems: [...problemsIn(screensOf(state, now)), ...problemsIn(fleet)],
+    problems: [...screensOf(state, now), ...fleet].flatMap(({ problems }) => problems),
     metrics: playerMetrics(fleet)
   }
 }

@@ -9,7 +9,7 @@ import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
-import { firstRows, kv, text, toneOf } from "./rows.ts"
+import { errorsFirst, firstRows, kv, text, worstTone } from "./rows.ts"
 import { screenWords } from "./screens.ts"
 import { contentServersOf, contentsOf } from "./slices.ts"
 
@@ -29,8 +29,8 @@ export interface PlayerStatus {
   readonly word: PlayerWord
   /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. For a silent player, the time of its last report. */
   readonly since?: string
-  /** What is wrong, including warnings that it reports; missing if nothing is, or if the player is not expected. */
-  readonly problem?: Problem
+  /** What is wrong, and what it reports unless it is silent; errors first. */
+  readonly problems: ReadonlyArray<Problem>
   /** Its last report; missing where there is none. */
   readonly said?: Player
 }
@@ -67,11 +67,11 @@ export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus
   )
   const hub = { now, startTime, takesReports: takesReports(state) }
   return [...heard, ...unseen]
-    .map((player): PlayerStatus => ({ ...player, ...problemOf(player, hub) }))
+    .map((player): PlayerStatus => ({ ...player, problems: problemsOf(player, hub) }))
     .toSorted(byRank)
 }
 
-type Found = Omit<PlayerStatus, "problem">
+type Found = Omit<PlayerStatus, "problems">
 
 interface Heard {
   readonly said: Player
@@ -132,67 +132,71 @@ const maxTime = 8.64e15
 const codes = {
   behind: "player:behind",
   duplicate: "player:duplicate",
-  problem: "player:problem",
   silent: "player:silent",
   "never seen": "player:never-seen"
 }
 
-const problemOf = (
+const problemsOf = (
   player: Found,
   hub: { readonly now: number; readonly startTime: string; readonly takesReports: boolean }
-): Pick<PlayerStatus, "problem"> => {
+): ReadonlyArray<Problem> => {
   const { now, startTime } = hub
   const { id, isExpected, name, said, since, word } = player
-  const problem = (
-    kind: keyof typeof codes,
-    severity: Problem["severity"],
-    text: string,
-    since: string | undefined
-  ) => ({
-    problem: {
-      code: codes[kind],
-      severity,
-      subject: id,
-      text: `Player ${name}${text}`,
-      ...(since === undefined ? {} : { since })
-    }
+  const problem = (kind: keyof typeof codes, severity: Problem["severity"], text: string): Problem => ({
+    code: codes[kind],
+    severity,
+    subject: id,
+    text: `Player ${name} ${text}`,
+    ...(since === undefined ? {} : { since })
   })
   if (said === undefined) {
     const report = hub.takesReports
       ? `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
       : "this machine takes no reports, let it have contentServer({ reports: { token } })"
     return since !== undefined && now - Date.parse(since) < settlingMs
-      ? {}
-      : problem("never seen", "error", ` was never seen: ${report}`, since)
+      ? []
+      : [problem("never seen", "error", `was never seen: ${report}`)]
   }
   if (word === "silent") {
     const check = "see whether it is on, and whether it reaches this machine"
     // The hub cannot have heard of it while it was off.
     const hasListened = now - Date.parse(startTime) >= silentMs
     return hasListened && (isExpected || now - Date.parse(said.heardAt) < missedMs)
-      ? problem("silent", isExpected ? "error" : "warning", ` was last heard of at ${since}: ${check}`, since)
-      : {}
+      ? [problem("silent", isExpected ? "error" : "warning", `was last heard of at ${since}: ${check}`)]
+      : []
   }
-  if (duplicateOf(said, now) !== undefined) {
-    return problem(
-      "duplicate",
-      "error",
-      ` is two machines: ${machinesText(said)}. Give each a node with an id of its own`,
-      since
-    )
+  return errorsFirst([
+    ...(duplicateOf(said, now) === undefined
+      ? []
+      : [
+          problem(
+            "duplicate",
+            "error",
+            `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
+          )
+        ]),
+    ...(word === "behind"
+      ? [
+          problem(
+            "behind",
+            "warning",
+            `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
+          )
+        ]
+      : []),
+    ...said.problems.map((problem) => reported(player, said, problem))
+  ])
+}
+
+/** A problem in the words of a player, by the clock of the hub. That of a player of its own has the way to it. */
+const reported = ({ id, name }: Found, said: Player, { count: _, ...problem }: Problem): Problem => {
+  const since = hubTime(said, problem.since)
+  return {
+    ...problem,
+    player: problem.player === undefined ? id : `${id}/${problem.player}`,
+    text: `Player ${name}: ${excerpt(problem.text)}`,
+    ...(since === undefined ? {} : { since })
   }
-  if (word === "behind") {
-    return problem(
-      "behind",
-      "warning",
-      ` is behind since ${since}: it has ${behindText(said)}. Its own status says why`,
-      since
-    )
-  }
-  const reported = worstOf(said)
-  return reported === undefined
-    ? {}
-    : problem("problem", reported.severity, `: ${reportText(said)}`, hubTime(said, reported.since))
 }
 
 const worstOf = ({ problems }: Player): Problem | undefined => problems.find(isError) ?? problems[0]
@@ -213,27 +217,25 @@ const machinesText = (said: Player): string =>
     .toSorted()
     .join(" and ")
 
-const behindText = (said: Player): string => {
-  const version = said.versionId === undefined ? "no version" : `version ${said.versionId}`
-  return worstOf(said) === undefined ? version : `${version}; ${reportText(said)}`
-}
+const versionText = ({ versionId }: Player): string =>
+  versionId === undefined ? "no version" : `version ${versionId}`
 
 /**
  * What there is to say beside its word: its version, what it reports, or which machines it is, and which Vitrine it runs if that is
  * another one than here. Empty where there is nothing.
  */
-export const detailOf = ({ problem, said, word }: PlayerStatus): string => {
+export const detailOf = ({ problems, said, word }: PlayerStatus): string => {
   if (said === undefined || word === "silent") {
     return ""
   }
-  const what =
-    problem?.code === codes.duplicate
-      ? `two machines, ${machinesText(said)}`
-      : word === "behind"
-        ? behindText(said)
-        : reportText(said)
-  const vitrine = isOfAnotherVitrine(said) ? `Vitrine ${said.vitrine}` : ""
-  return [what, vitrine].filter(String.isNonEmpty).join("; ")
+  return [
+    ...(problems.some(({ code }) => code === codes.duplicate) ? [`two machines, ${machinesText(said)}`] : []),
+    ...(word === "behind" ? [versionText(said)] : []),
+    reportText(said),
+    ...(isOfAnotherVitrine(said) ? [`Vitrine ${said.vitrine}`] : [])
+  ]
+    .filter(String.isNonEmpty)
+    .join("; ")
 }
 
 const isOfAnotherVitrine = ({ vitrine }: Player): boolean => vitrine !== vitrineVersion
@@ -248,8 +250,8 @@ const words: ReadonlyArray<PlayerWord> = [
   "up to date"
 ]
 
-const rankOf = ({ problem, word }: PlayerStatus): number =>
-  words.length * (problem === undefined ? 2 : isError(problem) ? 0 : 1) + words.indexOf(word)
+const rankOf = ({ problems: [worst], word }: PlayerStatus): number =>
+  words.length * (worst === undefined ? 2 : isError(worst) ? 0 : 1) + words.indexOf(word)
 
 const byRank = Order.combine(
   Order.mapInput(Order.number, rankOf),
@@ -280,8 +282,8 @@ export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
 const sectionName = "players"
 
 /** Whether there is something to look at: it is not up to date, or has a problem. */
-export const isUnwell = ({ problem, word }: PlayerStatus): boolean =>
-  problem !== undefined || word !== "up to date"
+export const isUnwell = ({ problems, word }: PlayerStatus): boolean =>
+  problems.length > 0 || word !== "up to date"
 
 /** How many are up to date, and each with something to look at. Nothing where no reports are taken. */
 export const sectionsOf = (
@@ -303,7 +305,7 @@ export const takesReports = (state: Pick<GlobalState, "plugins">): boolean =>
   contentServersOf(state).some(([, { players }]) => players !== undefined)
 
 const playerRow = (player: PlayerStatus): Row =>
-  kv(player.name, playerText(player), player.problem === undefined ? "neutral" : toneOf(player.problem))
+  kv(player.name, playerText(player), worstTone(player, "neutral"))
 
 const playerText = (player: PlayerStatus): string => {
   const { since, word } = player

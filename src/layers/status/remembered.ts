@@ -16,7 +16,8 @@ export type Remembered = ReadonlyMap<string, Partial<Pick<Standing, "since">> & 
 export const maxProblems = 256
 
 /** The same problem for as long as it goes on, though its text may change. */
-export const keyOf = ({ code, subject, text }: Problem): string => `${code} ${subject ?? text}`
+export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
+  [player, code, subject ?? text].join("\n")
 
 /** `problems` are those of now, the errors first; `now` is ISO 8601, UTC. Of those with the same key the first one stays. */
 export const remember = (

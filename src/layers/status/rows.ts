@@ -23,6 +23,12 @@ export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: 
 export const toneOf = ({ severity }: Problem): Extract<Tone, "warn" | "error"> =>
   severity === "error" ? "error" : "warn"
 
+/** That of the first of the problems, the worst; `otherwise` where there is none. */
+export const worstTone = <T extends string>(
+  { problems: [worst] }: { readonly problems: ReadonlyArray<Problem> },
+  otherwise: T
+): T | "warn" | "error" => (worst === undefined ? otherwise : toneOf(worst))
+
 export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(problem))
 
 /** How many of so many are in use. */
@@ -38,9 +44,10 @@ export const busRows = (problem: BusProblem | undefined): ReadonlyArray<Row> =>
 /** How many of one kind are listed. */
 const maxListed = 20
 
-/** All problems, in their order, without a limit: the beginning and end of each is announced. */
-export const problemsIn = (all: ReadonlyArray<{ readonly problem?: Problem }>): ReadonlyArray<Problem> =>
-  all.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
+export const errorsFirst = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => [
+  ...problems.filter(({ severity }) => severity === "error"),
+  ...problems.filter(({ severity }) => severity === "warning")
+]
 
 /** A row for each of the first twenty, and how many more there are. */
 export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): ReadonlyArray<Row> => {

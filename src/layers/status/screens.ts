@@ -5,7 +5,7 @@ import * as Order from "effect/Order"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
-import { firstRows, kv, problemRow, problemsIn, toneOf } from "./rows.ts"
+import { firstRows, kv, problemRow, worstTone } from "./rows.ts"
 import { contentsOf, transportsOf } from "./slices.ts"
 
 /**
@@ -36,8 +36,8 @@ export interface ScreenStatus {
   readonly word: ScreenWord
   /** ISO 8601, UTC; missing where that is not known. Of one that is silent, when it was last heard of. */
   readonly since?: string
-  /** What is wrong; missing if nothing is, or if the screen is not expected. */
-  readonly problem?: Problem
+  /** What is wrong, errors first. */
+  readonly problems: ReadonlyArray<Problem>
   /** The name of its content; missing where there is no content. */
   readonly content?: string
   /** Whether the version that it showed last is the active one. */
@@ -109,11 +109,11 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
           ]
   )
   return [...listed, ...unseen]
-    .map((screen): ScreenStatus => ({ ...screen, ...problemOf(screen, now, state.system.startTime) }))
+    .map((screen): ScreenStatus => ({ ...screen, problems: problemsOf(screen, now, state.system.startTime) }))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
-type Found = Omit<ScreenStatus, "problem">
+type Found = Omit<ScreenStatus, "problems">
 
 const isAway = ({ word }: Found): boolean => word === "silent" || word === "closed"
 
@@ -201,20 +201,20 @@ const codes = {
 } satisfies Record<Exclude<ScreenWord, "showing">, string>
 
 /** It is an error where visitors see nothing, or something wrong, on an expected screen. */
-const problemOf = (screen: Found, now: number, startTime: string): Pick<ScreenStatus, "problem"> => {
+const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArray<Problem> => {
   const { id, isExpected, name, said, since, word } = screen
   if (word === "showing") {
-    return {}
+    return []
   }
-  const problem = (severity: Problem["severity"], text: string) => ({
-    problem: {
+  const problem = (severity: Problem["severity"], text: string): ReadonlyArray<Problem> => [
+    {
       code: codes[word],
       severity,
       subject: id,
       text: `Screen ${name} ${text}`,
       ...(since === undefined ? {} : { since })
     }
-  })
+  ]
   const isSince = (millis: number) => since === undefined || now - Date.parse(since) >= millis
   switch (word) {
     case "behind":
@@ -232,43 +232,42 @@ const problemOf = (screen: Found, now: number, startTime: string): Pick<ScreenSt
               ? "is hidden: close what is in front of its page, or show its window"
               : "is hidden: its page draws nothing any more, load it again"
           )
-        : {}
+        : []
     case "silent":
       return isExpected && isMissed(screen, now, startTime)
         ? problem(
             "error",
             `was last heard of at ${since}: see whether it is on, and start its page or program again`
           )
-        : {}
+        : []
     case "closed":
       return isExpected && isSince(settlingMs)
         ? problem("error", `was closed at ${since}: start its page or program again`)
-        : {}
+        : []
     case "never seen":
       return isSince(settlingMs)
         ? problem(
             "error",
             `was never seen: start its page or program with the consumerId ${JSON.stringify(id)}`
           )
-        : {}
+        : []
   }
 }
 
-const rankOf = ({ problem, word }: ScreenStatus): number =>
-  problem?.severity === "error" ? 0 : problem !== undefined ? 1 : word === "showing" ? 2 : 3
+const rankOf = ({ problems: [worst], word }: ScreenStatus): number =>
+  worst?.severity === "error" ? 0 : worst !== undefined ? 1 : word === "showing" ? 2 : 3
 
 export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
-  firstRows(problemsIn(screens), problemRow)
+  firstRows(
+    screens.flatMap(({ problems }) => problems),
+    problemRow
+  )
 
 export const rows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
   firstRows(screens, screenRow)
 
 const screenRow = (screen: ScreenStatus): Row =>
-  kv(
-    screen.name,
-    screenText(screen),
-    screen.problem !== undefined ? toneOf(screen.problem) : screen.word === "showing" ? "ok" : "neutral"
-  )
+  kv(screen.name, screenText(screen), worstTone(screen, screen.word === "showing" ? "ok" : "neutral"))
 
 const screenText = ({ active, said, since, word }: ScreenStatus): string =>
   said === undefined

@@ -15,6 +15,7 @@ const screen = (status: Partial<ScreenStatus> = {}): ScreenStatus => ({
   name: "Left wall",
   isExpected: true,
   word: "showing",
+  problems: [],
   since: at,
   active: true,
   said,
@@ -42,6 +43,7 @@ const player = (status: Partial<PlayerStatus> = {}): PlayerStatus => ({
   name: "Hall 3",
   isExpected: true,
   word: "up to date",
+  problems: [],
   said: report,
   ...status
 })
@@ -69,7 +71,7 @@ describe("the tile of a screen", () => {
         word: "problem",
         active: false,
         said: { ...said, versionId: older, problem: "no film" },
-        problem: problem("screen:problem", "warning", "Screen Left wall has a problem")
+        problems: [problem("screen:problem", "warning", "Screen Left wall has a problem")]
       })
     ])
     expect(shown).toEqual([
@@ -93,7 +95,7 @@ describe("the tile of a player", () => {
     const problems = [problem("screen:hidden", "error", "Screen North is hidden", "one")]
     const tile = tileOf({
       word: "problem",
-      problem: problem("player:problem", "error", "Player Hall 3: Screen North is hidden"),
+      problems,
       said: { ...report, screens, problems }
     })
     expect(tile).toEqual({
@@ -113,7 +115,7 @@ describe("the tile of a player", () => {
   it("says what the player says first of itself, but not when it is silent", () => {
     const problems = [problem("disk:full", "error", "no space is left"), problem("b", "warning", "more")]
     const unwell = {
-      problem: problem("player:problem", "error", "Player Hall 3"),
+      problems,
       said: { ...report, problems }
     }
     expect(tileOf({ word: "problem", ...unwell })).toMatchObject({ text: "no space is left" })
@@ -122,9 +124,11 @@ describe("the tile of a player", () => {
 
   it("says that there are two of it", () => {
     const text = "Player Hall 3 is two machines"
-    expect(tileOf({ word: "problem", problem: problem("player:duplicate", "error", text) })).toMatchObject({
-      text
-    })
+    expect(tileOf({ word: "problem", problems: [problem("player:duplicate", "error", text)] })).toMatchObject(
+      {
+        text
+      }
+    )
   })
 
   it("says how much is copied, and what it has until then", () => {

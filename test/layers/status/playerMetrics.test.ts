@@ -9,6 +9,7 @@ const player: PlayerStatus = {
   name: "Hall 3",
   isExpected: true,
   word: "up to date",
+  problems: [],
   said: {
     vitrine: "0.1.0",
     sentAt: "1970-01-01T00:00:01.000Z",
@@ -29,7 +30,13 @@ const player: PlayerStatus = {
     clockOffset: -250
   }
 }
-const unseen: PlayerStatus = { id: "hall-4", name: "Hall 4", isExpected: true, word: "never seen" }
+const unseen: PlayerStatus = {
+  id: "hall-4",
+  name: "Hall 4",
+  isExpected: true,
+  word: "never seen",
+  problems: []
+}
 
 const textOf = (players: ReadonlyArray<PlayerStatus>) => prometheusText(playerMetrics(players))
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
+import { healthOf } from "../../../src/layers/status/Health.ts"
 import {
   detailOf,
   type PlayerStatus,
@@ -83,7 +84,7 @@ const playersAt = (given: Case, seconds: number) => playersOf(stateOf(given), st
 /** The word of the only player, and the code of its problem. */
 const wordAt = (given: Case, seconds: number) => {
   const [player] = playersAt(given, seconds)
-  return [player?.word, player?.problem?.code]
+  return [player?.word, player?.problems[0]?.code]
 }
 
 describe("a player is", () => {
@@ -94,6 +95,7 @@ describe("a player is", () => {
         name: "The third hall",
         isExpected: true,
         word: "up to date",
+        problems: [],
         since: at(0),
         said: hall3
       }
@@ -107,19 +109,21 @@ describe("a player is", () => {
       {
         word: "silent",
         since: at(0),
-        problem: {
-          code: "player:silent",
-          severity: "error",
-          subject: "hall-3",
-          text: `Player The third hall was last heard of at ${at(0)}: see whether it is on, and whether it reaches this machine`,
-          since: at(0)
-        }
+        problems: [
+          {
+            code: "player:silent",
+            severity: "error",
+            subject: "hall-3",
+            text: `Player The third hall was last heard of at ${at(0)}: see whether it is on, and whether it reaches this machine`,
+            since: at(0)
+          }
+        ]
       }
     ])
   })
 
   it("silent with a warning for ten minutes where it is not expected, and stays in the list", () => {
-    expect(playersAt({ players: [hall3] }, 599)).toMatchObject([{ problem: { severity: "warning" } }])
+    expect(playersAt({ players: [hall3] }, 599)).toMatchObject([{ problems: [{ severity: "warning" }] }])
     expect(wordAt({ players: [hall3] }, 600)).toEqual(["silent", undefined])
     expect(wordAt({ players: [hall3], expected }, 600)).toEqual(["silent", "player:silent"])
   })
@@ -148,13 +152,15 @@ describe("a player is", () => {
         isExpected: true,
         word: "never seen",
         since: at(0),
-        problem: {
-          code: "player:never-seen",
-          severity: "error",
-          subject: "hall-3",
-          text: 'Player The third hall was never seen: let a replica whose node has the id "hall-3" report to this machine',
-          since: at(0)
-        }
+        problems: [
+          {
+            code: "player:never-seen",
+            severity: "error",
+            subject: "hall-3",
+            text: 'Player The third hall was never seen: let a replica whose node has the id "hall-3" report to this machine',
+            since: at(0)
+          }
+        ]
       }
     ])
     expect(playersAt({}, 60)).toEqual([])
@@ -164,10 +170,12 @@ describe("a player is", () => {
     expect(playersAt({ expected }, 60)).toMatchObject([
       {
         word: "never seen",
-        problem: {
-          code: "player:never-seen",
-          text: "Player The third hall was never seen: this machine takes no reports, let it have contentServer({ reports: { token } })"
-        }
+        problems: [
+          {
+            code: "player:never-seen",
+            text: "Player The third hall was never seen: this machine takes no reports, let it have contentServer({ reports: { token } })"
+          }
+        ]
       }
     ])
   })
@@ -179,11 +187,13 @@ describe("a player is", () => {
       {
         word: "behind",
         since: at(0),
-        problem: {
-          code: "player:behind",
-          severity: "warning",
-          text: `Player Hall 3 is behind since ${at(0)}: it has version ${older}. Its own status says why`
-        }
+        problems: [
+          {
+            code: "player:behind",
+            severity: "warning",
+            text: `Player Hall 3 is behind since ${at(0)}: it has version ${older}. Its own status says why`
+          }
+        ]
       }
     ])
     expect(wordAt({ players, content: { activeSince: at(5) } }, 65)).toEqual(["up to date", undefined])
@@ -197,9 +207,12 @@ describe("a player is", () => {
     expect(playersAt({ players }, 61)).toMatchObject([
       {
         word: "behind",
-        problem: {
-          text: `Player Hall 3 is behind since ${at(0)}: it has no version; it is held. Its own status says why`
-        }
+        problems: [
+          {
+            text: `Player Hall 3 is behind since ${at(0)}: it has no version. Its own status says why`
+          },
+          { code: "content:held" }
+        ]
       }
     ])
     const state = stateOf({ players })
@@ -221,22 +234,39 @@ describe("a player is", () => {
       {
         word: "problem",
         since: at(7),
-        problem: {
-          code: "player:problem",
-          severity: "error",
-          subject: "hall-3",
-          text: "Player Hall 3: Screen Left was closed (and 1 more problem)",
-          since: at(7)
-        }
+        problems: [
+          {
+            code: "screen:closed",
+            severity: "error",
+            player: "hall-3",
+            text: "Player Hall 3: Screen Left was closed",
+            since: at(7)
+          },
+          { code: "content:held", severity: "warning", text: "Player Hall 3: it is held" }
+        ]
       }
     ])
+  })
+
+  it("listed with each problem of its own, by player, code and screen", () => {
+    const problems = ["left", "right"].map((subject) => ({ ...error, subject }))
+    const found = readState(stateOf({ players: [{ ...hall3, problems: [...problems, warning] }] }), [], start)
+    expect(found.problems.map(({ code, player, subject }) => [player, code, subject])).toEqual([
+      ["hall-3", "screen:closed", "left"],
+      ["hall-3", "screen:closed", "right"],
+      ["hall-3", "content:held", undefined]
+    ])
+    expect(healthOf(found.problems).word).toBe("FAILING")
+    expect(healthOf([{ ...warning, player: "hall-3" }]).word).toBe("WARNING")
+    const ofHub = { ...hall3, problems: [{ ...error, player: "wing-1" }] }
+    expect(playersAt({ players: [ofHub] }, 1)[0]?.problems).toMatchObject([{ player: "hall-3/wing-1" }])
   })
 
   it("what it was where it reports a warning, which is shown", () => {
     expect(playersAt({ players: [{ ...hall3, problems: [warning] }] }, 1)).toMatchObject([
       {
         word: "up to date",
-        problem: { code: "player:problem", severity: "warning", text: "Player Hall 3: it is held" }
+        problems: [{ code: "content:held", severity: "warning", text: "Player Hall 3: it is held" }]
       }
     ])
   })
@@ -248,11 +278,13 @@ describe("a player is", () => {
       expect(playersAt({ players: [player], expected }, 1)).toMatchObject([
         {
           word: "problem",
-          problem: {
-            code: "player:duplicate",
-            severity: "error",
-            text: "Player The third hall is two machines: box-3 (10.0.0.3) and box-4 (10.0.0.4). Give each a node with an id of its own"
-          }
+          problems: [
+            {
+              code: "player:duplicate",
+              severity: "error",
+              text: "Player The third hall is two machines: box-3 (10.0.0.3) and box-4 (10.0.0.4). Give each a node with an id of its own"
+            }
+          ]
         }
       ])
     }
@@ -401,7 +433,7 @@ describe("whatever players report,", () => {
       const found = playersAt({ players, expected }, 60)
       const ids = found.map(({ id }) => id)
       expect([...ids].sort()).toEqual([...new Set(["hall-3", ...players.map(({ node }) => node.id)])].sort())
-      const severities = found.map(({ problem }) => problem?.severity ?? "none")
+      const severities = found.map(({ problems: [worst] }) => worst?.severity ?? "none")
       expect(severities).toEqual(
         ["error", "warning", "none"].flatMap((one) => severities.filter((severity) => severity === one))
       )
@@ -413,24 +445,25 @@ describe("whatever players report,", () => {
     "there is a problem of each that is behind, has one, or is away though it is expected",
     { players: anyPlayers },
     ({ players }) => {
-      for (const { isExpected, problem, said, word } of playersAt({ players, expected }, 3700)) {
+      for (const { isExpected, problems, said, word } of playersAt({ players, expected }, 3700)) {
         const isAway = word === "silent" || word === "never seen"
         const isWrong = isAway ? isExpected : word === "behind" || (said?.problems.length ?? 0) > 0
-        expect(problem !== undefined || !isWrong).toBe(true)
-        expect(word === "up to date" && said?.problems.length === 0 && problem !== undefined).toBe(false)
-        expect(problem === undefined || problem.text.length < 3000).toBe(true)
+        expect(problems.length > 0 || !isWrong).toBe(true)
+        expect(word === "up to date" && said?.problems.length === 0 && problems.length > 0).toBe(false)
+        expect(problems.every(({ text }) => text.length < 3000)).toBe(true)
       }
     },
     { fastCheck: { numRuns: 50 } }
   )
 
   it.prop(
-    "what is said of them is short, and of one player there is one problem",
+    "what is said of them is short, and each problem says which player has it",
     { players: anyPlayers },
     ({ players }) => {
       const found = playersAt({ players, expected }, 60)
-      const subjects = found.flatMap(({ problem }) => problem?.subject ?? [])
-      expect(new Set(subjects).size).toBe(subjects.length)
+      for (const { id, problems } of found) {
+        expect(problems.every(({ player, subject }) => player === id || subject === id)).toBe(true)
+      }
       expect(rowsOf(found).length).toBeLessThanOrEqual(23)
     },
     { fastCheck: { numRuns: 50 } }

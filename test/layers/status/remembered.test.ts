@@ -39,11 +39,18 @@ describe("problems that are remembered", () => {
     expect(fifth).toMatchObject([{ since: "at 4", count: 3 }])
   })
 
-  it("are one where they have the same code and subject", () => {
-    const [standing] = roundsOf([warning("left"), warning("left", { text: "It is out." }), warning("right")])
+  it("are one where they have the same code, subject and player", () => {
+    const ofHall = warning("left", { player: "hall-3", text: "Hall 3: The left lamp is broken." })
+    const [standing] = roundsOf([
+      warning("left"),
+      warning("left", { text: "It is out." }),
+      warning("right"),
+      ofHall
+    ])
     expect(standing?.map(({ text }) => text)).toEqual([
       "The left lamp is broken.",
-      "The right lamp is broken."
+      "The right lamp is broken.",
+      "Hall 3: The left lamp is broken."
     ])
   })
 

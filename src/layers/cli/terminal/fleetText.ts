@@ -15,7 +15,7 @@ import {
   summaryOf,
   wordText
 } from "../../status/players.ts"
-import { toneOf } from "../../status/rows.ts"
+import { worstTone } from "../../status/rows.ts"
 import { marks, type Palette } from "./statusText.ts"
 
 export interface Format {
@@ -169,8 +169,7 @@ const restText = (players: ReadonlyArray<PlayerStatus>): string =>
     ? `and ${players.length} more: ${countsOf(players)}`
     : `and ${players.length} more ${players.length === 1 ? "is" : "are"} up to date`
 
-const toneOfPlayer = (player: PlayerStatus): Tone =>
-  player.problem !== undefined ? toneOf(player.problem) : isUnwell(player) ? "neutral" : "ok"
+const toneOfPlayer = (player: PlayerStatus): Tone => worstTone(player, isUnwell(player) ? "neutral" : "ok")
 
 const marked = (text: string, tone: Tone, { palette }: Format): string =>
   `${palette.tone[tone](marks[tone])} ${tone === "ok" ? text : palette.tone[tone](text)}`

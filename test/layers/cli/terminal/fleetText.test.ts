@@ -33,6 +33,7 @@ const good = (id: string): PlayerStatus => ({
   name: id,
   isExpected: true,
   word: "up to date",
+  problems: [],
   since: ago(8000),
   said
 })
@@ -40,7 +41,7 @@ const silent = (id: string): PlayerStatus => ({
   ...good(id),
   word: "silent",
   since: ago(200),
-  problem: { code: "player:silent", severity: "error", subject: id, text: "…" }
+  problems: [{ code: "player:silent", severity: "error", subject: id, text: "…" }]
 })
 const closed = {
   code: "screen:closed",
@@ -60,7 +61,7 @@ const failing: PlayerStatus = {
       { id: "top", word: "showing" }
     ]
   },
-  problem: { ...closed, code: "player:problem" }
+  problems: [closed]
 }
 const unseen: PlayerStatus = {
   id: "hall-9",
@@ -68,7 +69,7 @@ const unseen: PlayerStatus = {
   isExpected: true,
   word: "never seen",
   since: ago(61),
-  problem: { code: "player:never-seen", severity: "error", text: "…" }
+  problems: [{ code: "player:never-seen", severity: "error", text: "…" }]
 }
 
 const named = (name: string, count: number, player: (id: string) => PlayerStatus) =>
