@@ -11,7 +11,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { CannotCompare } from "../../services/ContentDiff.ts"
 import { type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
 import { changeWords } from "../status/changes.ts"
-import { latestOf } from "../versions/hold.ts"
+import { latestOf } from "../versions/ManifestFile.ts"
 import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
 
 /** Which versions are compared, by their ids. */

@@ -11,7 +11,7 @@ import { type Manifest, type VersionId, VersionStore } from "../../services/Vers
 import type { Fetched } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
 import { readList } from "../versions/fileLists.ts"
-import { latestOf } from "../versions/hold.ts"
+import { latestOf } from "../versions/ManifestFile.ts"
 import { makeCopyVersion } from "./copyVersion.ts"
 import { isLatestOf } from "./HubManifest.ts"
 import type { Offer } from "./Upstreams.ts"

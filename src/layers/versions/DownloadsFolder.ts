@@ -4,8 +4,15 @@
 import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HashMap from "effect/HashMap"
+import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
@@ -13,27 +20,112 @@ import { makePath } from "../../internal/makePath.ts"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { fileListName } from "../../services/FileList.ts"
-import { DownloadsInUse, VersionId, VersionNotFound, VersionStoreError } from "../../services/VersionStore.ts"
+import {
+  DownloadsInUse,
+  VersionId,
+  VersionNotFound,
+  VersionStoreError,
+  type VersionSummary
+} from "../../services/VersionStore.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { syncDirectory } from "./durable.ts"
-import { readList } from "./fileLists.ts"
+import { readList, summaryOf, type WrittenList } from "./fileLists.ts"
 
-export interface DownloadsFolder extends Effect.Effect.Success<ReturnType<typeof make>> {}
+export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
+  DownloadsFolder,
+  {
+    readonly root: string
+    readonly versions: string
+    readonly acks: string
+    readonly staging: string
+    readonly manifest: string
+    readonly reserve: string
+    readonly ofVersion: (versionId: VersionId) => string
+
+    /** Makes what is missing of the folders, and takes the lock where it is not held. Run before something is written. */
+    readonly claimed: Effect.Effect<void, VersionStoreError>
+
+    /** Whether the lock was ever taken. */
+    readonly wasClaimed: Effect.Effect<boolean>
+
+    /** An empty folder until the scope ends, unless it was moved away. */
+    readonly staged: Effect.Effect<string, VersionStoreError, Scope.Scope>
+
+    /** The versions on disk, the oldest first. */
+    readonly versionIds: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
+
+    readonly hasVersion: (versionId: VersionId) => Effect.Effect<boolean, VersionStoreError>
+
+    /** A version of this id that is on disk. */
+    readonly find: (versionId: string) => Effect.Effect<VersionId, VersionStoreError | VersionNotFound>
+
+    /** The list of a version; `None` if it is missing or cannot be read. */
+    readonly listOf: (versionId: VersionId) => Effect.Effect<Option.Option<WrittenList>>
+
+    /** As of a `VersionStore`: of versions whose list could be read it is kept in memory. */
+    readonly summarize: (
+      versionId: string
+    ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>
+
+    /** Whether the folders of all sources are in the version. */
+    readonly hasSources: (
+      versionId: VersionId,
+      sources: ReadonlyArray<{ readonly sourceId: string }>
+    ) => Effect.Effect<boolean, VersionStoreError>
+
+    /** Files of versions that were found missing or damaged, by their paths in the folder of the version. */
+    readonly damage: Ref.Ref<HashMap.HashMap<VersionId, HashSet.HashSet<string>>>
+
+    /** While it runs, no version is removed. */
+    readonly unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+    /**
+     * Takes a version out in one step, so that no half of it is ever seen among the others: it goes with the next
+     * `emptyTrash`. Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place:
+     * first what says that it is whole. Gives whether it is gone, and warns where it is not.
+     */
+    readonly discard: (versionId: VersionId) => Effect.Effect<boolean>
+
+    /** Removes discarded folders. One that another program keeps open is tried again the next time. */
+    readonly emptyTrash: Effect.Effect<void>
+  }
+>() {}
 
 const isVersionId = Schema.is(VersionId)
 
 /** The path of a version in the manifest. */
 export const pathOf = (versionId: VersionId) => `versions/${versionId}`
 
-/** Nothing is made yet: that is `makeRoot` and `claim`. The lock is held until the scope ends. */
-export const make = Effect.fnUntraced(function* (directory: string) {
+/** The files of a version that are missing or damaged, as far as is known. */
+export const damageOf = (versionId: VersionId) =>
+  Effect.gen(function* () {
+    const { damage } = yield* DownloadsFolder
+    return Option.getOrElse(HashMap.get(yield* Ref.get(damage), versionId), () => HashSet.empty<string>())
+  })
+
+/** Notes which files are missing or damaged, in the place of what was known before. */
+export const noteDamage = (versionId: VersionId, files: Iterable<string>) =>
+  Effect.flatMap(DownloadsFolder, ({ damage }) =>
+    Ref.update(damage, HashMap.set(versionId, HashSet.fromIterable(files)))
+  )
+
+/**
+ * Makes the folder, and takes its lock until the scope ends. It fails where another controller has it; where it cannot be
+ * written, there is a warning.
+ */
+export const layer = (directory: string) => Layer.scoped(DownloadsFolder, make(directory))
+
+const make = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const scope = yield* Effect.scope
   const claiming = yield* Effect.makeSemaphore(1)
-  const trash = makeTrash(fs)
+  const sweeping = yield* Effect.makeSemaphore(1)
+  const damage = yield* Ref.make(HashMap.empty<VersionId, HashSet.HashSet<string>>())
+  const trash = yield* Ref.make(HashSet.empty<string>())
+  const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
 
   const root = path.resolve(directory)
   const versions = path.join(root, "versions")
@@ -47,33 +139,69 @@ export const make = Effect.fnUntraced(function* (directory: string) {
   const hasVersion = (versionId: VersionId) =>
     fs.exists(ofVersion(versionId)).pipe(mapDiskError("read", versions))
 
+  const find = Effect.fnUntraced(function* (versionId: string) {
+    return isVersionId(versionId) && (yield* hasVersion(versionId))
+      ? versionId
+      : yield* new VersionNotFound({ versionId })
+  })
+
+  const listOf = (versionId: VersionId) => Effect.provide(readList(ofVersion(versionId), versionId), platform)
+
+  /** A list of 30,000 files takes a tenth of a second each time. */
+  const summaries = yield* Cache.makeWith({
+    capacity: 256,
+    lookup: (versionId: VersionId) =>
+      Effect.map(
+        listOf(versionId),
+        Option.map(({ list }) => summaryOf(list))
+      ),
+    timeToLive: (exit) => (Exit.isSuccess(exit) && Option.isSome(exit.value) ? Number.POSITIVE_INFINITY : 0)
+  })
+
+  const emptyTrash = Effect.flatMap(Ref.get(trash), (folders) =>
+    Effect.forEach(
+      folders,
+      (folder) =>
+        retryHeldOpen(fs.remove(folder, { recursive: true, force: true })).pipe(
+          mapDiskError("remove", folder),
+          Effect.zipRight(Ref.update(trash, HashSet.remove(folder))),
+          Effect.catchAll(({ message }) => warnOnce(message))
+        ),
+      { concurrency: "unbounded", discard: true }
+    )
+  )
+
+  const throwAway = (folders: Iterable<string>) =>
+    Effect.zipRight(Ref.update(trash, HashSet.union(folders)), emptyTrash)
+
   /** Not recursively: on a disk that is read-only, that would say that the folder above is missing. */
   const makeFolder = (folder: string) =>
     Effect.unlessEffect(fs.makeDirectory(folder), fs.exists(folder)).pipe(mapDiskError("make", folder))
 
-  const makeRoot = makePath(root).pipe(mapDiskError("make", root))
+  const makeRoot = makePath(root).pipe(mapDiskError("make", root), Effect.provide(platform))
 
   /** Somebody may have removed them since the start. */
-  const makeFolders = makeRoot.pipe(
-    Effect.zipRight(Effect.forEach([versions, acks, staging], makeFolder)),
-    Effect.zipRight(syncDirectory(root).pipe(mapDiskError("write to", root)))
-  )
+  const makeFolders = Effect.gen(function* () {
+    yield* makeRoot
+    yield* Effect.forEach([versions, acks, staging], makeFolder)
+    yield* syncDirectory(root).pipe(mapDiskError("write to", root))
+  })
 
   /** Whether the lock is still there; missing until it was taken once. */
-  let isLocked = Option.none<Effect.Effect<boolean>>()
+  const lock = yield* Ref.make(Option.none<Effect.Effect<boolean>>())
 
-  /** Makes the folders, and takes the lock where it is not there; the first time, removes what a crash has left. */
+  /** The first time, it removes what a crash has left. */
   const claim = Effect.gen(function* () {
     yield* makeFolders
-    if (Option.isSome(isLocked) && (yield* isLocked.value)) {
+    const before = yield* Ref.get(lock)
+    if (Option.isSome(before) && (yield* before.value)) {
       return
     }
     const real = yield* fs.realPath(root).pipe(mapDiskError("read", root))
-    const isFirst = Option.isNone(isLocked)
-    isLocked = Option.some(yield* Scope.extend(lockFolder(real, staging), scope))
-    if (isFirst) {
+    yield* Ref.set(lock, Option.some(yield* Scope.extend(lockFolder(real, staging), scope)))
+    if (Option.isNone(before)) {
       const left = yield* Effect.orElseSucceed(namesIn(staging), () => [])
-      yield* trash.remove(left.map((name) => path.join(staging, name)))
+      yield* throwAway(left.map((name) => path.join(staging, name)))
     }
   }).pipe(
     Effect.catchTags({
@@ -81,132 +209,76 @@ export const make = Effect.fnUntraced(function* (directory: string) {
       "vitrine/FolderLockFailed": (cause) =>
         new VersionStoreError({ action: "lock", path: cause.path, detail: cause.detail, cause })
     }),
-    claiming.withPermits(1)
+    claiming.withPermits(1),
+    Effect.provide(platform)
   )
 
-  /** As `claim`, before something is written: it fails where the folder is not this controller's. */
   const claimed = Effect.catchTag(
     claim,
     "vitrine/DownloadsInUse",
     ({ message }) => new VersionStoreError({ action: "write to", path: root, detail: message })
   )
 
-  const makeStaged = Effect.suspend(() => {
+  const makeStaged = Effect.gen(function* () {
+    yield* claimed
     const staged = path.join(staging, randomUUID())
-    return Effect.as(fs.makeDirectory(staged).pipe(mapDiskError("write to", staging)), staged)
+    yield* fs.makeDirectory(staged).pipe(mapDiskError("write to", staging))
+    return staged
   })
 
-  return {
+  const removeInPlace = Effect.fnUntraced(function* (version: string) {
+    yield* fs.remove(path.join(version, fileListName), { force: true })
+    yield* fs.remove(version, { recursive: true, force: true })
+  })
+
+  const discard = Effect.fnUntraced(
+    function* (versionId: VersionId) {
+      const version = ofVersion(versionId)
+      const discarded = path.join(staging, randomUUID())
+      yield* retryHeldOpen(fs.rename(version, discarded)).pipe(
+        Effect.zipRight(Ref.update(trash, HashSet.add(discarded))),
+        Effect.catchIf(
+          (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
+          () => retryHeldOpen(removeInPlace(version))
+        ),
+        mapDiskError("remove", version)
+      )
+      yield* Ref.update(damage, HashMap.remove(versionId))
+      yield* summaries.invalidate(versionId)
+      return true
+    },
+    Effect.catchAll(({ message }) => Effect.as(warnOnce(message), false))
+  )
+
+  yield* makeRoot
+  yield* Effect.catchTag(claim, "vitrine/VersionStoreError", ({ message }) =>
+    Effect.logWarning(
+      `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
+    )
+  )
+  return DownloadsFolder.of({
     root,
     versions,
     acks,
     staging,
-    ofVersion,
     manifest: path.join(root, "manifest.json"),
     reserve: path.join(root, ".reserve"),
-    trash,
-    makeRoot,
-    claim,
+    ofVersion,
     claimed,
-
-    /** Whether the lock was ever taken. */
-    wasClaimed: () => Option.isSome(isLocked),
-
-    /** An empty folder until the scope ends, unless it was moved away. */
-    staged: Effect.acquireRelease(Effect.provide(Effect.zipRight(claimed, makeStaged), platform), (staged) =>
-      trash.remove([staged])
-    ),
-
-    /** The versions on disk, the oldest first. */
+    wasClaimed: Effect.map(Ref.get(lock), Option.isSome),
+    staged: Effect.acquireRelease(makeStaged, (staged) => throwAway([staged])),
     versionIds: Effect.map(namesIn(versions), (names) => names.filter(isVersionId).sort()),
-
     hasVersion,
-
-    /** A version of this id that is on disk. */
-    find: Effect.fnUntraced(function* (versionId: string) {
-      return isVersionId(versionId) && (yield* hasVersion(versionId))
-        ? versionId
-        : yield* new VersionNotFound({ versionId })
-    }),
-
-    /** The list of a version; `None` if it is missing or cannot be read. */
-    listOf: (versionId: VersionId) => readList(ofVersion(versionId), versionId),
-
-    /** Whether the folders of all sources are in the version. */
-    isWhole: (versionId: VersionId, sources: ReadonlyArray<{ readonly sourceId: string }>) =>
+    find,
+    listOf,
+    summarize: (versionId) => Effect.flatMap(find(versionId), (versionId) => summaries.get(versionId)),
+    hasSources: (versionId, sources) =>
       Effect.every(sources, ({ sourceId }) => fs.exists(path.join(ofVersion(versionId), sourceId))).pipe(
         mapDiskError("read", ofVersion(versionId))
       ),
-
-    /**
-     * Takes a version out in one step, so that no half of it is ever seen among the others: it goes with the next `trash.empty`.
-     * Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place: first what says that
-     * it is whole.
-     */
-    discard: Effect.fnUntraced(function* (versionId: VersionId) {
-      const version = ofVersion(versionId)
-      const discarded = path.join(staging, randomUUID())
-      yield* retryHeldOpen(fs.rename(version, discarded)).pipe(
-        Effect.map(() => trash.add(discarded)),
-        Effect.catchIf(
-          (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
-          () =>
-            retryHeldOpen(
-              Effect.zipRight(
-                fs.remove(path.join(version, fileListName), { force: true }),
-                fs.remove(version, { recursive: true, force: true })
-              )
-            )
-        ),
-        mapDiskError("remove", version)
-      )
-    })
-  }
+    damage,
+    unswept: sweeping.withPermits(1),
+    discard,
+    emptyTrash
+  })
 })
-
-/** Folders that are not needed any more. One that another program keeps open is tried again with the next ones. */
-const makeTrash = (fs: FileSystem.FileSystem) => {
-  const folders = new Set<string>()
-  const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
-
-  /** Says once that something could not be removed. */
-  const warn = ({ message }: VersionStoreError) => warnOnce(message)
-
-  const add = (folder: string) => {
-    folders.add(folder)
-  }
-
-  /** Removes what can be removed. */
-  const empty = Effect.suspend(() =>
-    Effect.forEach(
-      [...folders],
-      (folder) =>
-        retryHeldOpen(fs.remove(folder, { recursive: true, force: true })).pipe(
-          mapDiskError("remove", folder),
-          Effect.tap(() => folders.delete(folder)),
-          Effect.catchAll(warn)
-        ),
-      { concurrency: "unbounded", discard: true }
-    )
-  )
-
-  return {
-    add,
-    empty,
-    remove: (folders: Iterable<string>) =>
-      Effect.suspend(() => {
-        for (const folder of folders) add(folder)
-        return empty
-      }),
-    warn
-  }
-}
-
-/** The content of a file; `None` if it does not exist. */
-export const readIfThere = (file: string) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.readFileString(file)),
-    Effect.asSome,
-    orWhereMissing(Option.none<string>()),
-    mapDiskError("read", file)
-  )

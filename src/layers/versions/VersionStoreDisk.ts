@@ -3,11 +3,9 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
-import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
@@ -15,25 +13,22 @@ import {
   type AckDetails,
   type DownloadsInUse,
   InvalidConsumerId,
-  type VersionId,
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import * as DownloadsFolder from "./DownloadsFolder.ts"
-import { summaryOf } from "./fileLists.ts"
+import * as hold from "./hold.ts"
 import * as Leases from "./leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
-import { makePublishing } from "./publish.ts"
-import { makeRestore } from "./restore.ts"
-import { makeRetention } from "./retention.ts"
-import { makeStageCopy } from "./stageCopy.ts"
-import { makeStage } from "./staging.ts"
+import * as retention from "./retention.ts"
+import { stageCopy } from "./stageCopy.ts"
+import { stage } from "./staging.ts"
 import {
   decode,
   type VersionStoreDiskConfig,
   type VersionStoreDiskOptions
 } from "./VersionStoreDiskOptions.ts"
-import { makeDamage, makeVerify } from "./verify.ts"
+import { verify } from "./verify.ts"
 
 export type { VersionStoreDiskConfig }
 
@@ -50,56 +45,29 @@ export const layer = (
 export const make = (config: VersionStoreDiskConfig) =>
   Effect.flatMap(decode(config), (options) => withoutParentSpan(open(options)))
 
-const open = Effect.fnUntraced(function* ({
-  ackLease,
-  directory,
-  keepVersions,
-  release
-}: VersionStoreDiskOptions) {
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  const folder = yield* DownloadsFolder.make(directory)
-  const manifestFile = yield* ManifestFile.make(folder)
-  const leases = yield* Leases.make(folder, ackLease)
-  const damage = makeDamage()
+const open = (options: VersionStoreDiskOptions) =>
+  Effect.flatMap(Layer.build(diskLayer(options)), (disk) => Effect.provide(makeStore(options), disk))
 
-  /** A version on which a lease is just being taken, or that is just being made the active one, is not swept. */
-  const unswept = (yield* Effect.makeSemaphore(1)).withPermits(1)
-
-  /** Of versions whose list could be read: a list of 30,000 files takes a tenth of a second each time. */
-  const summaries = yield* Cache.makeWith({
-    capacity: 256,
-    lookup: (versionId: VersionId) =>
-      Effect.map(
-        folder.listOf(versionId),
-        Option.map(({ list }) => summaryOf(list))
-      ),
-    timeToLive: (exit) => (Exit.isSuccess(exit) && Option.isSome(exit.value) ? Number.POSITIVE_INFINITY : 0)
-  })
-  const forget = (versionId: VersionId) =>
-    Effect.zipRight(
-      Effect.sync(() => damage.forget(versionId)),
-      summaries.invalidate(versionId)
-    )
-
-  const restore = makeRestore(folder, manifestFile)
-  const isHeld = Effect.map(
-    manifestFile.content,
-    Option.exists(({ held }) => held !== undefined)
+const diskLayer = ({ ackLease, directory, release }: VersionStoreDiskOptions) =>
+  Layer.mergeAll(ManifestFile.layer(release), Leases.layer(ackLease), retention.readersLayer).pipe(
+    Layer.provideMerge(DownloadsFolder.layer(directory))
   )
-  /** What is held may have been removed: no other version is to be shown for that. */
-  const active = Effect.zipRight(
-    Effect.provide(Effect.whenEffect(restore, isHeld), platform),
-    manifestFile.active
+
+const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDiskOptions) {
+  const folder = yield* DownloadsFolder.DownloadsFolder
+  const manifestFile = yield* ManifestFile.ManifestFile
+  const leases = yield* Leases.Leases
+  const services = (yield* ManifestFile.disk).pipe(
+    Context.add(Leases.Leases, leases),
+    Context.add(retention.Readers, yield* retention.Readers)
   )
-  const publishing = yield* makePublishing(folder, { ...manifestFile, active }, damage, release, unswept)
-  const retention = makeRetention(folder, manifestFile, leases, unswept, forget, restore)
-  const verify = yield* makeVerify(folder, manifestFile, damage, retention.keep)
+  const oneVerification = (yield* Effect.makeSemaphore(1)).withPermits(1)
+
+  const onDisk = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, services)
 
   /** Of what changes the manifest, and nothing else: also where the disk is full. */
-  const change = <A, E>(effect: Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>) =>
-    manifestFile.reserve
-      .lend(Effect.zipRight(folder.claimed, effect))
-      .pipe(manifestFile.inTurn, Effect.provide(platform))
+  const change = <A, E>(effect: Effect.Effect<A, E, ManifestFile.Disk>) =>
+    onDisk(manifestFile.change(folder.unswept(effect)))
 
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
     consumerId: string,
@@ -109,43 +77,26 @@ const open = Effect.fnUntraced(function* ({
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
-    yield* Effect.gen(function* () {
-      const shown = yield* folder.find(versionId)
-      yield* leases.take(consumerId, { ...details, versionId: shown })
-    }).pipe(unswept)
-  })
-
-  yield* folder.makeRoot
-  yield* Effect.catchTag(folder.claim, "vitrine/VersionStoreError", ({ message }) =>
-    Effect.logWarning(
-      `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
-    )
-  )
-  if (folder.wasClaimed()) {
-    yield* manifestFile.reserve.keep
-    yield* restore
-  }
+    const shown = yield* folder.find(versionId)
+    yield* leases.take(consumerId, { ...details, versionId: shown })
+  }, folder.unswept)
 
   return VersionStore.of({
     directory: folder.root,
-    manifest: Effect.provide(manifestFile.read, platform),
-    stage: yield* makeStage(folder, manifestFile, publishing, damage),
-    stageCopy: yield* makeStageCopy(folder, manifestFile, publishing, damage),
-    activate: (versionId) => change(publishing.activate(versionId)),
-    hold: (request) => change(publishing.hold(request)),
-    release: (request) => change(publishing.release(request)),
-    resume: (request) => change(publishing.resume(request)),
-    summarize: (versionId) =>
-      Effect.provide(
-        Effect.flatMap(folder.find(versionId), (versionId) => summaries.get(versionId)),
-        platform
-      ),
-    acknowledge: (...lease) => Effect.provide(acknowledge(...lease), platform),
+    manifest: manifestFile.read,
+    stage: onDisk(stage),
+    stageCopy: onDisk(stageCopy),
+    activate: (versionId) => change(hold.activate(versionId)),
+    hold: (request) => change(hold.hold(request)),
+    release: (request) => change(hold.release(request)),
+    resume: (request) => change(hold.resume(request)),
+    summarize: folder.summarize,
+    acknowledge,
     consumers: leases.consumers,
-    keep: (versionId, still) => Effect.provide(retention.keep(versionId, still), platform),
-    verify: (versionId) => Effect.provide(verify(versionId), platform),
-    versions: Effect.provide(retention.versions, platform),
-    sweep: Effect.provide(retention.sweep(keepVersions, true), platform),
-    evict: Effect.provide(retention.sweep(0, false), platform)
+    keep: (versionId, still) => onDisk(retention.keep(versionId, still)),
+    verify: (versionId) => onDisk(oneVerification(verify(versionId))),
+    versions: onDisk(retention.versions),
+    sweep: onDisk(retention.sweep(keepVersions, true)),
+    evict: onDisk(retention.sweep(0, false))
   })
 })

@@ -2,7 +2,9 @@
  * What goes wrong in the downloads folder.
  */
 import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
 
@@ -24,3 +26,12 @@ export const orWhereMissing =
       (error) => error._tag === "SystemError" && error.reason === "NotFound",
       () => Effect.succeed(otherwise)
     )
+
+/** The content of a file; `None` if it does not exist. */
+export const readIfThere = (file: string) =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.readFileString(file)),
+    Effect.asSome,
+    orWhereMissing(Option.none<string>()),
+    mapDiskError("read", file)
+  )

@@ -1,117 +1,124 @@
 /**
- * Which version the manifest names: the latest one, or one that is held while a later one waits.
+ * Which version the manifest names: the latest one, or one that is held while a later one waits. Each step writes the manifest
+ * once, and gives it.
  */
+import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
-import {
-  type Hold,
-  type HoldRequest,
-  type Manifest,
-  type VersionId,
-  type VersionNotFound,
-  VersionStoreError
-} from "../../services/VersionStore.ts"
-import type { ManifestFile } from "./ManifestFile.ts"
-import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
+import { fileListName, filesOf } from "../../services/FileList.ts"
+import { type Hold, type HoldRequest, type Manifest, VersionStoreError } from "../../services/VersionStore.ts"
+import { DownloadsFolder, damageOf } from "./DownloadsFolder.ts"
+import { wholeFiles } from "./fileLists.ts"
+import { latestOf, ManifestFile, manifestOf, withHold } from "./ManifestFile.ts"
 
-/** The latest version: the active one, or the one that waits while that is held. */
-export const latestOf = ({ held, versionId }: Manifest): VersionId => held?.waiting ?? versionId
+/** Makes a version that is on disk the latest one: it is the active one then, or waits. */
+export const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
+  const { restored, write } = yield* ManifestFile
+  const before = yield* restored
+  const hold = Option.flatten(yield* Effect.transposeMapOption(before, holdOf))
+  return yield* write(
+    Option.match(Option.all([before, hold]), {
+      onNone: () => latest,
+      onSome: ([before, hold]) => withHold(before, hold, latest.versionId)
+    })
+  )
+})
 
-/**
- * Each step writes the manifest once, and gives it. `wholeVersion` is that of a version on disk, not held; it fails where
- * the version is not whole. `release` says whether new versions wait `by hand` of somebody.
- */
-export const makeHolding = <R>(
-  { active, file, write }: ManifestFile,
-  wholeVersion: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound, R>,
-  release: VersionStoreDiskOptions["release"]
-) => {
-  const written = (manifest: Manifest) => Effect.as(write(manifest), manifest)
+export const activate = (versionId: string) => Effect.flatMap(wholeVersion(versionId), writeLatest)
 
-  const readActive = (action: string) =>
-    Effect.flatMap(
-      active,
-      Effect.mapError(() => noneActive(action, file))
+export const hold = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
+  const { restored, write } = yield* ManifestFile
+  const before = yield* restored
+  const isActive = Option.exists(before, (manifest) => manifest.versionId === versionId)
+  const next = yield* versionId === undefined || isActive
+    ? readActive("hold the version of")
+    : wholeVersion(versionId)
+  if (next.held !== undefined && next.held.byRule === undefined) {
+    return next
+  }
+  const latest = Option.match(before, { onNone: () => next.versionId, onSome: latestOf })
+  return yield* write(withHold(next, { since: yield* now, ...named(by) }, latest))
+})
+
+export const release = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
+  const { write } = yield* ManifestFile
+  const before = yield* readActive("release a version of")
+  const chosen = versionId ?? latestOf(before)
+  if (chosen === before.versionId) {
+    return before
+  }
+  const next = yield* wholeVersion(chosen)
+  const held = before.held ?? Option.getOrUndefined(yield* holdOf(before))
+  if (held === undefined) {
+    return yield* refused(
+      "release a version of",
+      'no version is held. Go back to an older one with "rollback".'
     )
+  }
+  const { lost, ...hold } = held
+  const released = { at: yield* now, ...named(by) }
+  return yield* write(withHold({ ...next, released }, hold, latestOf(before)))
+})
 
-  /** What is in force: the hold of somebody, or else the rule. */
-  const holdOf = ({ held }: Manifest) =>
-    held !== undefined && (held.byRule === undefined || release === "by hand")
-      ? Effect.succeedSome(held)
-      : Effect.map(now, (since) =>
-          release === "by hand" ? Option.some<Hold>({ since, byRule: true }) : Option.none()
-        )
+export const resume = Effect.fnUntraced(function* ({ by }: Pick<HoldRequest, "by">) {
+  const { write } = yield* ManifestFile
+  const { held, ...active } = yield* readActive("resume the versions of")
+  if (held === undefined) {
+    return active
+  }
+  if (held.waiting === undefined) {
+    return yield* write(active)
+  }
+  const next = yield* wholeVersion(held.waiting)
+  return yield* write({ ...next, released: { at: yield* now, ...named(by) } })
+})
 
-  /** Makes a version that is on disk the latest one: it is the active one then, or waits. */
-  const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
-    const before = yield* active
-    const hold = yield* Effect.transposeMapOption(before, holdOf)
-    return yield* written(
-      Option.match(Option.all([before, Option.flatten(hold)]), {
-        onNone: () => latest,
-        onSome: ([before, hold]) => withHold(before, hold, latest.versionId)
-      })
-    )
-  })
+/** The active version; fails where there is none. */
+const readActive = (action: string) =>
+  Effect.flatMap(ManifestFile, ({ restored }) =>
+    Effect.catchTag(Effect.flatten(restored), "NoSuchElementException", () => noneActive(action))
+  )
 
-  const hold = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
-    const before = yield* active
-    const isActive = Option.exists(before, (manifest) => manifest.versionId === versionId)
-    const next = yield* versionId === undefined || isActive
-      ? readActive("hold the version of")
-      : wholeVersion(versionId)
-    if (next.held !== undefined && next.held.byRule === undefined) {
-      return next
-    }
-    const latest = Option.match(before, { onNone: () => next.versionId, onSome: latestOf })
-    return yield* written(withHold(next, { since: yield* now, ...named(by) }, latest))
-  })
+/** Fails. `action` is what was to be done with the active version, as in "cannot …". */
+export const noneActive = (action: string) =>
+  refused(action, "no version is active. Fetch the content first.")
 
-  const releaseOne = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
-    const before = yield* readActive("release a version of")
-    const chosen = versionId ?? latestOf(before)
-    if (chosen === before.versionId) {
-      return before
-    }
-    const next = yield* wholeVersion(chosen)
-    const { lost, ...hold } =
-      before.held ??
-      (yield* Effect.flatMap(
-        holdOf(before),
-        Effect.mapError(() => noneHeld(file))
-      ))
-    const released = { at: yield* now, ...named(by) }
-    return yield* written(withHold({ ...next, released }, hold, latestOf(before)))
-  })
+const refused = (action: string, detail: string) =>
+  Effect.flatMap(DownloadsFolder, ({ manifest: path }) => new VersionStoreError({ action, path, detail }))
 
-  const resume = Effect.fnUntraced(function* ({ by }: Pick<HoldRequest, "by">) {
-    const { held, ...active } = yield* readActive("resume the versions of")
-    if (held === undefined) {
-      return active
-    }
-    if (held.waiting === undefined) {
-      return yield* written(active)
-    }
-    const next = yield* wholeVersion(held.waiting)
-    return yield* written({ ...next, released: { at: yield* now, ...named(by) } })
-  })
+/** What is in force: the hold of somebody, or else the rule. */
+const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
+  const { release } = yield* ManifestFile
+  const isByHand = release === "by hand"
+  return held !== undefined && (held.byRule === undefined || isByHand)
+    ? Option.some(held)
+    : isByHand
+      ? Option.some<Hold>({ since: yield* now, byRule: true })
+      : Option.none()
+})
 
-  return { writeLatest, hold, release: releaseOne, resume }
-}
-
-/** By the rule, nothing is held where nothing waits. */
-export const withHold = (
-  { held: _, ...active }: Manifest,
-  { waiting, ...hold }: Hold,
-  latest: VersionId
-): Manifest =>
-  latest !== active.versionId
-    ? { ...active, held: { ...hold, waiting: latest } }
-    : hold.byRule === undefined
-      ? { ...active, held: hold }
-      : active
+/** The manifest of a version on disk, not held; fails where that is not whole, as far as is known. */
+const wholeVersion = Effect.fnUntraced(function* (given: string) {
+  const path = yield* Path.Path
+  const folder = yield* DownloadsFolder
+  const versionId = yield* folder.find(given)
+  const version = folder.ofVersion(versionId)
+  const notWhole = (detail: string) => new VersionStoreError({ action: "activate", path: version, detail })
+  const list = yield* Effect.catchTag(
+    Effect.flatten(folder.listOf(versionId)),
+    "NoSuchElementException",
+    () => notWhole(`it has no valid ${fileListName}.`)
+  )
+  const damaged = yield* damageOf(versionId)
+  const isDamaged = [fileListName, ...filesOf(list.list).keys()].some((file) => HashSet.has(damaged, file))
+  const isWhole = Effect.every(list.list.sources, ({ files, sourceId }) =>
+    Effect.map(wholeFiles(path.join(version, sourceId), files), (whole) => whole === files)
+  )
+  return isDamaged || !(yield* isWhole) ? yield* notWhole("files are missing or damaged.") : manifestOf(list)
+})
 
 /** In ISO 8601, UTC, with milliseconds. */
 const now = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
@@ -124,13 +131,3 @@ const named = (by = ""): Pick<Hold, "by"> => {
 
 /** In characters. */
 const maxName = 64
-
-const noneHeld = (place: string) =>
-  new VersionStoreError({
-    action: "release a version of",
-    path: place,
-    detail: 'no version is held. Go back to an older one with "rollback".'
-  })
-
-export const noneActive = (action: string, place: string) =>
-  new VersionStoreError({ action, path: place, detail: "no version is active. Fetch the content first." })

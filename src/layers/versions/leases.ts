@@ -10,8 +10,10 @@ import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
@@ -24,7 +26,7 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { isHidden, silentAfterMs } from "../status/screens.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
 
@@ -39,13 +41,31 @@ interface KnownLease extends LeaseFile.LeaseFile {
   readonly closedAt: number
 }
 
-export interface Leases extends Effect.Effect.Success<ReturnType<typeof make>> {}
+export class Leases extends Context.Tag("vitrine/Leases")<
+  Leases,
+  {
+    /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
+    readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+
+    /** As of a `VersionStore`. */
+    readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
+
+    /** Removes the files of leases that are over, and gives those that are fresh. */
+    readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+
+    /** Of one that is `closing`, the lease that it has ends soon; it takes none. */
+    readonly take: (
+      consumerId: string,
+      lease: LeaseFile.WrittenLease
+    ) => Effect.Effect<void, VersionStoreError | TooManyLeases>
+  }
+>() {}
 
 /** `duration` is how long a lease is fresh. */
-export const make = Effect.fnUntraced(function* (
-  { acks: folder, claimed, staging, wasClaimed }: DownloadsFolder,
-  duration: Duration.DurationInput
-) {
+export const layer = (duration: Duration.DurationInput) => Layer.scoped(Leases, make(duration))
+
+const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
+  const { acks: folder, claimed, staging, wasClaimed } = yield* DownloadsFolder
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -197,16 +217,17 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** A renewal that says the same needs no write: only the time of its file. */
-  const renew = (
+  const renew = Effect.fnUntraced(function* (
     file: string,
     lease: LeaseFile.LeaseContent,
     before: Option.Option<LeaseFile.LeaseContent>
-  ) => {
+  ) {
     const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
-    return wasClaimed() && Option.exists(before, (before) => isDeepStrictEqual(before, lease))
+    const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
+    return yield* isSame && (yield* wasClaimed)
       ? Effect.orElse(LeaseFile.touch(file, lease), () => write)
       : write
-  }
+  })
 
   const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
     yield* firstLook
@@ -223,17 +244,10 @@ export const make = Effect.fnUntraced(function* (
     learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))
 
-  return {
-    /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
+  return Leases.of({
     fresh: Effect.zipRight(lookAtAll, freshNow),
-
-    /** As of a `VersionStore`. */
     consumers: lastHeardOf,
-
-    /** Removes the files of leases that are over, and gives those that are fresh. */
     sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
-
-    /** Of one that is `closing`, the lease that it has ends soon; it takes none. */
     take
-  }
+  })
 })

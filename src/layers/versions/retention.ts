@@ -3,79 +3,120 @@
  * somebody reads them.
  */
 import * as Array from "effect/Array"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
+import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import type { Lease, Manifest, VersionId, VersionOverview } from "../../services/VersionStore.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
-import type { Leases } from "./leases.ts"
-import type { ManifestFile } from "./ManifestFile.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
+import { Leases } from "./leases.ts"
+import { ManifestFile } from "./ManifestFile.ts"
 
-/**
- * `unswept` keeps versions from being swept while an effect runs; `forget` is run with each version that was removed, and
- * `restore` where the manifest names none.
- */
-export const makeRetention = <R>(
-  folder: DownloadsFolder,
-  manifestFile: ManifestFile,
-  leases: Leases,
-  unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
-  forget: (versionId: VersionId) => Effect.Effect<void>,
-  restore: Effect.Effect<void, never, R>
-) => {
-  const readers = makeReaders()
+/** Versions that somebody reads, in memory only. There is one entry for each version that was on disk in that time. */
+export class Readers extends Context.Tag("vitrine/Readers")<
+  Readers,
+  {
+    /** `still` says that it has been read for a while; that stays so until it is not read any more. */
+    readonly keep: (versionId: VersionId, still: boolean) => Effect.Effect<void>
+    /** The versions that are read: first those that still are, of these and of the others the newest first. */
+    readonly kept: Effect.Effect<ReadonlyArray<VersionId>>
+  }
+>() {}
 
-  const overview = Effect.fnUntraced(function* (
-    leases: ReadonlyArray<Lease>,
-    active: Option.Option<Manifest>
-  ) {
-    const read = yield* readers.kept
-    return (yield* folder.versionIds).map((versionId) => ({
+/** How long a version counts as read, in milliseconds. */
+const readMs = Duration.toMillis("2 minutes")
+
+interface Reading {
+  readonly versionId: VersionId
+  readonly still: boolean
+  /** By the monotonic clock, in milliseconds. */
+  readonly end: number
+}
+
+const byRank = Order.reverse(
+  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<Reading>
+)
+
+export const readersLayer = Layer.effect(
+  Readers,
+  Effect.gen(function* () {
+    const readings = yield* Ref.make<ReadonlyArray<Reading>>([])
+    const current = Effect.flatMap(monotonicMillis, (now) =>
+      Ref.updateAndGet(
+        readings,
+        Array.filter(({ end }) => end > now)
+      )
+    )
+    return Readers.of({
+      keep: Effect.fnUntraced(function* (versionId, still) {
+        const [before, others] = Array.partition(yield* current, (reading) => reading.versionId !== versionId)
+        const end = (yield* monotonicMillis) + readMs
+        yield* Ref.set(readings, [
+          ...others,
+          { versionId, still: still || before.some(({ still }) => still), end }
+        ])
+      }),
+      kept: Effect.map(current, (readings) => Array.sort(readings, byRank).map(({ versionId }) => versionId))
+    })
+  })
+)
+
+/** Keeps a version from being swept, as long as it is read. `still` is as of `VersionStore.keep`. */
+export const keep = Effect.fnUntraced(function* (versionId: string, still = false) {
+  const folder = yield* DownloadsFolder
+  const readers = yield* Readers
+  yield* folder.unswept(Effect.flatMap(folder.find(versionId), (versionId) => readers.keep(versionId, still)))
+})
+
+/** All versions on disk, the oldest first. */
+export const versions = Effect.gen(function* () {
+  const leases = yield* (yield* Leases).fresh
+  return yield* overview(leases, yield* (yield* ManifestFile).active)
+})
+
+const overview = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>, active: Option.Option<Manifest>) {
+  const read = yield* (yield* Readers).kept
+  const versionIds = yield* (yield* DownloadsFolder).versionIds
+  return versionIds.map(
+    (versionId): VersionOverview => ({
       versionId,
       active: Option.exists(active, (manifest) => manifest.versionId === versionId),
       isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
       leases: leases.filter((lease) => lease.versionId === versionId),
       isRead: read.includes(versionId)
-    }))
-  })
-
-  const discard = (versionId: VersionId) =>
-    folder.discard(versionId).pipe(
-      Effect.zipRight(forget(versionId)),
-      Effect.as([versionId]),
-      Effect.catchAll((error) => Effect.as(folder.trash.warn(error), []))
-    )
-
-  return {
-    /** `still` as for `VersionStore.keep`. */
-    keep: (versionId: string, still = false) =>
-      unswept(Effect.flatMap(folder.find(versionId), (versionId) => readers.keep(versionId, still))),
-
-    versions: Effect.flatMap(Effect.all([leases.fresh, manifestFile.active]), (known) => overview(...known)),
-
-    /** Removes all versions but those that are shown, the newest ones, and some of those that are `read`. */
-    sweep: Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
-      if (!folder.wasClaimed()) {
-        return []
-      }
-      const { active, removed } = yield* Effect.gen(function* () {
-        const held = yield* leases.sweep
-        const active = yield* manifestFile.active
-        const read = areReadersKept ? yield* readers.kept : []
-        const unneeded = expired(yield* overview(held, active), keepVersions, read)
-        return { active, removed: yield* Effect.forEach(unneeded, ({ versionId }) => discard(versionId)) }
-      }).pipe(unswept)
-      yield* folder.trash.empty
-      yield* manifestFile.reserve.keep
-      if (Option.isNone(active)) {
-        yield* manifestFile.inTurn(restore)
-      }
-      return removed.flat()
     })
+  )
+})
+
+/** Removes all versions but those that are shown, the newest ones, and some of those that are read. */
+export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
+  const folder = yield* DownloadsFolder
+  const manifestFile = yield* ManifestFile
+  if (!(yield* folder.wasClaimed)) {
+    return []
   }
-}
+  const { active, removed } = yield* Effect.gen(function* () {
+    const leases = yield* (yield* Leases).sweep
+    const active = yield* manifestFile.active
+    const read = areReadersKept ? yield* (yield* Readers).kept : []
+    const unneeded = expired(yield* overview(leases, active), keepVersions, read)
+    const removed = yield* Effect.filter(
+      unneeded.map(({ versionId }) => versionId),
+      folder.discard
+    )
+    return { active, removed }
+  }).pipe(folder.unswept)
+  yield* folder.emptyTrash
+  yield* manifestFile.keepRoom
+  if (Option.isNone(active)) {
+    yield* manifestFile.inTurn(manifestFile.restore)
+  }
+  return removed
+})
 
 /** How many versions are kept for nothing but that they are read: anybody may read all that there are. */
 const maxRead = 4
@@ -102,44 +143,4 @@ export const expired = (
   )
   const kept = read.filter((id) => unneeded.some(({ versionId }) => versionId === id)).slice(0, maxRead)
   return unneeded.filter(({ versionId }) => !kept.includes(versionId))
-}
-
-/** How long a version counts as read, in milliseconds. */
-const readMs = Duration.toMillis("2 minutes")
-
-interface Reading {
-  readonly versionId: VersionId
-  readonly still: boolean
-  /** By the monotonic clock, in milliseconds. */
-  readonly end: number
-}
-
-const byRank = Order.reverse(
-  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<Reading>
-)
-
-/** Versions that somebody reads, in memory only. There is one entry for each version that was on disk in that time. */
-const makeReaders = () => {
-  const readings = new Map<VersionId, Reading>()
-
-  const current = Effect.map(monotonicMillis, (monotonic) => {
-    for (const { end, versionId } of readings.values()) {
-      if (end <= monotonic) readings.delete(versionId)
-    }
-    return monotonic
-  })
-
-  return {
-    /** `still` says that it has been read for a while; that stays so until it is not read any more. */
-    keep: (versionId: VersionId, still: boolean) =>
-      Effect.map(current, (monotonic) => {
-        readings.set(versionId, {
-          versionId,
-          still: still || readings.get(versionId)?.still === true,
-          end: monotonic + readMs
-        })
-      }),
-    /** The versions that are read: first those that still are, of these and of the others the newest first. */
-    kept: Effect.map(current, () => [...readings.values()].sort(byRank).map(({ versionId }) => versionId))
-  }
 }

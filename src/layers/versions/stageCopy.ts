@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -20,121 +20,120 @@ import {
   type VersionCopy,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import { DownloadsFolder, damageOf, noteDamage } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
-import type { ManifestFile } from "./ManifestFile.ts"
-import { manifestOf, type Publishing } from "./publish.ts"
-import type { Damage } from "./verify.ts"
+import { disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
+import { publishCopy } from "./publish.ts"
 
 /** The absolute paths of files, by their digests. */
 type FilesOnDisk = ReadonlyMap<string, string>
 
-export const makeStageCopy = Effect.fnUntraced(function* (
-  downloads: DownloadsFolder,
-  manifestFile: ManifestFile,
-  publishing: Publishing,
-  damage: Damage
-) {
-  const fs = yield* FileSystem.FileSystem
+/** A copy that is being put together, until the scope ends. */
+export const stageCopy = Effect.gen(function* () {
   const path = yield* Path.Path
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-
-  const stagedCopy = (
-    folder: string,
-    filesOnDisk: Effect.Effect<FilesOnDisk, VersionStoreError>
-  ): StagedCopy => {
-    const directoryOf = (sourceId: string) => path.join(folder, sourceId)
-    /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
-    const linked = new Map<string, number>()
-    const makeDirectory = (directory: string) => fs.makeDirectory(directory, { recursive: true })
-
-    /** Gives whether it could be reused: the file may be gone, or damaged. */
-    const reuseFile = Effect.fnUntraced(
-      function* (from: string, { path: name, size, sourceId }: CopiedFile) {
-        if (!(yield* isWhole(from, size))) {
-          return false
-        }
-        const to = path.join(directoryOf(sourceId), name)
-        if (yield* linkOrCopy(from, to)) linked.set(`${sourceId}/${name}`, size)
-        return true
-      },
-      Effect.catchIf(
-        (error) => !isDiskFull(error),
-        () => Effect.succeed(false)
+  const services = yield* disk
+  const { inTurn } = yield* ManifestFile
+  const folder = yield* (yield* DownloadsFolder).staged
+  /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
+  const linked = new Map<string, number>()
+  const onDisk = yield* Effect.cached(filesOnDisk)
+  return {
+    sourceDirectory: (sourceId) => {
+      const directory = path.join(folder, sourceId)
+      return makeDirectory(directory).pipe(
+        Effect.as(directory),
+        mapDiskError("make", directory),
+        Effect.provide(services)
       )
-    )
+    },
+    reuse: (files) =>
+      Effect.flatMap(onDisk, (onDisk) => reuse(folder, files, onDisk, linked)).pipe(Effect.provide(services)),
+    promote: (copy) => promote(folder, copy, linked).pipe(inTurn, Effect.provide(services))
+  } satisfies StagedCopy
+})
 
-    const reuse = (files: ReadonlyArray<CopiedFile>, onDisk: FilesOnDisk) =>
-      Effect.forEach(foldersOf(files.map(({ path, sourceId }) => `${sourceId}/${path}`)), (below) =>
-        makeDirectory(path.join(folder, below))
-      ).pipe(
-        Effect.zipRight(
-          Effect.filter(
-            files,
-            (file) =>
-              Option.match(Option.fromNullable(onDisk.get(file.sha256)), {
-                onNone: () => Effect.succeed(true),
-                onSome: (from) => Effect.negate(reuseFile(from, file))
-              }),
-            { concurrency: 8 }
-          )
-        ),
-        mapDiskError("write to", folder)
-      )
+const makeDirectory = (directory: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(directory, { recursive: true }))
 
-    const promote = (copy: VersionCopy) =>
-      readCopy(folder, copy, linked).pipe(
-        // A source may have no files.
-        Effect.tap(({ list }) =>
-          Effect.forEach(list.sources, ({ sourceId }) => makeDirectory(directoryOf(sourceId))).pipe(
-            mapDiskError("write to", folder)
-          )
-        ),
-        Effect.flatMap((list) => publishing.publishCopy(folder, list, linked)),
-        Effect.tap(() => damage.forget(copy.manifest.versionId)),
-        Effect.map((manifest) => ({ changed: true, manifest }))
-      )
-
-    return {
-      sourceDirectory: (sourceId) => {
-        const directory = directoryOf(sourceId)
-        return makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
-      },
-      reuse: (files) =>
-        Effect.flatMap(filesOnDisk, (onDisk) => reuse(files, onDisk)).pipe(Effect.provide(platform)),
-      promote: (copy) => promote(copy).pipe(manifestFile.inTurn, Effect.provide(platform))
+/**
+ * A file of each content, in the newest version that has it; lists are read once for a staged version. A content that is
+ * damaged in one version is not reused: in another one it may be the same file under another name.
+ */
+const filesOnDisk = Effect.gen(function* () {
+  const { listOf, ofVersion, versionIds } = yield* DownloadsFolder
+  const paths = new Map<string, string>()
+  const damagedContents = new Set<string>()
+  for (const versionId of yield* versionIds) {
+    const list = yield* listOf(versionId)
+    const damaged = yield* damageOf(versionId)
+    if (Option.isNone(list) || HashSet.has(damaged, fileListName)) continue
+    for (const [file, { sha256 }] of filesOf(list.value.list)) {
+      paths.set(sha256, `${ofVersion(versionId)}/${file}`)
+      if (HashSet.has(damaged, file)) damagedContents.add(sha256)
     }
   }
+  for (const sha256 of damagedContents) paths.delete(sha256)
+  return paths satisfies FilesOnDisk
+})
 
-  /**
-   * A file of each content, in the newest version that has it; lists are read once for a staged version. A content that is
-   * damaged in one version is not reused: in another one it may be the same file under another name.
-   */
-  const filesOnDisk = downloads.versionIds.pipe(
-    Effect.flatMap(Effect.forEach(downloads.listOf)),
-    Effect.map((lists): FilesOnDisk => {
-      const usable = Array.getSomes(lists)
-        .map(({ list }) => ({
-          damaged: damage.of(list.versionId),
-          files: filesOf(list),
-          versionId: list.versionId
-        }))
-        .filter(({ damaged }) => !damaged.has(fileListName))
-      const paths = new Map<string, string>()
-      for (const { files, versionId } of usable) {
-        for (const [file, { sha256 }] of files) paths.set(sha256, `${downloads.ofVersion(versionId)}/${file}`)
-      }
-      for (const { damaged, files } of usable) {
-        for (const file of damaged) paths.delete(files.get(file)?.sha256 ?? "")
-      }
-      return paths
-    }),
-    Effect.provide(platform),
-    Effect.cached
+const reuse = Effect.fnUntraced(function* (
+  folder: string,
+  files: ReadonlyArray<CopiedFile>,
+  onDisk: FilesOnDisk,
+  linked: Map<string, number>
+) {
+  const path = yield* Path.Path
+  const folders = foldersOf(files.map(({ path, sourceId }) => `${sourceId}/${path}`))
+  return yield* Effect.forEach(folders, (below) => makeDirectory(path.join(folder, below))).pipe(
+    Effect.zipRight(
+      Effect.filter(
+        files,
+        (file) => Effect.negate(reuseFile(folder, file, onDisk.get(file.sha256), linked)),
+        {
+          concurrency: 8
+        }
+      )
+    ),
+    mapDiskError("write to", folder)
   )
+})
 
-  return Effect.map(Effect.all([downloads.staged, filesOnDisk]), (parts) => stagedCopy(...parts))
+/** Gives whether it could be reused: the file may be gone, or damaged. */
+const reuseFile = Effect.fnUntraced(
+  function* (
+    folder: string,
+    { path: name, size, sourceId }: CopiedFile,
+    from: string | undefined,
+    linked: Map<string, number>
+  ) {
+    const path = yield* Path.Path
+    if (from === undefined || !(yield* isWhole(from, size))) {
+      return false
+    }
+    if (yield* linkOrCopy(from, path.join(folder, sourceId, name))) linked.set(`${sourceId}/${name}`, size)
+    return true
+  },
+  Effect.catchIf(
+    (error) => !isDiskFull(error),
+    () => Effect.succeed(false)
+  )
+)
+
+const promote = Effect.fnUntraced(function* (
+  folder: string,
+  copy: VersionCopy,
+  linked: ReadonlyMap<string, number>
+) {
+  const path = yield* Path.Path
+  const list = yield* readCopy(folder, copy, linked)
+  // A source may have no files.
+  yield* Effect.forEach(list.list.sources, ({ sourceId }) => makeDirectory(path.join(folder, sourceId))).pipe(
+    mapDiskError("write to", folder)
+  )
+  const manifest = yield* publishCopy(folder, list, linked)
+  yield* noteDamage(list.list.versionId, [])
+  return { changed: true, manifest }
 })
 
 /** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */

@@ -6,151 +6,141 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { remove } from "../../internal/heldOpen.ts"
 import { linkOrCopyAll } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { fileListName, type ListedSource } from "../../services/FileList.ts"
-import type { Manifest, StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import type { StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
+import { DownloadsFolder, damageOf, noteDamage } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { sourceFiles, wholeFiles } from "./fileLists.ts"
-import { latestOf } from "./hold.ts"
-import type { ManifestFile } from "./ManifestFile.ts"
-import type { Publishing } from "./publish.ts"
-import type { Damage } from "./verify.ts"
-
-type Platform = FileSystem.FileSystem | Path.Path
+import { disk, latestOf, ManifestFile } from "./ManifestFile.ts"
+import { publish } from "./publish.ts"
 
 /** The latest version when another one was staged. */
 interface PreviousVersion {
-  /** Missing where there was none. */
-  readonly versionId?: VersionId
+  readonly versionId: Option.Option<VersionId>
   readonly contents: ReadonlyArray<SourceContent>
 }
 
-interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records" | "keys"> {}
+interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records" | "keys"> {
+  readonly versionId: VersionId
+}
 
-export const makeStage = Effect.fnUntraced(function* (
-  downloads: DownloadsFolder,
-  manifestFile: ManifestFile,
-  publishing: Publishing,
-  damage: Damage
-) {
+/** A version that is being put together, until the scope ends. */
+export const stage = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* Effect.context<Platform>()
-
-  const previousVersion = Effect.fnUntraced(function* (manifest: Manifest) {
-    const versionId = latestOf(manifest)
-    const folder = downloads.ofVersion(versionId)
-    const list = yield* downloads.listOf(versionId)
-    const sources = Option.match(list, { onNone: () => [], onSome: ({ list }) => list.sources })
-    const contents = yield* Effect.forEach(sources, (source) => previousContent(versionId, folder, source))
-    return { versionId, contents } satisfies PreviousVersion
-  })
-
-  const previousContent = Effect.fnUntraced(function* (
-    versionId: VersionId,
-    folder: string,
-    { fingerprint, ...source }: ListedSource
-  ) {
-    const directory = path.join(folder, source.sourceId)
-    const damaged = damage.of(versionId)
-    const whole = yield* wholeFiles(directory, source.files)
-    const isDamaged = damaged.size > 0 || whole !== source.files
-    const files = damaged.has(fileListName)
-      ? {}
-      : Object.fromEntries(
-          Object.entries(whole).filter(([name]) => !damaged.has(`${source.sourceId}/${name}`))
-        )
-    return {
-      ...source,
-      directory,
-      files,
-      fingerprint: isDamaged ? Option.none() : Option.some(fingerprint)
-    } satisfies SourceContent
-  })
-
-  const stagedVersion = (folder: string, { contents, versionId }: PreviousVersion): StagedVersion => {
-    const directoryOf = (sourceId: string) => path.join(folder, sourceId)
-
-    const contentOf = (sourceId: string) =>
-      Option.fromNullable(contents.find((content) => content.sourceId === sourceId))
-
-    const unchanged = ({ fingerprint, sourceId }: VersionSource) =>
-      Option.filter(contentOf(sourceId), (content) => Option.contains(content.fingerprint, fingerprint))
-
-    const isSame = (sources: ReadonlyArray<VersionSource>) =>
-      sources.length === contents.length &&
-      sources.every(
-        (source, index) => source.sourceId === contents[index]?.sourceId && Option.isSome(unchanged(source))
-      )
-
-    const reuse = ({ directory, files, sourceId }: SourceContent) =>
-      retryHeldOpen(fs.remove(directoryOf(sourceId), { recursive: true, force: true })).pipe(
-        Effect.zipRight(linkOrCopyAll(Object.keys(files), directory, directoryOf(sourceId))),
-        mapDiskError("reuse", directory),
-        Effect.tapError((error) =>
-          Effect.sync(() => {
-            if (versionId !== undefined && !isDiskFull(error)) {
-              // The next fetch gets these files again.
-              damage.set(
-                versionId,
-                Object.keys(files).map((name) => `${sourceId}/${name}`)
-              )
-            }
-          })
-        )
-      )
-
-    const promote = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
-      const active = yield* manifestFile.active
-      if (Option.isSome(active) && latestOf(active.value) === versionId && isSame(sources)) {
-        return { changed: false, manifest: active.value }
-      }
-      if (contents.some(({ fingerprint }) => Option.isNone(fingerprint))) {
-        yield* Effect.logWarning(
-          `Files of version ${versionId} are missing or damaged: a new one replaces it.`
-        )
-      }
-      yield* Effect.forEach(Array.filterMap(sources, unchanged), reuse, { discard: true })
-      return { changed: true, manifest: yield* publishing.publish(folder, sources.map(withKnown)) }
-    })
-
-    /** What is reused is not read again. */
-    const withKnown = (source: VersionSource): VersionSource =>
-      Option.match(unchanged(source), {
-        onNone: () => source,
-        onSome: ({ files, keys, records }) => ({
-          ...(records === undefined ? {} : { records }),
-          ...(keys === undefined ? {} : { keys }),
-          ...source,
-          digests: Record.map(files, ({ sha256 }) => sha256)
-        })
-      })
-
-    return {
-      sourceDirectory: (sourceId) => {
-        const directory = directoryOf(sourceId)
-        return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
-      },
-      previous: contentOf,
-      files: (source) => sourceFiles(folder, source).pipe(Effect.provide(platform)),
-      promote: (sources) => promote(sources).pipe(manifestFile.inTurn, Effect.provide(platform))
-    }
-  }
-
-  const previous = manifestFile.active.pipe(
-    Effect.flatMap(
-      Option.match({
-        onNone: () => Effect.succeed<PreviousVersion>({ contents: [] }),
-        onSome: previousVersion
-      })
-    ),
-    Effect.provide(platform)
-  )
-  return Effect.map(Effect.all([downloads.staged, previous]), (parts) => stagedVersion(...parts))
+  const services = yield* disk
+  const { inTurn } = yield* ManifestFile
+  const folder = yield* (yield* DownloadsFolder).staged
+  const previous = yield* previousVersion
+  return {
+    sourceDirectory: (sourceId) => {
+      const directory = path.join(folder, sourceId)
+      return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
+    },
+    previous: (id) => Array.findFirst(previous.contents, ({ sourceId }) => sourceId === id),
+    files: (source) => Effect.provide(sourceFiles(folder, source), services),
+    promote: (sources) => promote(folder, previous, sources).pipe(inTurn, Effect.provide(services))
+  } satisfies StagedVersion
 })
+
+const previousVersion = Effect.gen(function* () {
+  const { listOf } = yield* DownloadsFolder
+  const versionId = Option.map(yield* (yield* ManifestFile).active, latestOf)
+  const list = Option.flatten(yield* Effect.transposeMapOption(versionId, listOf))
+  const sources = Option.match(list, { onNone: () => [], onSome: ({ list }) => list.sources })
+  const contents = yield* Effect.transposeMapOption(versionId, (versionId) =>
+    Effect.forEach(sources, (source) => previousContent(versionId, source))
+  )
+  return { versionId, contents: Option.getOrElse(contents, () => []) } satisfies PreviousVersion
+})
+
+const previousContent = Effect.fnUntraced(function* (
+  versionId: VersionId,
+  { fingerprint, ...source }: ListedSource
+) {
+  const path = yield* Path.Path
+  const directory = path.join((yield* DownloadsFolder).ofVersion(versionId), source.sourceId)
+  const damaged = yield* damageOf(versionId)
+  const whole = yield* wholeFiles(directory, source.files)
+  const isDamaged = HashSet.size(damaged) > 0 || whole !== source.files
+  const files = HashSet.has(damaged, fileListName)
+    ? {}
+    : Record.filter(whole, (_, name) => !HashSet.has(damaged, `${source.sourceId}/${name}`))
+  return {
+    ...source,
+    versionId,
+    directory,
+    files,
+    fingerprint: isDamaged ? Option.none() : Option.some(fingerprint)
+  } satisfies SourceContent
+})
+
+const promote = Effect.fnUntraced(function* (
+  staged: string,
+  { contents, versionId }: PreviousVersion,
+  sources: ReadonlyArray<VersionSource>
+) {
+  const active = yield* (yield* ManifestFile).active
+  const unchanged = sources.map(({ fingerprint, sourceId }) =>
+    Array.findFirst(
+      contents,
+      (content) => content.sourceId === sourceId && Option.contains(content.fingerprint, fingerprint)
+    )
+  )
+  const isSame =
+    sources.length === contents.length &&
+    unchanged.every((content, index) => Option.exists(content, (content) => content === contents[index]))
+  if (isSame && Option.isSome(active) && Option.contains(versionId, latestOf(active.value))) {
+    return { changed: false, manifest: active.value }
+  }
+  if (contents.some(({ fingerprint }) => Option.isNone(fingerprint))) {
+    yield* Effect.logWarning(
+      `Files of version ${Option.getOrUndefined(versionId)} are missing or damaged: a new one replaces it.`
+    )
+  }
+  yield* Effect.forEach(Array.getSomes(unchanged), (content) => reuse(staged, content), { discard: true })
+  const manifest = yield* publish(staged, Array.zipWith(sources, unchanged, withKnown))
+  return { changed: true, manifest }
+})
+
+const reuse = Effect.fnUntraced(function* (
+  staged: string,
+  { directory, files, sourceId, versionId }: SourceContent
+) {
+  const path = yield* Path.Path
+  const names = Object.keys(files)
+  const target = path.join(staged, sourceId)
+  yield* remove(target).pipe(
+    Effect.zipRight(linkOrCopyAll(names, directory, target)),
+    mapDiskError("reuse", directory),
+    // The next fetch gets these files again.
+    Effect.tapError((error) =>
+      Effect.unless(
+        noteDamage(
+          versionId,
+          names.map((name) => `${sourceId}/${name}`)
+        ),
+        () => isDiskFull(error)
+      )
+    )
+  )
+})
+
+/** What is reused is not read again. */
+const withKnown = (source: VersionSource, content: Option.Option<SourceContent>): VersionSource =>
+  Option.match(content, {
+    onNone: () => source,
+    onSome: ({ files, keys, records }) => ({
+      ...(records === undefined ? {} : { records }),
+      ...(keys === undefined ? {} : { keys }),
+      ...source,
+      digests: Record.map(files, ({ sha256 }) => sha256)
+    })
+  })

@@ -8,84 +8,48 @@ import * as Option from "effect/Option"
 import { sha256OfFile } from "../../internal/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
-import type {
-  FileProblem,
-  Verification,
-  VersionId,
-  VersionNotFound,
-  VersionStoreError
-} from "../../services/VersionStore.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import type { FileProblem, Verification } from "../../services/VersionStore.ts"
+import { DownloadsFolder, noteDamage } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { noneActive } from "./hold.ts"
-import type { ManifestFile } from "./ManifestFile.ts"
+import { ManifestFile } from "./ManifestFile.ts"
+import { keep } from "./retention.ts"
 
 /** How many files are read concurrently: other work is to have the disk and its threads too. */
 const concurrency = 2
 
-/**
- * Files of versions that are not what they were, as far as that was found out. It is forgotten with the process. There is one
- * entry for each version on disk at most.
- */
-export interface Damage extends ReturnType<typeof makeDamage> {}
-
-export const makeDamage = () => {
-  const known = new Map<VersionId, ReadonlySet<string>>()
-  return {
-    /** The paths of the files in the folder of the version. */
-    of: (versionId: VersionId) => known.get(versionId) ?? none,
-    /** In the place of what was known before. */
-    set: (versionId: VersionId, files: Iterable<string>) => {
-      known.set(versionId, new Set(files))
-    },
-    forget: (versionId: VersionId) => {
-      known.delete(versionId)
-    }
-  }
-}
-
-const none: ReadonlySet<string> = new Set()
-
-/** Verifies one version at a time, the active one if none is given. `keep` is run before each of its files is read. */
-export const makeVerify = Effect.fnUntraced(function* <R>(
-  folder: DownloadsFolder,
-  manifestFile: ManifestFile,
-  damage: Damage,
-  keep: (versionId: string) => Effect.Effect<void, VersionNotFound | VersionStoreError, R>
-) {
-  const verifying = yield* Effect.makeSemaphore(1)
-
-  return Effect.fn("VersionStore.verify")(function* (given?: string) {
-    const active = yield* manifestFile.active
-    const versionId =
-      given !== undefined
-        ? yield* folder.find(given)
-        : Option.isSome(active)
-          ? active.value.versionId
-          : yield* noneActive("verify the version of", folder.manifest)
-    const version = folder.ofVersion(versionId)
-    const list = yield* folder.listOf(versionId)
-    const files = Option.match(list, { onNone: () => noFiles, onSome: ({ list }) => filesOf(list) })
-    const listed = active.pipe(
-      Option.filter((manifest) => manifest.versionId === versionId),
-      Option.flatMapNullable(({ filesSha256 }) => filesSha256)
-    )
-    const problems: ReadonlyArray<FileProblem> = Option.isNone(list)
-      ? [{ path: fileListName, problem: (yield* hasList(version)) ? "content" : "missing" }]
-      : [
-          ...(Option.exists(listed, (sha256) => sha256 !== list.value.sha256)
-            ? [{ path: fileListName, problem: "content" } as const]
-            : []),
-          ...(yield* problemsOf(version, files, keep(versionId))),
-          ...(yield* unexpectedIn(version, files))
-        ]
-    damage.set(
-      versionId,
-      problems.map(({ path }) => path)
-    )
-    const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0)
-    return { versionId, files: files.size, bytes, problems } satisfies Verification
-  }, verifying.withPermits(1))
+/** Reads all files of a version, of the active one if none is given, and keeps it from being swept meanwhile. */
+export const verify = Effect.fn("VersionStore.verify")(function* (given?: string) {
+  const folder = yield* DownloadsFolder
+  const active = yield* (yield* ManifestFile).active
+  const versionId =
+    given !== undefined
+      ? yield* folder.find(given)
+      : Option.isSome(active)
+        ? active.value.versionId
+        : yield* noneActive("verify the version of")
+  const version = folder.ofVersion(versionId)
+  const list = yield* folder.listOf(versionId)
+  const files = Option.match(list, { onNone: () => noFiles, onSome: ({ list }) => filesOf(list) })
+  const listed = active.pipe(
+    Option.filter((manifest) => manifest.versionId === versionId),
+    Option.flatMapNullable(({ filesSha256 }) => filesSha256)
+  )
+  const problems: ReadonlyArray<FileProblem> = Option.isNone(list)
+    ? [{ path: fileListName, problem: (yield* hasList(version)) ? "content" : "missing" }]
+    : [
+        ...(Option.exists(listed, (sha256) => sha256 !== list.value.sha256)
+          ? [{ path: fileListName, problem: "content" } as const]
+          : []),
+        ...(yield* problemsOf(version, files, keep(versionId))),
+        ...(yield* unexpectedIn(version, files))
+      ]
+  yield* noteDamage(
+    versionId,
+    problems.map(({ path }) => path)
+  )
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0)
+  return { versionId, files: files.size, bytes, problems } satisfies Verification
 })
 
 type Files = ReadonlyMap<string, SourceFile>
