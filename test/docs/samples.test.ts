@@ -43,6 +43,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
+/** The name under which a sample exports its source. */
+const sourceIn = (text: string): string | undefined => /^export const (\w+) = \w*[sS]ource\(/m.exec(text)?.[1]
+
 const nameOf = ({ line, page }: Sample) => `${page.replace(/\W/g, "-")}-${line}.ts`
 
 /** What the compiler says of the samples, in the places of the pages. */
@@ -102,6 +105,19 @@ describe("a sample of the documentation", () => {
         expect(plugins.flatMap(({ issues }) => issues)).toEqual([])
         expect(plugins.length).toBeGreaterThan(0)
       }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.effect.each(
+    samplesIn("ts").filter(([, { page, text }]) => page === "docs/content.md" && sourceIn(text))
+  )("has no mistakes in its options, if it is a source: %s", ([, sample]) =>
+    Effect.gen(function* () {
+      const file = join(folder, `source-${nameOf(sample)}`)
+      const configuration = `import { content, defineConfig } from "vitrine"
+export default defineConfig({ plugins: [content({ sources: [${sourceIn(sample.text)}] })] })`
+      yield* Effect.promise(() => writeFile(file, `${sample.text}\n${configuration}\n`))
+      const { plugins } = yield* loadConfiguration(file, vitrine)
+      expect(plugins.flatMap(({ issues }) => issues)).toEqual([])
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 
   it.each(samplesIn("json"))("is what it says it is, if it is JSON: %s", (_, { info, text }) => {

@@ -1,7 +1,7 @@
 /**
  * Fetching sources into one version: all of them succeed, or nothing changes.
  *
- * Those that can be asked cheaply what has changed are only fetched where something has (docs/guide.md, section 8).
+ * Those that can be asked cheaply what has changed are only fetched where something has (docs/content.md, Airtable).
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"

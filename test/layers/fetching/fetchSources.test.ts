@@ -1,5 +1,5 @@
 /**
- * Sources that can be asked what has changed: docs/guide.md, section 8, says what users are promised.
+ * Sources that can be asked what has changed: docs/content.md, Airtable, says what users are promised.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"

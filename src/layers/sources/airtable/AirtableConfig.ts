@@ -17,7 +17,7 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
   readonly apiKey: Secret
 
   /**
-   * `"webhook"` asks what has changed, and reads only that. It is described in docs/guide.md, section 8.
+   * `"webhook"` asks what has changed, and reads only that. It is described in docs/content.md.
    * Default none (all tables are read each time).
    */
   readonly changes?: "webhook"

@@ -1,5 +1,5 @@
 /**
- * What has changed in a hosted base, as one of its webhooks lists it (docs/guide.md, section 8).
+ * What has changed in a hosted base, as one of its webhooks lists it (docs/content.md, Airtable).
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 /**
- * Asking what has changed in the tables of a source, and when to read all of them regardless (docs/guide.md, section 8).
+ * Asking what has changed in the tables of a source, and when to read all of them regardless (docs/content.md, Airtable).
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
