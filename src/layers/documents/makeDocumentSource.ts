@@ -28,9 +28,9 @@ import { makeSentHeaders, SentHeaders } from "../httpClient/hideSecret.ts"
 import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OwnFiles } from "./DocumentSource.ts"
+import { type DocumentFile, rewrite } from "./documentFile.ts"
 import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/expectedSchema.ts"
-import { makeHolding } from "./heldValues.ts"
 import { fingerprint, type KnownDocuments, makeKnownDocuments } from "./knownDocuments.ts"
 import { together } from "./media/findMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
@@ -39,7 +39,6 @@ import { makeProgressReporter, type ProgressReporter } from "./progressReporter.
 import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
 import { sourceFailed } from "./sourceAnswers.ts"
 import { listed, makeSayWarnings } from "./warnings.ts"
-import { type DocumentFile, writeDocument } from "./writeDocument.ts"
 
 type Step = Pick<SourceProgress, "attachments" | "document" | "records">
 
@@ -102,7 +101,6 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     before: KnownDocuments,
     progress: ProgressReporter<Step>
   ) {
-    const hold = yield* makeHolding
     const all = yield* Effect.forEach(
       given,
       Effect.fnUntraced(function* (document) {
@@ -111,7 +109,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         const report = (records: number) => progress.report({ document: document.name, records })
         const result: ReadDocument = yield* Option.isSome(found)
           ? takeOver(document, found.value, target)
-          : read(document, target, report, hold)
+          : read(document, target, report)
         progress.documentDone()
         return result
       })
@@ -137,7 +135,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
       const own: OwnFiles<E> = yield* ownFiles === undefined
         ? Effect.succeed(noFiles)
         : ownFiles(target, (attachments) => reportFiles("files", attachments))
-      const found = together(all.flatMap(({ content }) => ("found" in content ? [content.found] : [])))
+      const found = together(all.flatMap(({ found }) => Option.toArray(found)))
       const fetched = yield* files.fetchAll({
         directory,
         previous,
@@ -155,18 +153,17 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
       const placed = isUnchanged
         ? Option.none()
         : Option.some(yield* Effect.zipRight(own.place, fetched.place(own.digests)))
-      const written = yield* Effect.forEach(all, ({ content, known, searched }) =>
-        "parts" in content
-          ? Effect.map(
-              Effect.transposeMapOption(placed, ({ change }) =>
-                writeDocument(content, known.holds, change(searched), {
+      const written = yield* Effect.forEach(all, ({ file, found, known, path: from, searched }) =>
+        Option.isNone(found)
+          ? Effect.succeed(file)
+          : Option.match(placed, {
+              onNone: () => Effect.succeed(fileBefore(previous, known.name)),
+              onSome: ({ change }) =>
+                rewrite(from, known.holds, change(searched), {
                   path: path.join(directory, known.name),
                   failed: failedIn(known.document)
                 })
-              ),
-              Option.getOrElse(() => fileBefore(previous, known.name))
-            )
-          : Effect.succeed(content)
+            })
       )
       const { bytes, digests, flaws } = Option.getOrElse(placed, () => ({
         bytes: 0,
@@ -211,7 +208,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
       })
     )
-  }, Effect.scoped)
+  })
 
   const answering = flow(
     Effect.mapError(sourceFailed(id)),

@@ -2,10 +2,7 @@
  * Reading a document of a source into its folder, or taking it over from the version before.
  */
 import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../internal/FileName.ts"
@@ -13,21 +10,24 @@ import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import { type Document, DocumentNotSaved, Records } from "./Document.ts"
+import { type DocumentFile, readParts } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
-import { readItems, readValue } from "./expect/readSaved.ts"
-import type { makeHolding } from "./heldValues.ts"
 import type { FoundDocument, KnownDocument } from "./knownDocuments.ts"
-import type { SearchedDocument } from "./media/findMedia.ts"
+import type { FoundMedia, SearchedDocument } from "./media/findMedia.ts"
 import type * as SourceFiles from "./media/SourceFiles.ts"
 import { withWarnings } from "./outsideText.ts"
 import { type DocumentTarget, saveDocument } from "./saveDocument.ts"
 import { makeEmptied } from "./warnings.ts"
-import { type DocumentFile, forEachPart, type Waiting } from "./writeDocument.ts"
 
 /** A document that was read, or is taken over. */
 export interface ReadDocument {
   readonly known: KnownDocument
-  readonly content: DocumentFile | Waiting
+  /** As it is in the folder, but for the places of its files. */
+  readonly file: DocumentFile
+  /** Where it is (absolute path). */
+  readonly path: string
+  /** What it has links to; none where these get no files. */
+  readonly found: Option.Option<FoundMedia>
   readonly searched: SearchedDocument
 }
 
@@ -46,30 +46,27 @@ export const makeReadDocument = ({ expectations, failedIn, files, hide, ...share
   const read = Effect.fn("DocumentSource.read")(function* <E>(
     document: Document<E>,
     { directory, isSample = false, previous }: FetchTarget,
-    progress: DocumentTarget["progress"],
-    hold: Effect.Effect.Success<typeof makeHolding>
+    progress: DocumentTarget["progress"]
   ) {
     yield* Effect.annotateCurrentSpan("document", document.name)
     const path = yield* Path.Path
     const name = fileOf(document)
-    const isHeld = files.isWanted && !isSample
-    const holding = Effect.map(hold(path.join(directory, `.${name}.held`)), (values) => ({
-      values,
-      ...files.search(searchedOf(document))
-    }))
-    const [{ check, content, isEmpty, ...saved }, noticed] = yield* saveDocument(
+    const searched = searchedOf(document)
+    const target = path.join(directory, name)
+    const [{ check, file, found, isEmpty, ...saved }, noticed] = yield* saveDocument(
       isSample ? firstPage(document) : document,
       {
         ...shared,
-        path: path.join(directory, name),
+        path: target,
         progress,
         begin: isSample ? Option.none : expectations.begin,
-        holding: isHeld ? Option.some(holding) : Option.none(),
+        search: Effect.sync(() =>
+          files.isWanted && !isSample ? Option.some(files.search(searched)) : Option.none()
+        ),
         failed: failedIn(document.name)
       }
     ).pipe(
       Effect.mapError((error) => (error instanceof DocumentNotSaved ? error.hidden(hide) : error)),
-      isHeld ? identity : Effect.scoped,
       withWarnings
     )
     const verdict = yield* expectations.end(check, previous, name, saved.holds)
@@ -83,7 +80,7 @@ export const makeReadDocument = ({ expectations, failedIn, files, hide, ...share
       attached: isSample ? [] : (document.about?.().files ?? [])
     }
     yield* Effect.annotateCurrentSpan("records", saved.records)
-    return { known, content, searched: searchedOf(document) } satisfies ReadDocument
+    return { known, file, found, path: target, searched } satisfies ReadDocument
   })
 
   /** Takes a document over from the version before. Where it has files, it is read again there: these may have changed. */
@@ -94,22 +91,19 @@ export const makeReadDocument = ({ expectations, failedIn, files, hide, ...share
   ) {
     const path = yield* Path.Path
     const from = path.join(directory, known.name)
+    const searched = searchedOf(document)
     const cannotReuse = (cause: Error) =>
       failedIn(document.name)(`cannot be reused: ${explain(cause)}`, cause)
     if (!files.isWanted) {
       yield* Effect.mapError(linkOrCopy(from, path.join(target.directory, known.name)), cannotReuse)
-      return { known, content: file, searched: searchedOf(document) } satisfies ReadDocument
+      return { known, file, found: Option.none(), path: from, searched } satisfies ReadDocument
     }
-    const parts = Stream.mapError(
-      known.holds === "records"
-        ? Stream.map(Stream.chunks(readItems(from)), Chunk.toReadonlyArray)
-        : Stream.fromEffect(Effect.map(readValue(from), Array.of)),
+    const search = files.search(searched)
+    yield* Effect.mapError(
+      Stream.runForEach(readParts(from, known.holds), (part) => Effect.sync(() => search.look(part))),
       cannotReuse
     )
-    const search = files.search(searchedOf(document))
-    yield* forEachPart(parts, known.holds, (part) => Effect.sync(() => search.look(part)))
-    const content = { parts, found: search.found() }
-    return { known, content, searched: searchedOf(document) } satisfies ReadDocument
+    return { known, file, found: Option.some(search.found()), path: from, searched } satisfies ReadDocument
   })
 
   return { read, takeOver }

@@ -1,41 +1,32 @@
 /**
  * One document on its way from its source to its file: its steps, what is expected of it, and the links in it.
- *
- * Where links get places, it is held until its files are there, and is written then; else it is written while it is read.
  */
-import { createHash, type Hash } from "node:crypto"
-import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import { explain } from "../../internal/systemError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
 import type { Document, DocumentNotSaved } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
-import type { Expectations } from "./expect/Expectations.ts"
-import type { TableCheck } from "./expect/TableCheck.ts"
-import type { HeldValues } from "./heldValues.ts"
-import * as jsonFile from "./jsonFile.ts"
-import type { DocumentPart, FoundMedia } from "./media/findMedia.ts"
-import { makeRecordIds } from "./recordIds.ts"
-import { runsOf, savedParts, sorted, sortedItems, sortedParts } from "./sortedJson.ts"
 import {
   type DocumentFile,
   encoding,
   type FileTarget,
-  inTurns,
-  type Waiting,
-  writeParts,
-  writing
-} from "./writeDocument.ts"
+  type Holds,
+  openRecords,
+  writeValue
+} from "./documentFile.ts"
+import type { Expectations } from "./expect/Expectations.ts"
+import type { TableCheck } from "./expect/TableCheck.ts"
+import type { FoundMedia, Search } from "./media/findMedia.ts"
+import { makeRecordIds } from "./recordIds.ts"
+import { runsOf, sorted } from "./sortedJson.ts"
 
 export interface DocumentTarget extends FileTarget {
   /** Told how many records there are so far. */
@@ -45,33 +36,27 @@ export interface DocumentTarget extends FileTarget {
   readonly steps: ReadonlyArray<Step>
   /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. */
   readonly lasting: (value: unknown) => unknown
-  /** Where it waits, and who looks for links in it; it is written at once without it. */
-  readonly holding: Option.Option<Effect.Effect<Holding, PlatformError, Scope.Scope>>
+  /** Begins to look for links in it, where these get files. */
+  readonly search: Effect.Effect<Option.Option<Search>>
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
-
-/** A document that is held. */
-export interface Holding {
-  readonly values: HeldValues
-  readonly look: (part: DocumentPart) => void
-  readonly found: () => FoundMedia
-}
 
 /** A document that was read. */
 export interface SavedDocument {
   /** Equal for equal content, whatever is volatile in it. */
   readonly digest: string
   readonly records: number
-  readonly holds: "records" | "keys"
+  readonly holds: Holds
   readonly isEmpty: boolean
   readonly check: Option.Option<TableCheck>
   readonly warnings: ReadonlyArray<string>
-  /** Its file, or what is still to be written. */
-  readonly content: DocumentFile | Waiting
+  readonly file: DocumentFile
+  /** What it has links to; none where they get no files. */
+  readonly found: Option.Option<FoundMedia>
 }
 
-type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem | Scope.Scope>
+type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem>
 
 export const saveDocument = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
   const { again = (save) => save, content } = document
@@ -122,52 +107,6 @@ function* pagesOf(items: ReadonlyArray<unknown>): Generator<ReadonlyArray<unknow
   }
 }
 
-/** Takes records some at a time, and gives the digest of all. */
-interface Sink {
-  readonly add: (items: ReadonlyArray<unknown>, first: number) => Effect.Effect<void, DocumentNotSaved>
-  readonly end: Effect.Effect<Pick<SavedDocument, "content" | "digest">, DocumentNotSaved>
-}
-
-const makeSink = (
-  target: DocumentTarget
-): Effect.Effect<Sink, DocumentNotSaved, FileSystem.FileSystem | Scope.Scope> =>
-  Option.match(target.holding, {
-    onNone: () =>
-      Effect.map(writing(target, jsonFile.openArray(target.path)), (file) => ({
-        add: (items) =>
-          Effect.suspend(() =>
-            inTurns(target, file.add(items, lastingOf(items, target)), writing(target, file.flush))
-          ),
-        end: Effect.map(writing(target, file.end), (content) => ({ content, digest: content.digest }))
-      })),
-    onSome: (holding) =>
-      Effect.map(writing(target, holding), (content) => {
-        const digest = createHash("sha256").update("[")
-        return {
-          add: (values, first) =>
-            Effect.flatMap(
-              encoding(target, () => {
-                const texts = values.map((value) => JSON.stringify(value))
-                for (const [index, lasting] of lastingOf(values, target).entries()) {
-                  digest.update(lasting === values[index] ? (texts[index] ?? "") : JSON.stringify(lasting))
-                  digest.update("\n")
-                }
-                content.look({ values, first: Option.some(first) })
-                return `[${texts.join(",")}]`
-              }),
-              (text) => writing(target, content.values.add(values, text))
-            ),
-          end: Effect.sync(() => ({ content: waiting(content, target), digest: digest.digest("hex") }))
-        }
-      })
-  })
-
-/** The items themselves where all of each lasts. */
-const lastingOf = (items: ReadonlyArray<unknown>, { lasting }: DocumentTarget): ReadonlyArray<unknown> => {
-  const parts = items.map(lasting)
-  return parts.every((part, index) => part === items[index]) ? items : parts
-}
-
 const saveRecords = <E>(
   document: Document<E>,
   pages: Stream.Stream<ReadonlyArray<unknown>, E>,
@@ -177,8 +116,9 @@ const saveRecords = <E>(
     const { about, key, name } = document
     const ids = makeRecordIds(key)
     const check = target.begin(name, "records")
-    const sink = yield* makeSink(target)
-    let records = 0
+    const search = yield* target.search
+    const file = yield* openRecords(target, orderOf(document))
+    const giveWay = makeGiveWay()
 
     const look = (record: unknown) => {
       const id = ids.add(record)
@@ -189,68 +129,50 @@ const saveRecords = <E>(
       }
     }
 
-    const save = Effect.fnUntraced(function* (items: ReadonlyArray<unknown>) {
-      yield* encoding(target, () => {
-        for (const record of items) look(record)
+    const save = Effect.fnUntraced(function* (first: number, values: ReadonlyArray<unknown>) {
+      const lasting = yield* encoding(target, () => {
+        for (const record of values) look(record)
+        if (Option.isSome(search)) search.value.look({ values, first: Option.some(first) })
+        const parts = values.map(target.lasting)
+        return parts.every((part, index) => part === values[index]) ? values : parts
       })
-      const ordered = document.isSorted === true ? items : yield* inTurns(target, sortedItems(items))
-      yield* sink.add(ordered, records)
-      records += items.length
+      yield* file.add(values, first, lasting)
+      yield* giveWay
+      return first + values.length
     })
 
-    const giveWay = makeGiveWay()
-    yield* Stream.runForEach(pages, (page) =>
-      Effect.forEach(runsOf(page), (run) => Effect.zipRight(save(run), giveWay), { discard: true }).pipe(
-        Effect.zipRight(Effect.suspend(() => target.progress(records)))
-      )
+    const records = yield* Stream.runFoldEffect(pages, 0, (before, page) =>
+      Effect.tap(Effect.reduce(runsOf(page), before, save), target.progress)
     )
-    const saved = yield* sink.end
+    const { digest, ...written } = yield* file.end(records)
     return {
-      ...saved,
+      digest,
+      file: written,
+      found: Option.map(search, ({ found }) => found()),
       records,
       holds: "records" as const,
       isEmpty: records === 0,
       check,
       warnings: [...ids.warnings(), ...(about?.().warnings ?? [])]
     }
-  })
+  }).pipe(Effect.scoped)
 
 const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTarget): Saving<E> =>
   Effect.gen(function* () {
-    const { holding, lasting } = target
     const check = target.begin(document.name, "keys")
+    const search = yield* target.search
     const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
-    if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
-    const saved = yield* Option.match(holding, {
-      onNone: () =>
-        Effect.map(
-          Effect.suspend(() => {
-            const lasts = lasting(value)
-            const order = document.isSorted === true ? identity : sorted
-            return writeParts(
-              target,
-              savedParts(value, order),
-              lasts === value ? undefined : savedParts(lasts, order)
-            )
-          }),
-          (content) => ({ content, digest: content.digest })
-        ),
-      onSome: Effect.fnUntraced(function* (holding) {
-        const content = yield* writing(target, holding)
-        const ordered = document.isSorted === true ? value : yield* inTurns(target, sortedParts(value))
-        const texts: Array<string> = []
-        yield* inTurns(target, linesOf([ordered], texts))
-        const digest = createHash("sha256")
-        const lasts = lasting(ordered)
-        yield* inTurns(target, digestParts(digest, savedParts(lasts, identity)))
-        yield* encoding(target, () => content.look({ values: [ordered], first: Option.none() }))
-        yield* writing(target, content.values.add([ordered], texts.join("")))
-        return { content: waiting(content, target), digest: digest.digest("hex") }
-      })
+    const lasting = yield* encoding(target, () => {
+      if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
+      if (Option.isSome(search)) search.value.look({ values: [value], first: Option.none() })
+      return target.lasting(value)
     })
+    const { digest, ...written } = yield* writeValue(target, value, orderOf(document), lasting)
     yield* target.progress(records)
     return {
-      ...saved,
+      digest,
+      file: written,
+      found: Option.map(search, ({ found }) => found()),
       records,
       holds: "keys" as const,
       isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
@@ -259,22 +181,5 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
     }
   })
 
-/** Puts the text of the items there, without line breaks: strings have none in JSON. */
-function* linesOf(items: ReadonlyArray<unknown>, texts: Array<string>): Generator<void> {
-  for (const part of savedParts(items, identity)) {
-    texts.push(part.replaceAll(/\n */g, ""))
-    yield
-  }
-}
-
-function* digestParts(digest: Hash, parts: Iterable<string>): Generator<void> {
-  for (const part of parts) {
-    digest.update(part)
-    yield
-  }
-}
-
-const waiting = ({ found, values }: Holding, { failed }: DocumentTarget): Waiting => ({
-  found: found(),
-  parts: Stream.mapError(values.parts, (cause) => failed(`cannot be read again: ${explain(cause)}`, cause))
-})
+/** The names in it, sorted, unless they come as they are to be saved. */
+const orderOf = ({ isSorted = false }: Document<unknown>) => (isSorted ? identity : sorted)

@@ -14,34 +14,13 @@ export const sorted = (value: unknown): unknown => {
   return Predicate.isReadonlyRecord(value) ? fill({}, value, Object.keys(value).sort()) : value
 }
 
-/** `sorted`, in parts: it gives what it has made at its end. */
-export function* sortedParts(value: unknown): Generator<void, unknown> {
-  if (weightOf(value) < maxWeight) return sorted(value)
-  if (Array.isArray(value)) return yield* sortedItems(value)
-  if (!Predicate.isReadonlyRecord(value)) return value
-  const names = Object.keys(value).sort()
-  const members = yield* sortedItems(names.map((name) => value[name]))
-  return Object.fromEntries(names.map((name, index) => [name, members[index]]))
-}
-
-/** The same of each item. */
-export function* sortedItems(items: ReadonlyArray<unknown>): Generator<void, ReadonlyArray<unknown>> {
-  const all: Array<unknown> = []
-  for (const run of runsOf(items)) {
-    if (run.length === 1) all.push(yield* sortedParts(run[0]))
-    else for (const item of run) all.push(sorted(item))
-    yield
-  }
-  return all
-}
-
 /** Text with the indentation that all saved JSON has. */
 export const savedText = (value: unknown): string => JSON.stringify(value, null, indentation)
 
 const indentation = "  "
 
 /** What becomes of parts of a value before they are written: `sorted`, or nothing. */
-type Order = (value: unknown) => unknown
+export type Order = (value: unknown) => unknown
 
 /** `savedText` of the value in that order, in parts. It throws where the value is nested too deeply. */
 export function* savedParts(value: unknown, order: Order, margin = ""): Generator<string> {

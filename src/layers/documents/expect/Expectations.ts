@@ -15,8 +15,8 @@ import * as Stream from "effect/Stream"
 import { countText } from "../../../internal/readable.ts"
 import type { PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation, violationText } from "../../../services/Violation.ts"
+import { readKeys, readRecords } from "../documentFile.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
-import { readKeys, readRecords } from "./readSaved.ts"
 import {
   type CheckedTable,
   makeTableCheck,

@@ -67,7 +67,12 @@ export interface Finding {
 }
 
 /** Looks through a document, part by part. */
-export const makeSearch = (document: SearchedDocument, finding: Finding) => {
+export interface Search {
+  readonly look: (part: DocumentPart) => void
+  readonly found: () => FoundMedia
+}
+
+export const makeSearch = (document: SearchedDocument, finding: Finding): Search => {
   const base = document.url ?? finding.url
   const baseHost = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
   const files = new Map<string, WantedFile>()
@@ -116,10 +121,10 @@ export const makeSearch = (document: SearchedDocument, finding: Finding) => {
   )
 
   return {
-    look: (part: DocumentPart): void => {
+    look: (part) => {
       change(part)
     },
-    found: (): FoundMedia => ({
+    found: () => ({
       files,
       pictures,
       ownFiles,

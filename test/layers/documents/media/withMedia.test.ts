@@ -5,11 +5,13 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { withLocked } from "../../../support/lockedFiles.ts"
 import { withLog } from "../../../support/logged.ts"
 import {
   type MediaSettings,
@@ -335,6 +337,21 @@ describe("a source with media", () => {
         ])
       }).pipe(run)
   )
+
+  it.scoped("writes places into a document that another program has open for a moment", () => {
+    let refusals = 3
+    const locked = withLocked((path) => path.endsWith("objects.json.new") && refusals-- > 0)
+    return Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa"))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const { value } = yield* withAdvancingClock(fetch())
+      expect(localPaths(value.read("objects.json"))).toEqual(value.media)
+      expect(Object.keys(value.files).sort()).toEqual(
+        ["media/files.json", ...value.media, "objects.json"].sort()
+      )
+    }).pipe(Effect.provide(Layer.provideMerge(locked, mediaServices)))
+  })
 
   it.scoped("gives up on a server that cannot be reached, for this fetch, and on no other", () =>
     Effect.gen(function* () {

@@ -1,0 +1,236 @@
+/**
+ * The JSON file of a document: it is written in parts and in turns of the event loop, digested on the way, and read again one record at
+ * a time.
+ *
+ * In an array, each item that is an object begins and ends on a line of its own.
+ */
+import { createHash, type Hash } from "node:crypto"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { move } from "../../internal/heldOpen.ts"
+import { makeGiveWay } from "../../internal/nextTurn.ts"
+import { explain } from "../../internal/systemError.ts"
+import type { DocumentNotSaved } from "./Document.ts"
+import type { DocumentPart } from "./media/findMedia.ts"
+import { type Order, runParts, runsOf, savedParts } from "./sortedJson.ts"
+
+export interface FileTarget {
+  /** The file to write (absolute path). */
+  readonly path: string
+  readonly failed: (detail: string, cause?: unknown) => DocumentNotSaved
+}
+
+/** The file of a document as it was written. */
+export interface DocumentFile {
+  /** Its size. */
+  readonly bytes: number
+  /** Of its bytes. */
+  readonly sha256: string
+}
+
+interface WrittenFile extends DocumentFile {
+  /** Equal for equal content, whatever is volatile in it. */
+  readonly digest: string
+}
+
+/** What a document is. `keys` are those of one value. */
+export type Holds = "records" | "keys"
+
+/** Less than this is not worth a write. */
+const fewBytes = 512 * 1024
+
+/** Opens a file that is written in parts. One that is there is replaced. It is closed with the scope. */
+const open = Effect.fnUntraced(function* (target: FileTarget) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const file = yield* writing(target, fileSystem.open(target.path, { flag: "w" }))
+  const giveWay = makeGiveWay()
+  const written = createHash("sha256")
+  /** Of what lasts, once that is something else. */
+  let digest: Hash | undefined
+  let bytes = 0
+  let unwritten: Array<Uint8Array> = []
+  let unwrittenBytes = 0
+
+  const append = (part: string) => {
+    const encoded = Buffer.from(part)
+    unwritten.push(encoded)
+    unwrittenBytes += encoded.length
+    bytes += encoded.length
+    written.update(encoded)
+  }
+
+  const flush = Effect.suspend(() => {
+    const encoded = Buffer.concat(unwritten)
+    unwritten = []
+    unwrittenBytes = 0
+    return writing(target, file.writeAll(encoded))
+  })
+
+  function* adding(parts: Iterable<string>, lasting: Iterable<string> | undefined): Generator<void> {
+    if (lasting !== undefined) {
+      digest ??= written.copy()
+      for (const part of lasting) {
+        digest.update(part)
+        yield
+      }
+    }
+    for (const part of parts) {
+      if (lasting === undefined) digest?.update(part)
+      append(part)
+      yield
+    }
+  }
+
+  return {
+    /** Adds text. `lasting` is the same without what is volatile. */
+    add: (parts: Iterable<string>, lasting?: Iterable<string>) =>
+      Effect.gen(function* () {
+        const work = adding(parts, lasting)
+        while ((yield* encoding(target, () => work.next())).done !== true) {
+          if (unwrittenBytes >= fewBytes) yield* flush
+          yield* giveWay
+        }
+      }),
+
+    /** Writes the rest, and what ends the file. */
+    end: Effect.suspend((): Effect.Effect<WrittenFile, DocumentNotSaved> => {
+      const lasting = digest ?? written.copy()
+      append("\n")
+      return Effect.map(flush, () => ({
+        bytes,
+        digest: lasting.digest("hex"),
+        sha256: written.digest("hex")
+      }))
+    })
+  }
+})
+
+/** Opens a file for records that are written some at a time. */
+export const openRecords = (target: FileTarget, order: Order) =>
+  Effect.map(open(target), (file) => {
+    function* next(run: ReadonlyArray<unknown>, first: number) {
+      yield first === 0 ? "[" : ","
+      yield* runParts(run, order)
+    }
+    return {
+      /** Adds some of `runsOf`, behind so many others. `lasting` are the same without what is volatile. */
+      add: (run: ReadonlyArray<unknown>, first: number, lasting = run) =>
+        file.add(next(run, first), lasting === run ? undefined : next(lasting, first)),
+      end: (records: number) => Effect.zipRight(file.add([records === 0 ? "[]" : "\n]"]), file.end)
+    }
+  })
+
+/** Writes a file of one value. `lasting` is the same without what is volatile. */
+export const writeValue = (target: FileTarget, value: unknown, order: Order, lasting = value) =>
+  Effect.gen(function* () {
+    const file = yield* open(target)
+    yield* file.add(savedParts(value, order), lasting === value ? undefined : savedParts(lasting, order))
+    return yield* file.end
+  }).pipe(Effect.scoped)
+
+/** Fails where something is nested deeper than can be written, for example. */
+export const encoding = <A>(
+  { failed }: Pick<FileTarget, "failed">,
+  encode: () => A
+): Effect.Effect<A, DocumentNotSaved> =>
+  Effect.try({ try: encode, catch: (cause) => failed(`cannot be written as JSON: ${String(cause)}`, cause) })
+
+const writing = <A, R>(
+  { failed, path }: FileTarget,
+  write: Effect.Effect<A, PlatformError, R>
+): Effect.Effect<A, DocumentNotSaved, R> =>
+  Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
+
+/** Writes what another file has, changed. It may be that of the target itself. */
+export const rewrite = Effect.fnUntraced(function* (
+  from: string,
+  holds: Holds,
+  change: (part: DocumentPart) => ReadonlyArray<unknown>,
+  target: FileTarget
+) {
+  const temporary = { ...target, path: `${target.path}.new` }
+  const parts = Stream.mapError(readParts(from, holds), (cause) =>
+    target.failed(`cannot be read again: ${explain(cause)}`, cause)
+  )
+  const changed = Stream.mapEffect(parts, (part) =>
+    Effect.map(
+      encoding(target, () => change(part)),
+      (values) => ({ ...part, values })
+    )
+  )
+  const { digest: _, ...written } = yield* holds === "keys"
+    ? Effect.flatMap(Stream.runCollect(changed), (parts) =>
+        writeValue(temporary, Chunk.unsafeHead(parts).values[0], identity)
+      )
+    : Effect.gen(function* () {
+        const file = yield* openRecords(temporary, identity)
+        const records = yield* Stream.runFoldEffect(changed, 0, (first, { values }) =>
+          Effect.as(file.add(values, first), first + values.length)
+        )
+        return yield* file.end(records)
+      }).pipe(Effect.scoped)
+  yield* writing(target, move(temporary.path, target.path))
+  return written
+})
+
+/** What a file has, in parts that are as much work as is done at once. */
+export const readParts = (file: string, holds: Holds) =>
+  holds === "keys"
+    ? Stream.map(readValue(file), (value): DocumentPart => ({ values: [value], first: Option.none() }))
+    : Stream.chunks(readItems(file)).pipe(
+        Stream.mapConcat((items) => runsOf(Chunk.toReadonlyArray(items))),
+        Stream.mapAccum(0, (first, values): readonly [number, DocumentPart] => [
+          first + values.length,
+          { values, first: Option.some(first) }
+        ])
+      )
+
+/** The records of a table. */
+export const readRecords = (file: string) => Stream.filter(readItems(file), Predicate.isReadonlyRecord)
+
+/** The keys of a key/value table. */
+export const readKeys = (file: string) =>
+  Stream.mapConcat(readValue(file), (value) => (Predicate.isReadonlyRecord(value) ? Object.keys(value) : []))
+
+/** The items of a list. */
+const readItems = (file: string) =>
+  Stream.unwrap(
+    Effect.map(FileSystem.FileSystem, (fs) =>
+      fs.stream(file).pipe(
+        Stream.decodeText(),
+        Stream.splitLines,
+        Stream.mapAccum("", nextItem),
+        Stream.filterMap(identity),
+        Stream.mapChunksEffect((items) =>
+          Effect.map(
+            Effect.forEach(items, (item) => decode(item)),
+            Chunk.unsafeFromArray
+          )
+        )
+      )
+    )
+  )
+
+/** The one value of a file. */
+const readValue = (file: string) =>
+  Stream.fromEffect(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.flatMap(fs.readFileString(file), decode))
+  )
+
+/** The text of an item where the line is its last one: those of a list are indented by two spaces. */
+const nextItem = (before: string, line: string): readonly [string, Option.Option<string>] => {
+  const isInside = before !== "" || line === "  {" || line === "  ["
+  const item = before === "" ? line : `${before}\n${line}`
+  return isInside && !/^ {2}[}\]],?$/.test(line)
+    ? [item, Option.none()]
+    : ["", item.startsWith("  ") ? Option.some(item.replace(/,$/, "")) : Option.none()]
+}
+
+const decode = Schema.decode(Schema.parseJson())
