@@ -17,7 +17,8 @@ const ask = Effect.gen(function* () {
 const program = Effect.gen(function* () {
   const cwd = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
   const [stopping, ready] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-  const server = Vitrine.IpcServer.make({ folder: cwd, stop: Deferred.succeed(stopping, undefined) })
+  const paths = yield* Vitrine.IpcServer.claim({ folder: cwd })
+  const server = Vitrine.IpcServer.serve(paths, { stop: Deferred.succeed(stopping, undefined) })
   const running = Vitrine.Controller.runPersistent(
     { cwd, plugins: [Vitrine.httpTransport({ port: 0 })] },
     { endpoint: Effect.as(server, Deferred.await(stopping)), onReady: Deferred.succeed(ready, undefined) }

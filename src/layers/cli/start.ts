@@ -54,27 +54,33 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
   const library = yield* Effect.flatten(Library)
   const configuration = yield* endableAtOnce(loadConfiguration(file, library))
-  const asked = yield* Deferred.make<void>()
   // A controller that is refused here leaves the log to the one that runs.
-  const endpoint = IpcServer.make({
-    folder: configuration.cwd,
-    runFolder: runDir,
-    configuration: sha256OfText(text),
-    stop: Deferred.succeed(asked, undefined)
-  }).pipe(
-    Effect.catchIf(isUnwritable, ({ message }) =>
-      Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`)
-    ),
-    Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
-    Effect.zipRight(reportChange(file, text)),
-    Effect.zipRight(announceProblems(configuration)),
-    Effect.as(Deferred.await(asked))
-  )
+  const claimed = yield* orUnreachable(IpcServer.claim({ folder: configuration.cwd, runFolder: runDir }))
+  yield* Effect.logInfo(`Starting with ${configuration.file}`)
+  const endpoint = Effect.gen(function* () {
+    yield* reportChange(file, text)
+    yield* announceProblems(configuration)
+    const asked = yield* Deferred.make<void>()
+    const options = { configuration: sha256OfText(text), stop: Deferred.succeed(asked, undefined) }
+    if (Option.isSome(claimed)) {
+      yield* orUnreachable(IpcServer.serve(claimed.value, options))
+    }
+    return Deferred.await(asked)
+  })
   yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
     Effect.provide(ControllerServices.layer("persistent", configuration.services, configuration.identity)),
     Effect.mapError(inFile(configuration.file))
   )
-})
+}, Effect.scoped)
+
+/** None on a disk that takes no socket. */
+const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catchIf(Effect.asSome(effect), isUnwritable, ({ message }) =>
+    Effect.as(
+      Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`),
+      Option.none()
+    )
+  )
 
 /** As events, and to the address for alerts, until the scope ends. */
 const announceProblems = Effect.fnUntraced(function* ({ alerts, identity }: LoadedConfiguration) {

@@ -41,8 +41,8 @@ export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 /** How many connections are served at once. */
 export const maxConnections = 32
 
-/** Where the socket is, and what a request to stop does. */
-export interface IpcServerOptions {
+/** Where the socket is. */
+export interface ClaimOptions {
   /** The folder of the configuration. */
   readonly folder: string
   /**
@@ -50,55 +50,72 @@ export interface IpcServerOptions {
    * `.vitrine` in `folder`.
    */
   readonly runFolder?: string | undefined
+}
+
+/** What the socket says of the configuration, and what a request to stop does. */
+export interface ServeOptions {
   /** The SHA-256 of the configuration that it runs with, for callers that have another. Default: it does not say. */
   readonly configuration?: string
   /** Begins the end of the controller. It is run once at most. */
   readonly stop: Effect.Effect<void>
 }
 
+export interface IpcServerOptions extends ClaimOptions, ServeOptions {}
+
+/** Claims the folder for this controller until the scope ends. No other one can run with the configuration. */
+export const claim = Effect.fnUntraced(function* ({ folder, runFolder }: ClaimOptions) {
+  const paths = yield* locateController(folder, runFolder)
+  yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
+  return paths
+})
+
 /**
- * Serves the controller whose configuration lies in the folder until the scope ends, and claims the folder for
- * it. No client can delay the end.
+ * Serves the controller whose folder is claimed until the scope ends. What requests have begun has 1.5 seconds then, and is
+ * interrupted; no client can delay the end.
  */
-export const make: (
+export const serve: (
+  paths: ControllerPaths,
+  options: ServeOptions
+) => Effect.Effect<void, IpcSocketUnusable, CommandBus | EventBus | ControllerState | Scope.Scope> =
+  Effect.fnUntraced(function* (paths, { configuration, stop }) {
+    const { close, ...eventStream } = yield* makeEventStream
+    const routes = yield* transportRoutes.make({
+      options: { allowedCommands: "all", exposeState: true },
+      events: HttpServerRequest.HttpServerRequest.pipe(
+        Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {}))
+      ),
+      body: RequestBody.read
+    })
+    const stopOnce = yield* Effect.once(stop)
+    const server = yield* application.make({
+      routes: [
+        ...routes,
+        HttpRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
+        HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
+      ],
+      refuse: Option.none,
+      connections: ConnectionLimit.make(maxConnections, "Close one first."),
+      headers: () => ({}),
+      answersHead: false
+    })
+    yield* socketAddress(paths.socket).pipe(
+      Effect.flatMap((path) => listenAt(server, { path }, close)),
+      Effect.mapError(unusable(paths.socket))
+    )
+    if (process.platform !== "win32") {
+      yield* Effect.tryPromise({ try: () => chmod(paths.socket, 0o600), catch: unusable(paths.socket) })
+    }
+    yield* Effect.logDebug(`The controller listens at ${paths.socket}`)
+  })
+
+/** Claims the folder, and serves the controller until the scope ends. */
+export const make = (
   options: IpcServerOptions
-) => Effect.Effect<
+): Effect.Effect<
   ControllerPaths,
   ControllerAlreadyRunning | IpcSocketUnusable,
   CommandBus | EventBus | ControllerState | Scope.Scope
-> = Effect.fnUntraced(function* ({ configuration, folder, runFolder, stop }: IpcServerOptions) {
-  const paths = yield* locateController(folder, runFolder)
-  yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
-  const { close, ...eventStream } = yield* makeEventStream
-  const routes = yield* transportRoutes.make({
-    options: { allowedCommands: "all", exposeState: true },
-    events: HttpServerRequest.HttpServerRequest.pipe(
-      Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {}))
-    ),
-    body: RequestBody.read
-  })
-  const stopOnce = yield* Effect.once(stop)
-  const server = yield* application.make({
-    routes: [
-      ...routes,
-      HttpRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
-      HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
-    ],
-    refuse: Option.none,
-    connections: ConnectionLimit.make(maxConnections, "Close one first."),
-    headers: () => ({}),
-    answersHead: false
-  })
-  yield* socketAddress(paths.socket).pipe(
-    Effect.flatMap((path) => listenAt(server, { path }, close)),
-    Effect.mapError(unusable(paths.socket))
-  )
-  if (process.platform !== "win32") {
-    yield* Effect.tryPromise({ try: () => chmod(paths.socket, 0o600), catch: unusable(paths.socket) })
-  }
-  yield* Effect.logDebug(`The controller listens at ${paths.socket}`)
-  return paths
-})
+> => Effect.tap(claim(options), (paths) => serve(paths, options))
 
 /** As `make`, for as long as the layer is in use. */
 export const layer = (

@@ -5,10 +5,8 @@
  * `ControllerServices.layer` has them.
  */
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { InvalidOptions, needsEffect3 } from "../../internal/Options.ts"
@@ -19,7 +17,7 @@ import {
   type PluginEnvironment,
   PluginSetupFailed
 } from "../../services/Plugin.ts"
-import * as AddedLoggers from "./addedLoggers.ts"
+import { makeAddLogger } from "./addedLoggers.ts"
 
 /** The plugins, in the order in which they are set up, and the folder that their relative paths start from. */
 export interface Configuration extends Pick<PluginContext, "cwd"> {
@@ -32,8 +30,8 @@ export type StartError = InvalidOptions | PluginSetupFailed
 /** What goes on around the plugins of a persistent controller. */
 export interface Hooks<E> {
   /**
-   * Acquired before the plugins are, and released after them: where others reach the controller, say. It gives
-   * what is done when somebody asks the controller to end.
+   * Where others reach the controller, say: acquired before the plugins are set up, and released before they are shut
+   * down. It gives what is done when somebody asks the controller to end.
    */
   readonly endpoint: Effect.Effect<Effect.Effect<void>, E, PluginEnvironment | Scope.Scope>
   /** Done when every plugin is ready. */
@@ -50,43 +48,46 @@ export const runPersistent = <E = never>(
   configuration: Configuration,
   { endpoint, onReady }: Hooks<E> = alone
 ): Effect.Effect<void, StartError | E, PluginEnvironment> =>
-  Effect.suspend(() => {
-    const loggers = AddedLoggers.make()
-    return Effect.gen(function* () {
-      const askedToEnd = yield* endpoint
-      yield* start(configuration, loggers)
+  Effect.gen(function* () {
+    const pluginScope = yield* Effect.scope
+    const context = { cwd: configuration.cwd, addLogger: yield* makeAddLogger }
+    const end = yield* makeEnd
+    yield* Effect.gen(function* () {
+      const scope = yield* makeTimedScope("The controller's endpoint", end, reserved)
+      const askedToEnd = yield* Scope.extend(endpoint, scope)
+      yield* Scope.extend(start(configuration.plugins, context, end), pluginScope)
       yield* Effect.logInfo("Ready")
       yield* onReady
       yield* askedToEnd
       yield* Effect.logInfo("Stopping")
     }).pipe(
       Effect.onInterrupt(() => Effect.logInfo("Stopping")),
-      Effect.scoped,
-      loggers.logTo
+      Effect.scoped
     )
-  })
+  }).pipe(Effect.scoped)
 
 /** Sets everything up, carries the task out and ends, in services of mode `task`. */
 export const runTask = <A, E, R = never>(
   configuration: Configuration,
   task: Effect.Effect<A, E, R>
 ): Effect.Effect<A, StartError | E, PluginEnvironment | Exclude<R, Scope.Scope>> =>
-  Effect.suspend(() => {
-    const loggers = AddedLoggers.make()
-    return Effect.scoped(Effect.zipRight(start(configuration, loggers), task)).pipe(loggers.logTo)
-  })
+  Effect.gen(function* () {
+    const context = { cwd: configuration.cwd, addLogger: yield* makeAddLogger }
+    yield* start(configuration.plugins, context, yield* makeEnd)
+    return yield* task
+  }).pipe(Effect.scoped)
 
 const start = Effect.fnUntraced(function* (
-  { cwd, plugins }: Configuration,
-  { addLogger }: AddedLoggers.AddedLoggers
+  plugins: ReadonlyArray<Plugin>,
+  context: PluginContext,
+  end: Effect.Effect<number>
 ) {
   const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]
   if (issues.length > 0) {
     return yield* new InvalidOptions({ subject: "the configuration", issues })
   }
-  const shutdownTime = yield* makeShutdownTime
   const readies = yield* Effect.forEach(plugins, (plugin, index) =>
-    setUp(plugin, { cwd, addLogger }, shutdownTime(index))
+    setUp(plugin, context, end, (index / plugins.length) * reserved)
   )
   yield* Effect.forEach(readies, ({ name, ready }) =>
     Effect.catchAllCause(ready, (cause) =>
@@ -108,46 +109,38 @@ const duplicateNames = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<PlacedIss
       : []
   )
 
-/** All plugins together have this long to shut down, in milliseconds; what is left then ends with the process. */
+/** All that is shut down has this long together, in milliseconds; what is left then ends with the process. */
 const shutdownLimit = 1800
 
-/** Of that, each plugin that is still to be shut down has so long. */
-const reserved = 100
+/** Of that, what is kept for all plugins, while the endpoint and other plugins are shut down. */
+const reserved = 200
 
-/** What a plugin may take of it, by how many are shut down after it: all that is left but what is reserved for those. */
-const makeShutdownTime = Effect.map(
-  Ref.make(Option.none<number>()),
-  (end) => (later: number) =>
+/** Until when all has to be shut down, by the monotonic clock: the limit begins when that is asked for the first time. */
+const makeEnd = Effect.cached(Effect.map(monotonicMillis, (now) => now + shutdownLimit))
+
+/** A scope whose end is waited for as long as there is time, but for what is kept for those that end after it. */
+const makeTimedScope = (what: string, end: Effect.Effect<number>, kept: number) =>
+  Effect.acquireRelease(Scope.make(), (scope, exit) =>
     Effect.gen(function* () {
-      const now = yield* monotonicMillis
-      const endsAt = yield* Ref.modify(end, (known) => {
-        const endsAt = Option.getOrElse(known, () => now + shutdownLimit)
-        return [endsAt, Option.some(endsAt)]
-      })
-      return Duration.millis(Math.max(endsAt - now - later * reserved, 0))
+      const left = (yield* end) - (yield* monotonicMillis) - kept
+      const closed = yield* Scope.close(scope, exit).pipe(
+        Effect.disconnect,
+        Effect.interruptible,
+        Effect.timeoutOption(Math.max(left, 0))
+      )
+      if (Option.isNone(closed)) {
+        yield* Effect.logWarning(`${what} did not shut down in time`)
+      }
     })
-)
+  )
 
-/** Sets a plugin up in a scope of its own, whose end the others do not wait for any longer. */
 const setUp = Effect.fnUntraced(function* (
   { name, setup }: Plugin,
   context: PluginContext,
-  shutdownTime: Effect.Effect<Duration.Duration>
+  end: Effect.Effect<number>,
+  kept: number
 ) {
-  const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) =>
-    Effect.flatMap(shutdownTime, (duration) =>
-      Scope.close(scope, exit).pipe(
-        Effect.disconnect,
-        Effect.interruptible,
-        Effect.timeoutTo({
-          duration,
-          onSuccess: () => Effect.void,
-          onTimeout: () => Effect.logWarning(`The plugin "${name}" did not shut down in time`)
-        }),
-        Effect.flatten
-      )
-    )
-  )
+  const scope = yield* makeTimedScope(`The plugin "${name}"`, end, kept)
   const acquire = Effect.suspend(() => {
     const effect = setup(context)
     return Effect.isEffect(effect) ? effect : Effect.fail(needsEffect3("an Effect"))

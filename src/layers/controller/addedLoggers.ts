@@ -8,26 +8,23 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
+import type * as Scope from "effect/Scope"
 import type { PluginContext } from "../../services/Plugin.ts"
 
-export interface AddedLoggers extends Pick<PluginContext, "addLogger"> {
-  /** What the effect logs goes to the loggers that are added, beside those that it goes to anyway. */
-  readonly logTo: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}
-
-export const make = (): AddedLoggers => {
-  const added = new Set<Logger.Logger<unknown, void>>()
-  const all = Logger.make<unknown, void>((event) => {
-    for (const logger of added) {
-      logger.log(event)
-    }
-  })
-  return {
-    addLogger: (logger) =>
+/** Until the scope ends, what is logged goes to the loggers that are added, too. */
+export const makeAddLogger: Effect.Effect<PluginContext["addLogger"], never, Scope.Scope> = Effect.gen(
+  function* () {
+    const added = new Set<Logger.Logger<unknown, void>>()
+    const all = Logger.make<unknown, void>((event) => {
+      for (const logger of added) {
+        logger.log(event)
+      }
+    })
+    yield* Effect.locallyScopedWith(FiberRef.currentLoggers, HashSet.add(all))
+    return (logger) =>
       Effect.acquireRelease(
         Effect.sync(() => added.add(logger)),
         () => Effect.sync(() => added.delete(logger))
-      ),
-    logTo: Effect.locallyWith(FiberRef.currentLoggers, HashSet.add(all))
+      )
   }
-}
+)

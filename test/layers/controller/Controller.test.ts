@@ -1,19 +1,25 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
+import * as IpcClientSocket from "../../../src/layers/control/IpcClientSocket.ts"
+import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import { runPersistent, runTask } from "../../../src/layers/controller/Controller.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
+import { lockHolder } from "../../../src/layers/folderLock/FolderLock.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState, type Mode } from "../../../src/services/ControllerState.ts"
 import { fromLayer, type Plugin } from "../../../src/services/Plugin.ts"
-import { somebodySleeps } from "../../support/waiting.ts"
+import { register, temporaryFolder } from "../../support/control.ts"
+import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
 const environment = (mode: Mode) => Layer.provideMerge(ControllerServices.layer(mode), platform)
@@ -221,5 +227,49 @@ describe("Controller", () => {
       expect(yield* next).toBe("shut down a")
       yield* Fiber.join(ending)
     }).pipe(Effect.provide(environment("persistent")))
+  )
+
+  it.live("answers at its socket while plugins are set up, and ends it before them", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const paths = yield* IpcServer.claim({ folder })
+      const client = yield* IpcClientSocket.make(paths.socket)
+      const diary = yield* Queue.unbounded<string>()
+      const note = (line: string) => Queue.offer(diary, line)
+      const next = Queue.take(diary)
+      const command = Effect.zipRight(note("command begins"), Effect.never).pipe(
+        Effect.onInterrupt(() => Effect.zipRight(eventLoopTurn, note("command is interrupted")))
+      )
+      const plugin: Plugin = {
+        name: "plugin",
+        issues: [],
+        setup: () =>
+          Effect.gen(function* () {
+            yield* Effect.addFinalizer(() =>
+              Effect.flatMap(Effect.orDie(lockHolder(paths.folder)), (holder) =>
+                note(`plugin ends, its folder is ${Option.isSome(holder) ? "claimed" : "free"}`)
+              )
+            )
+            yield* client.status
+            yield* note("status is told")
+            yield* Effect.orDie(register("endless", command))
+            return Effect.void
+          })
+      }
+      const asked = yield* Deferred.make<void>()
+      const server = IpcServer.serve(paths, { stop: Deferred.succeed(asked, undefined) })
+      const hooks = { endpoint: Effect.as(server, Deferred.await(asked)), onReady: note("ready") }
+      const running = yield* Effect.fork(runPersistent({ cwd, plugins: [plugin] }, hooks))
+      expect(yield* Effect.replicateEffect(next, 2)).toEqual(["status is told", "ready"])
+      const asking = yield* Effect.fork(Effect.flip(client.dispatch({ type: "endless" })))
+      expect(yield* next).toBe("command begins")
+      yield* client.stop
+      expect(yield* Fiber.join(asking)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+      yield* Effect.timeout(Fiber.join(running), "2 seconds")
+      expect(yield* Effect.replicateEffect(next, 2)).toEqual([
+        "command is interrupted",
+        "plugin ends, its folder is claimed"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(environment("persistent")))
   )
 })
