@@ -35,8 +35,8 @@ export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
 export interface PluginReading {
   readonly sections?: ReadonlyArray<Section>
   readonly problems?: ReadonlyArray<Problem>
-  /** Made of the state, whenever they are asked for. Those of Effect's `Metric` are read without it. */
-  readonly metrics?: ReadonlyArray<MetricPair.MetricPair.Untyped>
+  /** Made only when they are asked for, of the same state. Those of Effect's `Metric` are read without it. */
+  readonly metrics?: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems that it logs itself when they begin and end. All others are logged for it. */
   readonly logs?: ReadonlyArray<string>
 }
@@ -53,7 +53,7 @@ export type ReadSlice = (slice: unknown, context: ReadingContext) => PluginReadi
 /** The state at one time, and all that it means. */
 export interface ControllerReading extends ReadingContext {
   readonly sections: ReadonlyArray<Section>
-  readonly metrics: ReadonlyArray<MetricPair.MetricPair.Untyped>
+  readonly metrics: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems that are logged where they are found. */
   readonly logs: ReadonlySet<string>
 }

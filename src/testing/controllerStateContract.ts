@@ -222,7 +222,7 @@ export const controllerStateContract = (
           addReading("lamp", (slice, { now, state }) => ({
             sections: [{ name: "lamp", order: 7, title: "Lamp", rows: [text(JSON.stringify(slice))] }],
             problems: [{ code: "lamp:broken", severity: "warning", text: `${state.system.mode} ${now}` }],
-            metrics: [lit],
+            metrics: () => [lit],
             logs: ["lamp:broken"]
           })),
           scope
@@ -234,7 +234,7 @@ export const controllerStateContract = (
         yield* TestClock.setTime(5)
         const reading = yield* read
         expect(reading).toMatchObject({ now: 5, logs: new Set(["lamp:broken"]) })
-        expect(reading.metrics).toContain(lit)
+        expect(reading.metrics()).toContain(lit)
         expect((yield* state).problems).toMatchObject([
           { code: "lamp:broken", text: "persistent 5", count: 1 }
         ])

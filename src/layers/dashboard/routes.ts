@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
       "GET",
       "/metrics",
       Effect.zipWith(Metric.snapshot, health, (pairs, { metrics, problems }) =>
-        text(prometheusText([...pairs, ...problemMetrics(problems), ...metrics]), contentType)
+        text(prometheusText([...pairs, ...problemMetrics(problems), ...metrics()]), contentType)
       )
     ),
     HttpRouter.route("GET", "/state", Effect.map(state, json)),

@@ -26,7 +26,7 @@ export const make = (
       state: getState(),
       now,
       sections: getStatus().sections,
-      metrics: [],
+      metrics: () => [],
       logs: new Set()
     })),
     addReading: () => Effect.void,

@@ -40,7 +40,7 @@ export const gather = (
   return {
     sections: sections.toSorted((one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)),
     problems: errorsFirst(problems),
-    metrics: all.flatMap(({ metrics = [] }) => metrics),
+    metrics: () => all.flatMap(({ metrics }) => metrics?.() ?? []),
     logs: new Set(all.flatMap(({ logs = [] }) => logs))
   }
 }

@@ -11,6 +11,6 @@ export const reading: ReadSlice = (_slice, { now, state }) => {
   return {
     sections: players.sectionsOf(fleet, state),
     problems: [...screensOf(state, now), ...fleet].flatMap(({ problems }) => problems),
-    metrics: playerMetrics(fleet)
+    metrics: () => playerMetrics(fleet)
   }
 }
