@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import { keepSubscribed } from "../layers/fanOut/keepSubscribed.ts"
+import * as Subscription from "../layers/fanOut/Subscription.ts"
 import * as EventBusMemory from "../layers/memory/EventBusMemory.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./advancingClock.ts"
@@ -30,10 +30,11 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
       function* (bus) {
         const feed = yield* bus.subscribe
         const taken: Array<BusEvent> = []
-        yield* keepSubscribed({
-          name: "The transport",
-          read: Stream.runForEachChunk((events) => Effect.sync(() => taken.push(...events)))
-        })
+        const { feeds } = yield* Subscription.make("The transport")
+        yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
+          Stream.runForEachChunk((events) => Effect.sync(() => taken.push(...events))),
+          Effect.forkScoped
+        )
         const seen: Array<BusEvent> = []
         yield* Effect.forkScoped(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
         yield* bus.publish("content:version:promoted", { versionId: "20261121T093000Z" })

@@ -19,7 +19,7 @@ import type { CommandBus } from "../../services/CommandBus.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as Subscription from "../fanOut/Subscription.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
@@ -141,11 +141,13 @@ const makeEventStream = Effect.gen(function* () {
       }
     }
   }
-  yield* keepSubscribed({
-    name: "The controller's socket",
-    read: Stream.runForEachChunk((events) => fanOut.send(framesOf(events))),
-    lost: Effect.sync(fanOut.endAll)
-  })
+  const { feeds } = yield* Subscription.make("The controller's socket")
+  yield* Stream.runForEach(feeds, ({ events, isOpen }) =>
+    Effect.andThen(
+      Stream.runForEachChunk(events, (events) => fanOut.send(framesOf(events))),
+      () => isOpen && fanOut.endAll()
+    )
+  ).pipe(Effect.forkScoped)
   return {
     join: (sink: FrameSink) =>
       Effect.sync(() => {

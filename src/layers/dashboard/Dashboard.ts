@@ -16,7 +16,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { Dashboard } from "../../services/Dashboard.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
-import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as Subscription from "../fanOut/Subscription.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
@@ -83,16 +83,18 @@ export const make = Effect.fnUntraced(function* (
     wake,
     options.maxClients
   )
-  const { problem } = yield* keepSubscribed({
-    name: "The dashboard",
-    read: Stream.runForEachChunk((events) =>
-      Effect.sync(() => {
-        history = Chunk.reduce(events, history, FetchHistory.advance)
-        changed()
-      })
-    ),
-    lost: Effect.sync(changed)
-  })
+  const { feeds, problem } = yield* Subscription.make("The dashboard")
+  yield* Stream.runForEach(feeds, ({ events }) =>
+    Effect.andThen(
+      Stream.runForEachChunk(events, (events) =>
+        Effect.sync(() => {
+          history = Chunk.reduce(events, history, FetchHistory.advance)
+          changed()
+        })
+      ),
+      changed
+    )
+  ).pipe(Effect.forkScoped)
 
   const server = yield* application.make({
     routes: yield* routes.make({

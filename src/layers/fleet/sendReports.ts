@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto"
 import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
-import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -21,7 +20,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { type PlayerReport, reportEvery } from "../../services/PlayerReport.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import type { Reports } from "../../services/Slices.ts"
-import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as Subscription from "../fanOut/Subscription.ts"
 import { makeLastWarnings } from "./lastWarnings.ts"
 import { makeReport } from "./makeReport.ts"
 import * as PostReport from "./postReport.ts"
@@ -67,12 +66,12 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const isChange = (name: string) =>
     (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
     name.startsWith("controller:problem:")
-  yield* keepSubscribed({
-    name: "What is reported to the hub",
-    read: Stream.runForEachChunk((events) =>
-      Chunk.some(events, ({ name }) => isChange(name)) ? Queue.offer(changed, undefined) : Effect.void
-    )
-  })
+  const { feeds } = yield* Subscription.make("What is reported to the hub")
+  yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
+    Stream.filter(({ name }) => isChange(name)),
+    Stream.runForEachChunk(() => Queue.offer(changed, undefined)),
+    Effect.forkScoped
+  )
 
   const report = Effect.gen(function* () {
     const machine = {

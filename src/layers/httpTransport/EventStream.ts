@@ -10,8 +10,9 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import type { BusEvent } from "../../services/EventBus.ts"
 import type { BusProblem } from "../../services/Slices.ts"
-import { type Feed, keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as Subscription from "../fanOut/Subscription.ts"
 import * as Backlog from "./Backlog.ts"
 import * as Clients from "./Clients.ts"
 import * as EventEncoder from "./EventEncoder.ts"
@@ -29,6 +30,8 @@ export interface EventStream
 
 export type Options = Pick<HttpTransportOptions, "events" | "keepAliveMs" | "maxClients" | "replayEvents">
 
+const pingInput: Input = { _tag: "Ping" }
+
 /** An event stream that lives as long as the scope. It has subscribed, or tried to, when this Effect returns. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const encoder = EventEncoder.make(options)
@@ -36,28 +39,27 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const clients = yield* Clients.make({ maxClients: options.maxClients, preamble: backlog.preamble })
   const { begin, end, forward } = yield* makeForwarding({ backlog, clients, encoder })
 
-  const pings = Stream.fromSchedule(Schedule.spaced(options.keepAliveMs))
+  const { feeds, problem } = yield* Subscription.make("The HTTP transport")
 
-  /** What clients are sent behind the backlog. */
-  const merged = (live: Feed) =>
-    Stream.mergeAll(
-      [
-        Stream.map(
-          Stream.chunks(live),
-          (events): Input => ({ _tag: "Events", events: Chunk.toReadonlyArray(events) })
-        ),
-        Stream.map(backlog.rereads, (events): Input => ({ _tag: "Reread", backlog: events })),
-        Stream.as(pings, { _tag: "Ping" } as const)
-      ],
-      { concurrency: "unbounded", bufferSize: 4 }
+  const pings = Stream.as(Stream.fromSchedule(Schedule.spaced(options.keepAliveMs)), pingInput)
+  const rereads = Stream.map(backlog.rereads, (events): Input => ({ _tag: "Reread", backlog: events }))
+
+  /** What clients are sent until the live events end. */
+  const merged = (live: Stream.Stream<BusEvent>): Stream.Stream<Input> =>
+    Stream.chunks(live).pipe(
+      Stream.map((events): Input => ({ _tag: "Events", events: Chunk.toReadonlyArray(events) })),
+      Stream.merge(Stream.merge(pings, rereads), { haltStrategy: "left" })
     )
 
-  const { problem } = yield* keepSubscribed({
-    name: "The HTTP transport",
-    open: begin,
-    read: (feed) => Stream.runForEach(merged(feed), forward),
-    lost: end
-  })
+  /** With what the backlog has in front; its end ends the streams of all clients. */
+  const behindBacklog = (live: Stream.Stream<BusEvent>): Stream.Stream<Input> =>
+    Stream.unwrapScoped(Effect.addFinalizer(() => end).pipe(Effect.zipRight(begin), Effect.as(merged(live))))
+
+  yield* feeds.pipe(
+    Stream.flatMap(({ events, isOpen }) => (isOpen ? behindBacklog(events) : merged(events))),
+    Stream.runForEach(forward),
+    Effect.forkScoped
+  )
 
   const { audience, changes, close, join, leave, statistics, stream } = clients
   const eventStream: EventStream = {

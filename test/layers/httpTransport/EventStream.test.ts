@@ -23,7 +23,7 @@ import * as eventEngine from "../../support/eventEngine.ts"
 import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
 import * as Received from "../../support/Received.ts"
-import { eventLoopTurn, eventually } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
 
 const options: EventStream.Options = {
   events: ["content:*"],
@@ -407,9 +407,12 @@ describe("EventStream", () => {
       snapshot: Deferred.await(answer)
     })
     return Effect.gen(function* () {
-      const starting = yield* Effect.fork(EventStream.make(options))
+      const stream = yield* EventStream.make(options)
+      const { received: early } = yield* join(stream)
+      yield* publish("content:live", 0)
+      yield* somebodySleeps
       yield* TestClock.adjust("5 seconds")
-      const stream = yield* Fiber.join(starting)
+      expect(yield* early.whole).toBe("retry: 2000\n\n")
       const { received } = yield* join(stream)
       yield* publish("content:live", 1)
       yield* received.until((text) => text === "retry: 2000\n\nevent: content:live\ndata: 1\n\n")

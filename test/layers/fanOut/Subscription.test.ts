@@ -1,47 +1,47 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import { keepSubscribed, type Subscriber } from "../../../src/layers/fanOut/keepSubscribed.ts"
+import * as Subscription from "../../../src/layers/fanOut/Subscription.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, eventually, nextPause, somebodySleeps } from "../../support/waiting.ts"
 
-/** A subscriber that keeps what happens to it. */
-const makeSubscriber = (overrides: Partial<Subscriber> = {}) => {
-  const history: Array<unknown> = []
-  const note = (what: string) => Effect.sync(() => void history.push(what))
-  const subscriber: Subscriber = {
-    name: "Somebody",
-    open: note("open"),
-    read: Stream.runForEach(({ payload }) => Effect.sync(() => history.push(payload))),
-    lost: note("lost"),
-    ...overrides
-  }
-  return { history, subscriber }
-}
+/** Subscribes, and reads all feeds; `history` has what comes of that. */
+const subscribe = Effect.fnUntraced(function* (history: Array<unknown>) {
+  const { feeds, problem } = yield* Subscription.make("Somebody")
+  const note = (what: unknown) => Effect.sync(() => history.push(what))
+  yield* Stream.runForEach(feeds, ({ events, isOpen }) =>
+    Effect.gen(function* () {
+      yield* isOpen ? note("open") : Effect.void
+      yield* Stream.runForEach(events, ({ payload }) => note(payload))
+      yield* isOpen ? note("lost") : Effect.void
+    })
+  ).pipe(Effect.forkScoped)
+  return { problem }
+})
 
-const setUp = Effect.gen(function* () {
+const setUp = Effect.sync(() => {
   const lines: Array<string> = []
+  const history: Array<unknown> = []
   const engine = eventEngine.make()
   const instance = engine.instance()
-  const { history, subscriber } = makeSubscriber()
-  const subscribe = keepSubscribed(subscriber).pipe(
-    Effect.provideService(EventBus, instance.bus),
-    withLog(lines)
-  )
-  return { engine, history, instance, lines, subscribe }
+  return {
+    engine,
+    history,
+    instance,
+    lines,
+    subscribe: subscribe(history).pipe(Effect.provideService(EventBus, instance.bus), withLog(lines))
+  }
 })
 
 const isAbout = (seconds: number) => (pause: number) => pause >= 800 * seconds && pause <= 1200 * seconds
 
-describe("keepSubscribed", () => {
+describe("a subscription to the event bus", () => {
   for (const [how, reason] of [
     ["ends", "the bus has ended the feed"],
     ["fails", "The event bus could not deliver events: no engine"],
@@ -143,7 +143,7 @@ describe("keepSubscribed", () => {
       for (const hangs of [Effect.never, Effect.uninterruptible(Effect.never)]) {
         const lines: Array<string> = []
         const bus = EventBus.of({ publish: () => Effect.void, subscribe: hangs, emptied: Stream.empty })
-        const subscribing = yield* keepSubscribed(makeSubscriber().subscriber).pipe(
+        const subscribing = yield* subscribe([]).pipe(
           Effect.provideService(EventBus, bus),
           withLog(lines),
           Effect.fork
@@ -159,21 +159,22 @@ describe("keepSubscribed", () => {
     })
   )
 
-  it.scoped("dies where the first attempt does", () =>
+  it.scoped("goes on where the first attempt dies", () =>
     Effect.gen(function* () {
-      const { instance } = yield* setUp
-      const exit = yield* keepSubscribed(makeSubscriber().subscriber).pipe(
+      const { instance, lines } = yield* setUp
+      const { problem } = yield* subscribe([]).pipe(
         Effect.provideService(EventBus, { ...instance.bus, subscribe: Effect.dieMessage("no such thing") }),
-        Effect.exit
+        withLog(lines)
       )
-      expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
+      expect(Option.map(yield* problem, ({ reason }) => reason)).toEqual(Option.some("no such thing"))
+      expect(lines).toHaveLength(1)
     })
   )
 
   it.effect("ends with its scope", () =>
     Effect.gen(function* () {
       const { history, instance, subscribe } = yield* setUp
-      yield* Effect.scoped(subscribe)
+      yield* Effect.scoped(Effect.zipRight(subscribe, eventually(Effect.sync(() => history.length > 0))))
       yield* instance.bus.publish("a", 1)
       instance.endFeeds("ends")
       yield* TestClock.adjust("15 seconds")

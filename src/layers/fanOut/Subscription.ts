@@ -1,0 +1,140 @@
+/**
+ * A subscription to the event bus that outlives its feeds: one that ends, fails or dies is reported and replaced.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Runtime from "effect/Runtime"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import { printableLine } from "../../internal/printable.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { resubscribe } from "../../internal/schedules.ts"
+import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
+import type { BusProblem } from "../../services/Slices.ts"
+
+/** One feed of the bus, or the pause behind it. */
+export interface Feed {
+  /** Whether it is one of the bus: a pause has no events. */
+  readonly isOpen: boolean
+  /** Ends when the feed does. A reader that is slow misses the oldest of too many events. */
+  readonly events: Stream.Stream<BusEvent>
+}
+
+export interface Subscription {
+  /** One feed after the other, without an end. For one reader, which reads each feed to its end. */
+  readonly feeds: Stream.Stream<Feed>
+  /** Why no events come. None while a feed is open. */
+  readonly problem: SubscriptionRef.SubscriptionRef<Option.Option<BusProblem>>
+}
+
+/** How much of a reason is shown; the log has it whole. */
+const maxReason = 500
+
+/** How long the first feed may take to open: a bus that hangs must not hold up the start of the controller. */
+const startTimeout = "15 seconds"
+
+const notOpen = new EventBusError({ action: "subscribe", detail: `no feed was open after ${startTimeout}` })
+
+/** A feed that was open for so long works: its recovery is logged, and so is the next problem. */
+const stableAfter = "30 seconds"
+
+/** After a feed that was open for so long, in milliseconds, the pauses begin again. */
+const briefly = 5000
+
+/**
+ * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed or taken longer
+ * than 15 seconds.
+ *
+ * A problem is logged once, until a feed was stable in between, and so is its end. The log calls the subscriber by its name.
+ */
+export const make = Effect.fnUntraced(function* (name: string) {
+  const { subscribe } = yield* EventBus
+  const outer = yield* Effect.scope
+  const pauses = yield* Schedule.driver(resubscribe)
+  const problem = yield* SubscriptionRef.make(Option.none<BusProblem>())
+  const openedAt = yield* Ref.make(Option.none<number>())
+  const isReported = yield* Ref.make(false)
+
+  const recovered = Effect.zipRight(
+    Ref.set(isReported, false),
+    Effect.logInfo(`${name} receives events again`)
+  )
+
+  const opened = Effect.gen(function* () {
+    yield* Ref.set(openedAt, Option.some(yield* Clock.currentTimeMillis))
+    yield* Ref.set(problem, Option.none())
+    if (yield* Ref.get(isReported)) {
+      yield* Effect.forkScoped(Effect.delay(recovered, stableAfter))
+    }
+  })
+
+  const failed = Effect.fnUntraced(function* (reason: string) {
+    const now = yield* Clock.currentTimeMillis
+    const wasOpen = yield* Ref.getAndSet(openedAt, Option.none())
+    if (Option.exists(wasOpen, (at) => now - at >= briefly)) {
+      yield* pauses.reset
+    }
+    yield* Ref.update(problem, (before) =>
+      Option.some({
+        reason: printableLine(reason, maxReason),
+        since: Option.match(before, {
+          onNone: () => new Date(now).toISOString(),
+          onSome: ({ since }) => since
+        })
+      })
+    )
+    yield* (yield* Ref.getAndSet(isReported, true))
+      ? Effect.logDebug(`${name} still receives no events: ${reason}`)
+      : Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
+  })
+
+  /** An open feed. Where none can be opened, which is reported, it is one without events. */
+  const next = Effect.gen(function* () {
+    const scope = yield* Scope.fork(outer, ExecutionStrategy.sequential)
+    const close = Scope.close(scope, Exit.void)
+    return yield* Effect.zipLeft(subscribe, opened).pipe(
+      Scope.extend(scope),
+      Effect.map(
+        (events): Feed => ({
+          isOpen: true,
+          events: events.pipe(
+            Stream.concat(Stream.dieMessage("the bus has ended the feed")),
+            Stream.catchAllCause((cause) => Stream.execute(failed(messageOf(Cause.squash(cause))))),
+            Stream.ensuring(close)
+          )
+        })
+      ),
+      Effect.catchAllCause((cause) =>
+        Effect.as(Effect.zipRight(close, failed(messageOf(Cause.squash(cause)))), nothing)
+      )
+    )
+  })
+
+  const pause: Feed = { isOpen: false, events: Stream.execute(Effect.ignore(pauses.next(undefined))) }
+
+  // It begins now, not in the next turn: whatever is published after this must be heard.
+  const beginning = Runtime.runFork(yield* Effect.runtime())(next)
+  const first = yield* Fiber.join(beginning).pipe(
+    Effect.timeoutFail({ duration: startTimeout, onTimeout: () => notOpen }),
+    Effect.onError(() => Fiber.interruptFork(beginning)),
+    Effect.catchAll(({ message }) => Effect.as(failed(message), nothing))
+  )
+  const subscription: Subscription = {
+    feeds: Stream.concat(
+      Stream.make(first),
+      Stream.forever(Stream.concat(Stream.make(pause), Stream.fromEffect(next)))
+    ),
+    problem
+  }
+  return subscription
+})
+
+const nothing: Feed = { isOpen: false, events: Stream.empty }
