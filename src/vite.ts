@@ -43,7 +43,7 @@ export const vitrine = ({
   types = true
 }: VitrineOptions = {}): Plugin => {
   const children = new Set<Child>()
-  /** Of Vite, which has it when the configuration is complete. */
+  /** Vite's logger, once the configuration is resolved. */
   let warn = console.warn
   return {
     name: "vitrine",

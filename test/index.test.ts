@@ -33,7 +33,7 @@ const metricsInSource = () =>
 describe("the API page", () => {
   it("names the modules of vitrine, and no others", () => {
     const modulesOfNats = namesOf(nats, isModule).filter((name) => name !== "NatsConnection")
-    // Of the platform: it is provided, and not exported.
+    // The platform's `HttpClient` is provided, but not exported.
     expect([...new Set(documented)].sort()).toEqual(
       ["HttpClient", ...namesOf(index, isModule), ...modulesOfNats].sort()
     )

@@ -246,7 +246,7 @@ const explained = (error: Error, body: Body): Mistake => {
   }
 }
 
-/** Of the first double quote that begins a cell and is not closed, or not at the end of the cell. */
+/** The line of the first double quote that begins a cell and is not closed, or not at the end of the cell. */
 const brokenQuoteLine = ({ delimiter, line, text }: Body): number => {
   const ends = ["", "\r", "\n", delimiter]
   let open = text.indexOf('"')

@@ -13,7 +13,7 @@ export const mayHaveInexactNumbers = (text: string): boolean => {
   return false
 }
 
-/** Of a number, in characters: what is longer is never exact. */
+/** The longest number, in characters: a longer one is never exact. */
 export const maxNumberLength = 1000
 
 /** Whether it is the text of a number that would lose digits. */
@@ -45,7 +45,7 @@ const maxDigits = 17
 interface Parts {
   /** Without zeros at both ends. */
   readonly digits: string
-  /** Of its last digit. */
+  /** The exponent of the last digit. */
   readonly exponent: number
 }
 

@@ -23,7 +23,7 @@ const pieceSize = 64 * 1024
 /** What is nested more deeply is not saved. */
 const maxDepth = 1000
 
-/** Of one object: what is done with all of them at once takes long for more. */
+/** The most fields of an object: working on more of them at once takes too long. */
 const maxFields = 100_000
 
 /** What the text says. It fails with what the parser throws, or with `TooMuch`. */
@@ -76,7 +76,7 @@ class ExactTokenizer extends Tokenizer {
 const makeParser = ({ count, keepDigits }: JsonReading) => {
   const tokenizer = new ExactTokenizer({ stringBufferSize: 1024, numberBufferSize: 64 })
   const parser = new TokenParser({ paths: ["$"] })
-  /** Of the objects that are open, by their depth. */
+  /** The number of fields of the open objects, by depth. */
   const fields: Array<number> = []
   let whole: unknown
   let depth = 0

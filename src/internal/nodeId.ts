@@ -4,7 +4,7 @@
 import { hostname } from "node:os"
 import * as Effect from "effect/Effect"
 
-/** Of a label of a name in DNS. */
+/** The longest label of a DNS name. */
 const maxLength = 63
 
 /** The short name of a host as an id: ASCII letters in lower case, digits, `_` and `-`. */

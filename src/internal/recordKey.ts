@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 /** Fields that identify a record together, each a path with dots, `slug.current`. */
 export type RecordKey = ReadonlyArray<string>
 
-/** Of a record that says no other one. */
+/** The key of records without another one. */
 export const defaultKey: RecordKey = ["id"]
 
 /** The values of a key in a record as one text; `None` where one of them is no text and no number. */

@@ -13,14 +13,14 @@ export interface SerializedError {
 /** A chain of causes longer than this is cut. */
 const maxDepth = 16
 
-/** Of a name and of a message, in characters: there is room for all violations that a rejected version lists. */
+/** The longest name or message, in characters: there is room for all violations of a rejected version. */
 const maxLength = 8192
 
 /**
  * Describes anything that was thrown or failed with, and the chain of its causes.
  *
- * Of absolute paths in messages only the last part is left, `…/manifest.json`: where the folders of this machine are
- * must not be visible to those who may read an error, a web page for example. The log has them whole, by `messageOf`.
+ * Absolute paths in messages are shortened to their last part, `…/manifest.json`: readers of an error, such as a web page, must
+ * not learn where the folders of this machine are. The log has them in full, by `messageOf`.
  *
  * A chain that loops or is absurdly deep is cut, and so is a long message; characters that control are replaced. Hostile
  * values (throwing getters, say) give a description too: this function never throws.

@@ -2,7 +2,7 @@
  * How much is made of texts from outside: a short text may say more objects than a memory holds.
  */
 
-/** Of one document, or of one text that belongs to none: 100,000 records of 30 fields have three million. */
+/** The most values in a document, or in a text that belongs to none: 100,000 records of 30 fields have three million. */
 export const maxValues = 5_000_000
 
 /** Counts values: objects, rows, lists, and what is in them. */

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import { errorCode } from "./systemError.ts"
 
-/** Of how many names a warning is given. The last says that no more will come. */
+/** The most names that are warned about; the last warning says that no more will come. */
 export const maxNames = 100
 
 /** Logs the warning, unless the name had one before. */

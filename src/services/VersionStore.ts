@@ -366,8 +366,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     /**
      * Keeps a version from being swept for two minutes, in memory only: somebody reads it, or `still` does after a while.
-     * Of versions that nothing else keeps, at most four are: first those that are still read, of these and of the others
-     * the newest.
+     * At most four versions that nothing else keeps are kept: those that are still read before the others, the newest first.
      */
     readonly keep: (
       versionId: string,

@@ -11,7 +11,7 @@ import { Browser, openTab } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { makeReader } from "../support/reader.ts"
 
-/** Of a path that is sent as it is: `fetch` would resolve its dots. */
+/** The status of a path that is sent as it is: `fetch` would resolve its dots. */
 const statusOf = (url: string, path: string) =>
   Effect.promise(
     () =>

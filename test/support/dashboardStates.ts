@@ -202,7 +202,7 @@ const player = (index: number): Player => {
   }
 }
 
-/** Of forty players those that are not well. */
+/** Those of forty players that have a problem. */
 const unwell = (): Readonly<Record<number, Partial<Player>>> => ({
   3: { heardAt: ago(14 * minutes) },
   9: {

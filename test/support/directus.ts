@@ -88,7 +88,7 @@ const answerTo = (
   return unlessKnown({ meta: { filter_count: found.length }, data })
 }
 
-/** Of the filter, only what is asked of `status` counts. */
+/** Evaluates only what the filter says of `status`. */
 const isIn = (filter: string, status: unknown): boolean => {
   const [, statuses] = /"status":\{"_in":(\[[^\]]*\])\}/.exec(filter) ?? []
   return statuses === undefined || statuses.includes(JSON.stringify(status))

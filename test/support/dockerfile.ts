@@ -17,7 +17,7 @@ export interface Image {
 const shell = (script: string, cwd: string, ...args: ReadonlyArray<string>) =>
   void execFileSync("sh", ["-euc", script, "sh", ...args], { cwd, stdio: ["ignore", "pipe", "pipe"] })
 
-/** Of a folder, what is in it. Names may have an asterisk. */
+/** Copies the contents of a folder, or files; names may have an asterisk. */
 const copyTo = `to=$1; shift
 for from in $*; do if [ -d "$from" ]; then cp -R "$from/." "$to"; else cp "$from" "$to"; fi; done`
 

@@ -19,7 +19,7 @@ export const pages: ReadonlyArray<string> = [
 
 export interface Sample {
   readonly page: string
-  /** Of its first line, from 1. */
+  /** The number of its first line, from 1. */
   readonly line: number
   readonly language: string
   /** What stands behind the language. */

@@ -22,7 +22,7 @@ import { runVitrine, type VitrineProcess } from "./vitrineProcess.ts"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Of tables beside it, on loopback. */
+/** A hub with a table server in the same process, on loopback. */
 const hubConfig = `import { content, contentServer, defineConfig, tableSource } from "vitrine"
 import { tableServer } from "${repository}/scratchpad/table-server/tableServer.ts"
 const { env } = process

@@ -5,7 +5,7 @@ import { below, read } from "./documents.ts"
 
 export interface OptionTable {
   readonly heading: string
-  /** Of an option in several of them, the last one counts. */
+  /** If several have an option, the last one counts. */
   readonly interfaces: ReadonlyArray<readonly [file: string, name: string]>
 }
 

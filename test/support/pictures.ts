@@ -10,7 +10,7 @@ import { sha256OfFile } from "../../src/internal/sha256.ts"
 import { type Derived, nothingMade } from "../../src/layers/documents/images/Images.ts"
 import type { PreviousContent } from "../../src/services/ContentSource.ts"
 
-/** Of one colour, by its size. */
+/** A picture of one colour. */
 export const plain = (width: number, height: number, background: string = "red"): Sharp =>
   sharp({ create: { width, height, channels: 3, background } })
 

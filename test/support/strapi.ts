@@ -7,7 +7,7 @@ import { json, make, type ReceivedRequest, text } from "./ScriptedServer.ts"
 export interface StrapiEntry {
   readonly documentId: string
   readonly locale?: string
-  /** Of a draft it is null. */
+  /** Null for a draft. */
   readonly publishedAt: string | null
   readonly [field: string]: unknown
 }
@@ -17,7 +17,7 @@ interface State {
   types: Record<string, { isSingle?: boolean; entries: ReadonlyArray<StrapiEntry> }>
   /** The bytes of pictures, by their paths. */
   uploads: Record<string, string>
-  /** Of the media library, newest first. */
+  /** The files of the media library, newest first. */
   files: ReadonlyArray<{ readonly updatedAt: string }>
   /** What the token may not read. */
   forbidden: ReadonlyArray<string>

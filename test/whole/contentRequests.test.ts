@@ -19,7 +19,7 @@ const running = Layer.unwrapScoped(
   })
 ).pipe(Layer.provideMerge(server.environment))
 
-/** Of each kind in turn: text, a file, a part of it, and an error. */
+/** One request of each kind: text, a file, a part of it, and an error. */
 const kinds = [
   { path: "/manifest.json" },
   { path: `${version}/exhibits/small.txt` },

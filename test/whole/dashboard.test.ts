@@ -286,7 +286,7 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
         input: metrics,
         encoding: "utf8"
       })
-      // Of names it has opinions (status 3); those of Effect's own metrics are not ours.
+      // It also complains about names (status 3); those of Effect's own metrics are not ours.
       expect([0, 3]).toContain(status)
       expect(stderr.split("\n").filter((line) => line !== "" && !line.startsWith("effect_"))).toEqual([])
     })

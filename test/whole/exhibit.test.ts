@@ -259,7 +259,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
         const content = `${downloads}/versions/${next}/exhibit`
         const attachments = `${content}/attachments`
         yield* fs.copy(`${downloads}/versions/${whole}`, `${downloads}/versions/${next}`)
-        // Of the same length: the list of files has the size.
+        // The same length, because the list of files has the size.
         yield* edit(`${content}/Objects.json`, "The Penrice Fog Bell", "A Fog Bell Too Soon!")
         yield* edit(`${downloads}/versions/${next}/files.json`, whole, next)
         yield* fs.rename(attachments, `${content}/elsewhere`)

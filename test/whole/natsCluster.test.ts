@@ -45,7 +45,7 @@ describe.skipIf(isMissing("nats-server"))("the services on a cluster of NATS", (
         // A leader that is cut off may deliver what the others do not keep, until it notices (seen with 2.9.10).
         const isKept = ({ payload }: BusEvent, index: number) => payload === common[index]?.payload
         expect(there.seen.filter((event, index) => !isKept(event, index)).length).toBeLessThan(10)
-        // Of what is published while a leader is cut off, the server may lose what it has acknowledged (seen with 2.9.10).
+        // While a leader is cut off, the server may lose events that it has acknowledged (seen with 2.9.10).
         const payloads = new Set(here.seen.map(({ payload }) => payload))
         expect(accepted.filter((number) => !payloads.has(number)).length).toBeLessThan(10)
       }),

@@ -24,7 +24,7 @@ import { startVersionReader } from "../support/versionReader.ts"
 import { runVitrine, type VitrineProcess } from "../support/vitrineProcess.ts"
 
 const { VENUE_CHAOS_SECONDS, VENUE_CHAOS_SEED } = process.env
-/** Of each of the two venues. */
+/** How long each of the two venues runs. */
 const seconds = Number(VENUE_CHAOS_SECONDS ?? 120) / 2
 const seed = VENUE_CHAOS_SEED ?? String(Date.now())
 

@@ -25,7 +25,7 @@ const folderContent = (sourceOptions = "", keepVersions = 3) =>
   id: "exhibits", directory: "content", expect: { Objects: { fields: { picture: "file" } } }, ${sourceOptions}
 })] })`
 
-/** Of a file that may not be there yet. */
+/** Reads a file that may not exist yet. */
 const orNothing = (read: () => string) => Option.getOrUndefined(Option.liftThrowable(read)())
 
 /** The downloads of a project, as a screen reads them. */

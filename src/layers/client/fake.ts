@@ -69,7 +69,7 @@ export const fake = (content: FakeContent): Fake => {
   const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     const state = makeState<Loaded>({ connection, isCached: false })
     let isClosed = false
-    /** Of those who wait for `settled`. */
+    /** What callers of `settled` wait for. */
     const checks = new Set<() => void>()
 
     const update = () => {

@@ -26,9 +26,9 @@ export interface Attachment extends PictureFile {
 
 /** What a `<picture>` needs. */
 export interface Picture {
-  /** Of its `<img>`: the largest of the last type, for browsers that know no other. Without sizes, the file itself. */
+  /** For the `<img>`: the largest picture of the last type, for browsers that support no other. Without sizes, the file itself. */
   readonly src: string
-  /** Of that one, in pixels; absent without sizes. */
+  /** In pixels, of the picture at `src`; absent without sizes. */
   readonly width?: number
   readonly height?: number
   /** One `<source>` each; a browser takes the first whose type it knows. */

@@ -60,6 +60,7 @@ export interface ServeOptions {
   readonly stop: Effect.Effect<void>
 }
 
+/** The options of a server that claims the folder itself. */
 export interface IpcServerOptions extends ClaimOptions, ServeOptions {}
 
 /** Claims the folder for this controller until the scope ends. No other one can run with the configuration. */

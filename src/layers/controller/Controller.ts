@@ -112,7 +112,7 @@ const duplicateNames = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<PlacedIss
 /** All that is shut down has this long together, in milliseconds; what is left then ends with the process. */
 const shutdownLimit = 1800
 
-/** Of that, what is kept for all plugins, while the endpoint and other plugins are shut down. */
+/** The part of it that is reserved for the plugins while the endpoint is shut down, in milliseconds. */
 const reserved = 200
 
 /** Until when all has to be shut down, by the monotonic clock: the limit begins when that is asked for the first time. */

@@ -21,7 +21,7 @@ const optionalLine = Schema.optionalWith(expects(aLine, lineText), { exact: true
 
 /** The machine that the controller runs on. */
 export interface NodeConfig {
-  /** Of several machines, each has its own. Default: the short name of the host, in lower case. */
+  /** Unique among the machines. Default: the short name of the host, in lower case. */
   readonly id?: string
 
   /** What people call it. */

@@ -9,7 +9,7 @@ import type { Row } from "../../services/StatusSnapshot.ts"
 import { busRows, kv, used } from "../status/rows.ts"
 import { readingOf, slicesOf } from "../status/slices.ts"
 
-/** Of the dashboard. */
+/** The slice of the dashboard. */
 export const DashboardState = Schema.Struct({
   kind: Schema.Literal("dashboard"),
   url: Schema.String,

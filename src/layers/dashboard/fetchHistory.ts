@@ -31,7 +31,7 @@ export interface FetchEntry {
   readonly times: number
   /** `waits` is a new version while another one is held, `unknown` what ended without an event. */
   readonly outcome: "running" | "promoted" | "waits" | "unchanged" | "failed" | "unknown"
-  /** Of the last of them, as all that follows. */
+  /** Duration of the last fetch; the fields below describe that fetch too. */
   readonly durationMs?: number
   readonly versionId?: string
   readonly records?: number
@@ -47,7 +47,7 @@ export const maxEntries = 200
 export const maxSources = 50
 export const maxError = 500
 
-/** Of other events it stays the same. */
+/** Applies an event; unknown events change nothing. */
 export const advance = (history: FetchHistory, event: BusEvent): FetchHistory => {
   const [content = "", ...rest] = event.name.split(":")
   return Option.match(decode({ name: ["content", ...rest].join(":"), payload: event.payload }), {
@@ -115,7 +115,7 @@ const next = (history: FetchHistory, content: string, event: ContentEvent): Fetc
   }
 }
 
-/** Of a fetch whose start was missed. */
+/** The entry of a fetch whose start was missed. */
 const begun = (content: string, startedAt: string) => ({
   content,
   startedAt,

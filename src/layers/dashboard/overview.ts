@@ -55,7 +55,7 @@ export interface ShownVersion
   readonly screens: number
   /** On how many players it is. */
   readonly players: number
-  /** Of all its sources; missing where its list of files cannot be read. */
+  /** The size of all its sources; absent if its list of files cannot be read. */
   readonly size?: { readonly records: number; readonly files: number; readonly bytes: number }
 }
 

@@ -12,7 +12,7 @@ const key = MetricKey.gauge("vitrine_problem", {
     "How many problems there are now with this code, subject and severity, of this machine or a player"
 })
 
-/** Of a subject, in characters: it may be what others have sent. */
+/** The longest subject, in characters: others may have sent it. */
 const maxSubject = 128
 
 /** One for each `code`, `subject`, `severity` and `player` that there is now. A problem without a subject has none here. */

@@ -24,7 +24,7 @@ import { isLast, type List, type ListChanged, type Reading, readAgain, readList 
 export class CmsError extends Schema.TaggedError<CmsError>()("vitrine/CmsError", {
   /** What is wrong, and what to do about it. */
   detail: Schema.String,
-  /** Of the answer, if it was a refusal. */
+  /** The status of the response, if it was an error. */
   status: Schema.optional(Schema.Number),
   /** What the system says that the mistake is about. */
   key: Schema.optional(Schema.String),
@@ -73,7 +73,7 @@ export const strange = ({ address, name }: Vendor, collection: string, detail: s
     isTransient: false
   })
 
-/** Of an answer that is a refusal. */
+/** The error for a response with an error status. */
 export const refused = (
   { advice, name }: Vendor,
   collection: string,

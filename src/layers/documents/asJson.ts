@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
-/** Of what a function of the user says, in characters. */
+/** The longest message of a user's function, in characters. */
 export const maxDetail = 500
 
 /** As it is once it is written and read again: dates are texts. `Left` is what it is instead, `a promise, in "rooms.0"`. */

@@ -31,7 +31,7 @@ export interface FileTarget {
 export interface DocumentFile {
   /** Its size. */
   readonly bytes: number
-  /** Of its bytes. */
+  /** The SHA-256 of its bytes. */
   readonly sha256: string
 }
 
@@ -52,7 +52,7 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
   const file = yield* writing(target, fileSystem.open(target.path, { flag: "w" }))
   const giveWay = makeGiveWay()
   const written = createHash("sha256")
-  /** Of what lasts, once that is something else. */
+  /** The digest without what is volatile, once that differs from what is written. */
   let digest: Hash | undefined
   let bytes = 0
   let unwritten: Array<Uint8Array> = []

@@ -12,7 +12,7 @@ import type { WantedFile } from "./media/WantedFile.ts"
 /** A document that was read. */
 export interface KnownDocument {
   readonly document: string
-  /** Of its file. */
+  /** The name of its file. */
   readonly name: string
   /** Equal for equal content, whatever is volatile in it. */
   readonly digest: string
@@ -40,12 +40,12 @@ export type KnownDocuments = ReturnType<ReturnType<typeof makeKnownDocuments>["o
 /** One that is in the version before. */
 export type FoundDocument = Option.Option.Value<ReturnType<KnownDocuments["find"]>>
 
-/** Of two versions at most: the latest one, and what was read last and may not have become a version. */
+/** Remembers the documents of the latest version, and those read last, which may not have become a version. */
 export const makeKnownDocuments = () => {
   let reads: ReadonlyArray<Read> = []
 
   return {
-    /** Of the version before, where it was read here. */
+    /** The documents of the previous version, if it was read here. */
     of: (previous: FetchTarget["previous"]) => {
       const latest = Option.fromNullable(
         reads.find(({ fingerprint }) =>

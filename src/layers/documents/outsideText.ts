@@ -58,7 +58,7 @@ export const withWarnings = <A, E, R>(
     )
   })
 
-/** Of no document, warnings are logged. */
+/** Reads within the current document. Without one, warnings are logged. */
 const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.flatMap(
     CurrentReading,

@@ -28,7 +28,7 @@ export interface ListPage<Position, Item> {
 
 /** How far a list is read, page by page. */
 export interface Reading extends Pick<ListPage<unknown, unknown>, "pages" | "total"> {
-  /** Of the page, from 1. */
+  /** The number of the page, from 1. */
   readonly number: number
   /** How many records came on it. */
   readonly records: number
@@ -241,9 +241,9 @@ const changed = (list: string, detail: string, advice?: string) =>
 
 /** What tells a page from others. */
 interface PageContent {
-  /** Of its items, as far as they have one. */
+  /** The ids of its items, if they have one. */
   readonly ids: ReadonlyArray<string | undefined>
-  /** Of the items where one has no id. */
+  /** The digest of all items, if one of them has no id. */
   readonly digest: string
 }
 

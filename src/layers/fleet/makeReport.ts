@@ -20,7 +20,7 @@ export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Of names and ids, in characters; texts are excerpts. */
+/** The longest name or id, in characters; texts are shortened by `excerpt`. */
 const maxName = 128
 
 /** More of them do not fit into any report. */

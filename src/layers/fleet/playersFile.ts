@@ -12,7 +12,7 @@ import { replaceFile } from "../versions/durable.ts"
 import { cleanPlayers } from "./cleanReport.ts"
 import { maxPlayers } from "./registry.ts"
 
-/** Of a larger file nothing is read: that many players whose reports are as large as they may be have less. */
+/** A larger file is not read. The largest reports of all players need less. */
 const maxBytes = 2 * maxPlayers * 16_384
 
 /** How many players are written between two turns of the event loop. */

@@ -42,7 +42,7 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
   }
 
   const post: PostReport = Effect.fnUntraced(function* (report) {
-    // Of 16 KiB at most: a thread would take longer.
+    // At most 16 KiB: compressing in a thread would take longer.
     const body = gzipSync(JSON.stringify(report))
     const { text } = yield* Effect.mapError(
       requests.once({ url: url.href, headers, body, follows: false }),
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
   return post
 })
 
-/** Of the version of Vitrine, in characters. */
+/** The longest version of Vitrine, in characters. */
 const maxVersion = 64
 
 const refusalOf = (

@@ -1,8 +1,8 @@
 /**
  * The players that report to this machine, in bounded memory. Pure.
  *
- * Of each player, the run is shown that was heard of first, as long as it reports: one that begins meanwhile is taken for another
- * machine as soon as the first one reports again, and until then for the same one, started again.
+ * Each player is shown with its first run, as long as that reports. A second run counts as a restart, until the first one
+ * reports again: then it is another machine with the same id.
  */
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"

@@ -48,7 +48,7 @@ const shortestPause = 1000
 /** While a version is copied, so that its progress is seen. */
 const copyingPause = 2000
 
-/** Of this process: a copy of this machine is another one. */
+/** Identifies this process, also among copies of this machine. */
 const runId = randomUUID()
 
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {

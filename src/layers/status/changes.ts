@@ -65,7 +65,7 @@ export const valueWords = (
   maxLength = maxText
 ): string => `${shorten(from, maxLength)} → ${shorten(to, maxLength)}`
 
-/** Of a message that another program has sent, too. */
+/** Also for messages that other programs have sent. */
 const shorten = (text: string, maxLength = maxText): string => printableLine(text, maxLength)
 
 const totalOf = ({ added, changed, removed }: Changes): number => added + changed + removed

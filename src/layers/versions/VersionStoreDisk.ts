@@ -65,7 +65,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
 
   const onDisk = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, services)
 
-  /** Of what changes the manifest, and nothing else: also where the disk is full. */
+  /** Runs what changes the manifest only, which works on a full disk too. */
   const change = <A, E>(effect: Effect.Effect<A, E, ManifestFile.Disk>) =>
     onDisk(manifestFile.change(folder.unswept(effect)))
 

@@ -53,7 +53,7 @@ export class Leases extends Context.Tag("vitrine/Leases")<
     /** Removes the files of leases that are over, and gives those that are fresh. */
     readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
 
-    /** Of one that is `closing`, the lease that it has ends soon; it takes none. */
+    /** Takes or renews a lease. With `closing`, none is taken, and an existing one ends soon. */
     readonly take: (
       consumerId: string,
       lease: LeaseFile.WrittenLease

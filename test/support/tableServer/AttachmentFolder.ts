@@ -13,7 +13,7 @@ import { InvalidTableFile } from "./FileCache.ts"
 import { attachmentId } from "./identifiers.ts"
 
 export interface AttachmentFile {
-  /** Of the name and the content. */
+  /** A digest of the name and the content. */
   readonly id: string
   /** Absolute. */
   readonly path: string

@@ -28,10 +28,10 @@ const responseKinds = [
   "stall-body"
 ] as const
 
-/** Of every request about webhooks. */
+/** Faults of every request about webhooks. */
 export const lifeKinds = ["disabled", "deleted"] as const
 
-/** Of listings of payloads. */
+/** Faults of listings of payloads. */
 export const webhookKinds = [
   ...lifeKinds,
   "invalid-filters",

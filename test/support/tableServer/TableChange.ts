@@ -89,7 +89,7 @@ type RecordChange =
   | { readonly kind: "destroyed"; readonly id: string }
   | { readonly kind: "created" | "changed"; readonly id: string; readonly value: object }
 
-/** Of cells that have changed; those that are empty now are `null`. */
+/** The cells that have changed; those that are empty now are `null`. */
 const changeOf = (
   table: string,
   before: ServedRecord | undefined,

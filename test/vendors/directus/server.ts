@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import sharp from "sharp"
 import { freePort } from "../../support/freePort.ts"
 
-/** Of a user who may do everything. */
+/** The token of an administrator. */
 const adminToken = "admin-token"
 
 /** Static tokens of users, by what they may read. */

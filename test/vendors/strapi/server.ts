@@ -114,7 +114,7 @@ const Answer = Schema.Union(
   Schema.Struct({ error: Schema.String })
 )
 
-/** Of the first start. */
+/** The tokens that the first start creates. */
 const Tokens = Schema.Struct({ reading: Schema.String, roomsOnly: Schema.String })
 
 const decodeAnswer = Schema.decodeUnknownSync(Answer)

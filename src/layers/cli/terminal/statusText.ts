@@ -56,7 +56,7 @@ export const statusText = (
   ].join("\n\n")
 }
 
-/** Of one that comes and goes. */
+/** How often the problem has begun, if more than once. */
 const timesText = ({ count = 1 }: Problem): string => (count > 1 ? ` (${count} times since the start)` : "")
 
 const nodeText = ({ node }: StatusSnapshot["header"]): string =>

@@ -55,7 +55,7 @@ const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+)?$/.test(n
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
 
-/** Of what is in none of the languages: this and above is not wanted. */
+/** The rank of text in none of the languages; ranks from here on are not wanted. */
 const other = 1e9
 
 /** How early a language is wanted: "de" is found in "de", and then in "de-DE"; "de-AT" in "de-AT", and then in "de". */
@@ -117,7 +117,7 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
 /** What a record is the translation of. */
 const keyOf = ({ documentId, id }: Fields): unknown => documentId ?? id
 
-/** Of records in several languages, each with its `locale`, those in the first language that there is, or else the first of each. */
+/** Keeps one of the records that differ only in `locale`: the one in the first language that exists, or else the first. */
 const withoutOthers = (items: ReadonlyArray<unknown>, codes: Codes): ReadonlyArray<unknown> => {
   if (!items.every((row): row is Fields => isRecord(row) && isLanguage(`${row.locale}`))) {
     return items

@@ -32,5 +32,5 @@ export type FieldExpectations<FieldSchema = never> = Readonly<Record<string, Fie
 /** What is in a cell. With `?` behind it, the cell may be empty. */
 export type FieldType = FullFieldType | `${FullFieldType}?`
 
-/** Of a cell that is not empty. `file` is the path of a file in the folder of `folderSource`. */
+/** The type of a cell that is not empty. `file` is the path of a file in the folder of `folderSource`. */
 export type FullFieldType = "text" | "number" | "boolean" | "date" | "attachments" | "file" | "list" | "any"

@@ -20,9 +20,9 @@ import type { Problem } from "./schemaProblems.ts"
 
 /** What is in a saved table, without its cells. */
 export interface SavedNames {
-  /** Of the fields of all records, or all keys. */
+  /** The names of the fields of all records, or all keys. */
   readonly names: ReadonlySet<string>
-  /** Of the records, or of the keys. */
+  /** The number of records or keys. */
   readonly count: number
 }
 
@@ -193,7 +193,7 @@ export const makeTableCheck = (
   }
 }
 
-/** Of names of fields, and of ids, in characters. */
+/** The longest name of a field, or id, in messages, in characters. */
 const maxName = 100
 
 const shownName = (name: string) => JSON.stringify(printableLine(name, maxName))

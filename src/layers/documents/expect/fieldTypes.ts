@@ -61,7 +61,7 @@ const descriptions: Readonly<Record<FullFieldType, string>> = {
   any: "a value"
 }
 
-/** Of cells that are not empty. */
+/** Tests for cells that are not empty. */
 const acceptsFull: Readonly<Record<FullFieldType, (cell: unknown, tests: CellTests) => boolean>> = {
   text: Predicate.isString,
   number: isNumber,

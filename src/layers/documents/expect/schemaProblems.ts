@@ -10,7 +10,7 @@ import { printableLine } from "../../../internal/printable.ts"
 
 /** A mistake, and where it is. */
 export interface Problem {
-  /** Of names, and of indices in lists. */
+  /** Names of fields, and indices of lists. */
   readonly path: ReadonlyArray<PropertyKey>
   readonly expected: string
   readonly found: string

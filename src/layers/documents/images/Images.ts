@@ -80,7 +80,7 @@ const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
 
 /** A picture is broken, takes too long, or cannot be written. */
 export class ImageNotMade extends Schema.TaggedError<ImageNotMade>()("vitrine/ImageNotMade", {
-  /** Of the picture that it would have been made of. */
+  /** The path of the original picture. */
   localPath: Schema.String,
   /** Why, as a sentence for people. */
   detail: Schema.String

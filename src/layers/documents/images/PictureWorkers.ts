@@ -31,7 +31,7 @@ export class JobFailed extends Schema.TaggedError<JobFailed>()("vitrine/JobFaile
 /** How many work at the same time. */
 const maxWorkers = 2
 
-/** Of those that there are without work, at most so many are started for one job. */
+/** How often a job is retried with another worker, because idle workers may have ended. */
 const retries = maxWorkers
 
 const Ready: Schema.Schema<Worker.Ready> = Schema.Struct({ is: Schema.Literal("ready") })

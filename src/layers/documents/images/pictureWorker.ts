@@ -69,7 +69,7 @@ export interface Made {
 export interface Failed {
   readonly is: "failed"
   readonly message: string
-  /** Of the system, where it is an error of that. */
+  /** The code of a system error. */
   readonly code?: string
 }
 

@@ -97,7 +97,7 @@ export const sizesOf = (
 
 /** What a picture is made of and by, beside the width and the format in its name. */
 export interface Recipe {
-  /** Of the file that it is made of. */
+  /** The digest of the original file. */
   readonly sha256: string
   readonly area: Area
   readonly quality?: number

@@ -32,7 +32,7 @@ export interface Unchanged {
 }
 
 export interface Target {
-  /** Of its identity. */
+  /** A key made from its identity. */
   readonly key: string
   readonly wanted: WantedFile
   /** What the version before has of it. */
@@ -45,7 +45,7 @@ export interface Target {
 /** A file that was downloaded. */
 export interface SavedFile extends SourceFile {
   readonly entry: IndexEntry
-  /** Of a picture, as far as its first bytes say it. */
+  /** The format of a picture, if its first bytes show it. */
   readonly format: Option.Option<PictureFormat>
 }
 
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
           onBeginning: (bytes) =>
             wrong(
               new URL(url),
-              // Of an attachment, the table says that it is empty.
+              // An empty attachment is correct: the table lists it as empty.
               bytes.length === 0
                 ? Option.none()
                 : wrongBeginning(Option.fromNullable(mime.getType(localPath)), type, undefined, bytes)

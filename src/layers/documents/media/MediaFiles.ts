@@ -168,7 +168,7 @@ const fileBefore = (
         Option.map((file) => ({ ...file, path: attachment.localPath }))
       )
 
-/** Of a server, since it last responded otherwise. */
+/** Consecutive failures of a server. */
 interface Failures {
   readonly count: number
   readonly detail: string

@@ -79,7 +79,7 @@ export const AnyMediaOptions = Schema.Struct({
   )
 })
 
-/** Of a source that finds its media by itself, for which nothing has to be said. */
+/** For a source that finds its media by itself: no option is required. */
 export const MediaOptionsOfReader = AnyMediaOptions.pipe(
   Schema.filter(({ headers, hosts }) =>
     headers !== undefined && hosts === undefined

@@ -22,9 +22,9 @@ import type { FoundLink, Sizes } from "./placeMedia.ts"
 export interface Pictures {
   /** By their paths in the folder of the source. */
   readonly files: Readonly<Record<string, SourceFile>>
-  /** Of the file of a link; `None` where it has none. */
+  /** The sizes of a linked file; `None` if it has none. */
   readonly sizesOf: (found: FoundLink) => Option.Option<Sizes>
-  /** Of a file of the source itself. */
+  /** The sizes of one of the source's own files. */
   readonly sizesOfOwn: (localPath: string) => Option.Option<Sizes>
   /** Why pictures have no sizes that may be missing, and what is wrong with others that could be made smaller. */
   readonly warnings: ReadonlyArray<string>
@@ -141,5 +141,5 @@ const picturesOf = ({ digests, media, ownFiles, pictures }: PictureFiles): Reado
   )
 ]
 
-/** Of a file that the source itself has put there, among keys of media. */
+/** The key of one of the source's own files, distinct from keys of media. */
 const ownKey = (localPath: string): string => `./${localPath}`

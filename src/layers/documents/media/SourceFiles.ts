@@ -59,7 +59,7 @@ export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment
 
 /** What a fetch wants. */
 export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous"> {
-  /** Of all documents together. */
+  /** The links of all documents. */
   readonly found: FoundMedia
   /** Files whose places are known beforehand. */
   readonly attached: ReadonlyArray<WantedFile>
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (
     wantsPictures: images !== undefined
   }
 
-  /** Of what is added to documents: where files are, their content, and what decides where that is written. */
+  /** A digest of what is added to documents: paths and contents of files, and the options that decide where they are written. */
   const digestOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): string => {
     const { find, hosts, replace, types } = options
     return sha256OfText(

@@ -26,7 +26,7 @@ export interface WantedFile {
   readonly isAtServer: boolean
   /** Takes secrets out of words that have something of the document in them. Default none. */
   readonly hide?: (text: string) => string
-  /** Of a file that a reader of the source has found. */
+  /** Set if a reader of the source has found the file. */
   readonly attachment?: AttachedFile
 }
 

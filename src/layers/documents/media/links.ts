@@ -58,7 +58,7 @@ const isRelative = (text: string): boolean =>
 
 const hasHost = (text: string): boolean => /^\s*(?:https?:)?\/\//i.test(text)
 
-/** Of `//host/path`, which leaves the scheme out. */
+/** Gives URLs without a scheme, `//host/path`, one. */
 const defaultBase = "https://document.invalid"
 
 /**

@@ -36,7 +36,7 @@ export interface FoundLink extends Omit<MediaObject, "url"> {
   readonly address: Address
   /** Equal for links to the same file. */
   readonly identity: string
-  /** Of the string, or of the object that a reader has read. */
+  /** The path of the string, or of the object that a reader has read. */
   readonly path: DocumentPath
 }
 

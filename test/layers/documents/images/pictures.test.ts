@@ -64,7 +64,7 @@ const fetchPictures = Effect.fnUntraced(function* (
   const objects = new Map((yield* Schema.decodeUnknown(Objects)(text)).map(({ id, photo }) => [id, photo]))
   return {
     warnings,
-    /** Of those that have sizes. */
+    /** The widths of pictures that have sizes. */
     widths: Object.fromEntries(
       [...objects].flatMap(([id, { sizes }]) =>
         sizes === undefined ? [] : [[id, sizes.map(({ width }) => width)]]
