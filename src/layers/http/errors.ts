@@ -1,6 +1,7 @@
 /**
  * Why a server does not answer a request as it asks, each with its HTTP status.
  */
+import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import type { DispatchError } from "../../services/CommandBus.ts"
 
@@ -11,7 +12,12 @@ interface Told {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const refusal = <Tag extends string>(tag: Tag, status: number) =>
+// Written out, because the types of a package cannot have what Effect keeps to itself.
+type Refusal<Tag extends string> = new (
+  told: Told
+) => Cause.YieldableError & Told & { readonly _tag: `vitrine/${Tag}`; readonly status: number }
+
+const refusal = <Tag extends string>(tag: Tag, status: number): Refusal<Tag> =>
   class extends Data.TaggedError(`vitrine/${tag}`)<Told> {
     readonly status = status
   }
