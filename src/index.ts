@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Struct from "effect/Struct"
 import { type InvalidOptions, issuesOf } from "./internal/Options.ts"
 import { withPrivate } from "./internal/privateFiles.ts"
 import * as ContentServer from "./layers/contentServer/ContentServer.ts"
@@ -111,11 +110,7 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
   versionsPlugin(config, {
     decode: ContentOptions.decode,
-    make: (options, { cwd }) =>
-      withSourceServices(
-        Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")),
-        cwd
-      ),
+    make: (options, { cwd }) => withSourceServices(Content.fromOptions(options), cwd),
     sources: ({ sources }, cwd) =>
       withSourceServices(
         Effect.forEach(sources, ({ make }) => make),
@@ -169,28 +164,28 @@ const versionsPlugin = <Options extends VersionsOptions, E, E2>(
     setup: (context) =>
       Effect.gen(function* () {
         const decoded = yield* options
-        const { ackLease, downloadPath, keepVersions, release = "at once" } = decoded
-        const path = yield* Path.Path
-        const directory = path.resolve(context.cwd, downloadPath)
+        const directory = yield* directoryOf(decoded, context.cwd)
         const { start } = yield* Effect.provideServiceEffect(
           withPrivate(directory)(make(decoded, context)),
           VersionStore,
-          VersionStoreDisk.make({ ackLease, directory, keepVersions, release })
+          openVersions(decoded, directory)
         )
         return start
       }),
-    onDisk: versionsOnDisk(ContentOptions.decodeOnDisk(config)),
+    onDisk: versionsOnDisk(Either.orElse(options, () => ContentOptions.decodeOnDisk(config))),
     content: ({ cwd }) =>
       Effect.gen(function* () {
         const decoded = yield* options
-        const path = yield* Path.Path
-        return {
-          directory: path.resolve(cwd, decoded.downloadPath),
-          sources: yield* sources(decoded, cwd)
-        }
+        return { directory: yield* directoryOf(decoded, cwd), sources: yield* sources(decoded, cwd) }
       })
   }
 }
+
+const directoryOf = ({ downloadPath }: VersionsOptions, cwd: string) =>
+  Effect.map(Path.Path, (path) => path.resolve(cwd, downloadPath))
+
+const openVersions = ({ ackLease, keepVersions, release = "at once" }: VersionsOptions, directory: string) =>
+  VersionStoreDisk.open({ ackLease, directory, keepVersions, release })
 
 const contentName = Either.match({
   onLeft: () => "content",
@@ -198,21 +193,17 @@ const contentName = Either.match({
 })
 
 /** There are no subscribers yet when it is set up. */
-const versionsOnDisk = (options: ReturnType<typeof ContentOptions.decodeOnDisk>): Plugin.Plugin => ({
+const versionsOnDisk = (options: Either.Either<VersionsOptions, InvalidOptions>): Plugin.Plugin => ({
   name: contentName(options),
   issues: issuesOf(options),
   setup: ({ cwd }) =>
     Effect.gen(function* () {
-      const { ackLease, downloadPath, name, release } = yield* options
-      const path = yield* Path.Path
+      const decoded = yield* options
+      const directory = yield* directoryOf(decoded, cwd)
       const commands = Effect.flatMap(makeUndo({ report: Effect.succeed }), (undo) =>
-        registerOnDisk(name, undo)
+        registerOnDisk(decoded.name, undo)
       )
-      yield* Effect.provideServiceEffect(
-        commands,
-        VersionStore,
-        VersionStoreDisk.make({ ackLease, directory: path.resolve(cwd, downloadPath), release })
-      )
+      yield* Effect.provideServiceEffect(commands, VersionStore, openVersions(decoded, directory))
       return Effect.void
     })
 })

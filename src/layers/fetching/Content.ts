@@ -46,17 +46,19 @@ export const layer = <R = never>(
 > => Layer.scoped(Content, make(config))
 
 /** The same without a layer. */
-export const make = Effect.fnUntraced(function* <R = never>(config: FetchingConfig<R>) {
-  const { sources: _, ...settings } = yield* decodeFetching(config)
-  return yield* fromSources(settings, yield* Effect.forEach(config.sources, makeSource))
-})
+export const make = <R = never>(config: FetchingConfig<R>) =>
+  Effect.flatMap(decodeFetching(config), (options) => fromOptions({ ...options, sources: config.sources }))
+
+/** As `make`, of decoded options. */
+export const fromOptions = <R = never>(options: FetchingConfig<R>) =>
+  Effect.flatMap(Effect.forEach(options.sources, makeSource), (sources) => fromSources(options, sources))
 
 const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
   Effect.mapError(make, (cause) =>
     cause instanceof InvalidOptions ? cause : new SourceFailed({ sourceId: id, cause })
   )
 
-/** As `make`, of decoded options and sources that are made. */
+/** As `fromOptions`, of sources that are made. */
 export const fromSources = (
   {
     commands = true,

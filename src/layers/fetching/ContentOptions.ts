@@ -113,15 +113,11 @@ export type ContentOptions = typeof ContentOptions.Type
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 
-const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease", "release")
-
-const decodeOnDiskOptions = decodeOptions("the options of the content plugin", OnDiskOptions)
-
 /** As `decode`, of what commands need that work on versions on disk, whatever the other options are. */
-export const decodeOnDisk = (config: unknown) =>
-  decodeOnDiskOptions(
-    Predicate.isRecord(config) ? Struct.pick(config, "name", "downloadPath", "ackLease", "release") : config
-  )
+export const decodeOnDisk = (config: unknown) => {
+  const names = ["name", "downloadPath", "keepVersions", "ackLease", "release"] as const
+  return decode(Predicate.isRecord(config) ? { ...Struct.pick(config, ...names), sources: [] } : config)
+}
 
 /** As `decode`, of what is no matter of the store of versions. */
 export const decodeFetching = decodeOptions(

@@ -42,11 +42,13 @@ export const layer = (
 > => Layer.scoped(VersionStore, make(config))
 
 /** The same without a layer. */
-export const make = (config: VersionStoreDiskConfig) =>
-  Effect.flatMap(decode(config), (options) => withoutParentSpan(open(options)))
+export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decode(config), open)
 
-const open = (options: VersionStoreDiskOptions) =>
-  Effect.flatMap(Layer.build(diskLayer(options)), (disk) => Effect.provide(makeStore(options), disk))
+/** As `make`, of decoded options. */
+export const open = (options: VersionStoreDiskOptions) =>
+  Effect.flatMap(Layer.build(diskLayer(options)), (disk) => Effect.provide(makeStore(options), disk)).pipe(
+    withoutParentSpan
+  )
 
 const diskLayer = ({ ackLease, directory, release }: VersionStoreDiskOptions) =>
   Layer.mergeAll(ManifestFile.layer(release), Leases.layer(ackLease), retention.readersLayer).pipe(

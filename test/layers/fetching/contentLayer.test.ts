@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Tracer from "effect/Tracer"
+import { content } from "../../../src/index.ts"
 import * as ContentLayer from "../../../src/layers/fetching/Content.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
@@ -218,3 +219,15 @@ const parentsOf = (spans: ReadonlyArray<Tracer.Span>) =>
       })
     ])
   )
+
+it.scoped("the layer says where a mistake in its options is, as the plugin does", () =>
+  Effect.gen(function* () {
+    const mistake = {
+      path: "settle",
+      message: 'expected a duration such as "10 seconds", 10 minutes at most, or 0, got "1 hour"'
+    }
+    expect(content({ sources: [], settle: "1 hour" }).issues).toEqual([mistake])
+    const error = yield* Effect.flip(ContentLayer.make({ sources: [], settle: "1 hour" }))
+    expect(error).toMatchObject({ _tag: "vitrine/InvalidOptions", issues: [mistake] })
+  }).pipe(Effect.provide(services))
+)
