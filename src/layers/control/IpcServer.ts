@@ -130,11 +130,10 @@ export const layer = (
 /** Every event of the bus, from now on, to every client. */
 const makeEventStream = Effect.gen(function* () {
   const log = Runtime.runFork(yield* Effect.runtime())
-  const fanOut = makeFanOut(() =>
-    log(
-      Effect.logWarning("A reader of events over the controller's socket fell behind, and was disconnected.")
-    )
+  const fellBehind = Effect.logWarning(
+    "A reader of events over the controller's socket fell behind, and was disconnected."
   )
+  const fanOut = makeFanOut((_client, missed) => missed > 0 && log(fellBehind))
   const framesOf = function* (events: Iterable<BusEvent>) {
     for (const { name, payload } of events) {
       if (fanOut.size() > 0 && SseFrame.isEventName(name)) {
@@ -155,7 +154,7 @@ const makeEventStream = Effect.gen(function* () {
         sink.begin(Buffer.from(SseFrame.retry))
         fanOut.join(sink)
       }),
-    leave: (sink: FrameSink) => void fanOut.leave(sink),
+    leave: fanOut.leave,
     close: Effect.sync(fanOut.close)
   }
 })

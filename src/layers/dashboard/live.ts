@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (
     changed: () => void wake.unsafeOffer(),
     clients: () => fanOut.size(),
     join,
-    leave: (sink) => void fanOut.leave(sink),
+    leave: fanOut.leave,
     close: Effect.sync(fanOut.close)
   }
   return live

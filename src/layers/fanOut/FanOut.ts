@@ -23,16 +23,16 @@ export interface FrameSink {
 export interface FanOut<Client> {
   /** Gives a sink every frame that is taken from now on, or ends it if it comes after `close`. Whether it is a client. */
   readonly join: (sink: FrameSink, client: Client) => boolean
-  /** Whether it was a client. */
-  readonly leave: (sink: FrameSink) => boolean
+  /** From now on the sink is given nothing more. Harmless for one that is no client. */
+  readonly leave: (sink: FrameSink) => void
   /** How many clients there are. */
   readonly size: () => number
   /** All clients, in the order in which they joined. */
   readonly clients: () => ReadonlyArray<Client>
-  /** Ends the streams of all clients. How many there were. */
-  readonly endAll: () => number
+  /** Ends the streams of all clients. */
+  readonly endAll: () => void
   /** As `endAll`, for good. */
-  readonly close: () => number
+  readonly close: () => void
   /**
    * Sends frames to all clients, one caller at a time. Frames are taken and sent batch by batch, each in one synchronous step:
    * a sink that joins in between is given what is taken afterwards, and the maker of the frames knows how far that is. Gives what the
@@ -53,10 +53,18 @@ interface Member<Client> {
   laggingSince: number
 }
 
-/** `dropped` is called when a sink has given its client up, which was to be given so many frames, and is none any more. */
-export const makeFanOut = <Client = void>(dropped: (frames: number) => void): FanOut<Client> => {
+/** `left` is called with each that is a client no more, and how many frames it was to be given where its sink has given it up, or 0. */
+export const makeFanOut = <Client = void>(left: (client: Client, missed: number) => void): FanOut<Client> => {
   const members = new Map<FrameSink, Member<Client>>()
   let isClosed = false
+
+  const leave = (sink: FrameSink, missed = 0) => {
+    const member = members.get(sink)
+    if (member !== undefined) {
+      members.delete(sink)
+      left(member.client, missed)
+    }
+  }
 
   const sendBatch = <A>(frames: Iterator<string, A>): IteratorResult<string, A> => {
     const batch: Array<string> = []
@@ -74,8 +82,7 @@ export const makeFanOut = <Client = void>(dropped: (frames: number) => void): Fa
       const bytes = Buffer.from(batch.join(""))
       for (const [sink] of members) {
         if (!sink.send(bytes)) {
-          members.delete(sink)
-          dropped(batch.length)
+          leave(sink, batch.length)
         }
       }
     }
@@ -106,12 +113,10 @@ export const makeFanOut = <Client = void>(dropped: (frames: number) => void): Fa
     })
 
   const endAll = () => {
-    const sinks = [...members.keys()]
-    members.clear()
-    for (const sink of sinks) {
+    for (const sink of [...members.keys()]) {
+      leave(sink)
       sink.end()
     }
-    return sinks.length
   }
 
   return {
@@ -123,13 +128,13 @@ export const makeFanOut = <Client = void>(dropped: (frames: number) => void): Fa
       }
       return !isClosed
     },
-    leave: (sink) => members.delete(sink),
+    leave: (sink) => leave(sink),
     size: () => members.size,
     clients: () => Array.from(members.values(), ({ client }) => client),
     endAll,
     close: () => {
       isClosed = true
-      return endAll()
+      endAll()
     },
     send
   }

@@ -8,8 +8,14 @@ import * as Stream from "effect/Stream"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
-import { audienceOf, type Client, type Member } from "./Audience.ts"
-import { makeConsumers } from "./consumers.ts"
+import {
+  type Client,
+  consumersOf,
+  type EndedStreams,
+  groupsOf,
+  type Member,
+  noteEnd
+} from "./shownClients.ts"
 import { makeRecorder } from "./statistics.ts"
 
 export type Clients = Effect.Effect.Success<ReturnType<typeof make>>
@@ -23,26 +29,12 @@ export interface Options {
 export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Options) {
   const changes = yield* Queue.sliding<void>(1)
   const recorder = makeRecorder()
-  const consumers = makeConsumers()
-  const fanOut = makeFanOut<Member>((frames) => {
-    recorder.dropped(frames)
-    haveChanged()
-  })
-
-  const haveChanged = () => {
-    consumers.changed(fanOut.clients())
+  const ended: EndedStreams = new Map()
+  const fanOut = makeFanOut<Member>((client, missed) => {
+    recorder.left(missed)
+    noteEnd(ended, client)
     changes.unsafeOffer(undefined)
-  }
-
-  const left = (clients: number) => {
-    if (clients > 0) {
-      recorder.left(clients)
-      haveChanged()
-    }
-  }
-
-  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
-  const leave = (sink: FrameSink) => left(fanOut.leave(sink) ? 1 : 0)
+  })
 
   /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */
   const join = (sink: FrameSink, client: Client = {}) =>
@@ -53,14 +45,15 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
       sink.begin(preamble())
       if (fanOut.join(sink, { ...client, since: performance.now() })) {
         recorder.joined(fanOut.size())
-        haveChanged()
+        changes.unsafeOffer(undefined)
       }
       return Effect.void
     })
 
   return {
     join,
-    leave,
+    /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
+    leave: fanOut.leave,
     /**
      * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. It is a client
      * until the scope ends.
@@ -68,22 +61,24 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
     stream: (client?: Client) =>
       Effect.flatMap(makeStreamSink, (sink) =>
         Effect.acquireRelease(Effect.as(join(sink, client), sink.frames), () =>
-          Effect.sync(() => leave(sink))
+          Effect.sync(() => fanOut.leave(sink))
         )
       ),
     size: fanOut.size,
     send: fanOut.send,
     /** Ends all streams. */
-    endStreams: () => left(fanOut.endAll()),
+    endStreams: fanOut.endAll,
     /** Ends all streams; a sink that joins afterwards is ended at once. */
-    close: Effect.sync(() => left(fanOut.close())),
+    close: Effect.sync(fanOut.close),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
-    /** Who has the streams that are open now, and which consumers had some. */
-    audience: Effect.map(Clock.currentTimeMillis, (now) => ({
-      ...audienceOf(fanOut.clients(), now),
-      consumers: consumers.list(now)
-    })),
+    /** Who has the streams that are open now, and which consumers had some, as the state shows them. */
+    shown: Effect.map(Clock.currentTimeMillis, (now) => {
+      const start = now - performance.now()
+      const isoTime = (millis: number) => new Date(start + millis).toISOString()
+      const members = fanOut.clients()
+      return { ...groupsOf(members, isoTime), consumers: consumersOf(members, ended, isoTime) }
+    }),
     /** Emits when clients have come or gone. For one reader. */
     changes: Stream.fromQueue(changes)
   }

@@ -21,7 +21,7 @@ import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 /** A client is given `retry` and the backlog, then everything live. All streams end when the feed of the bus is lost. */
 export interface EventStream
-  extends Pick<Clients.Clients, "audience" | "close" | "join" | "leave" | "statistics" | "stream"> {
+  extends Pick<Clients.Clients, "close" | "join" | "leave" | "shown" | "statistics" | "stream"> {
   /** Why no events come from the bus. None if they do. */
   readonly problem: Effect.Effect<Option.Option<BusProblem>>
   /** Emits when a client has come or gone, or a feed has. */
@@ -61,16 +61,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     Effect.forkScoped
   )
 
-  const { audience, changes, close, join, leave, statistics, stream } = clients
   const eventStream: EventStream = {
-    audience,
-    changes: Stream.merge(changes, Stream.drop(problem.changes, 1)),
-    close,
-    join,
-    leave,
-    problem,
-    statistics,
-    stream
+    ...clients,
+    changes: Stream.merge(clients.changes, Stream.drop(problem.changes, 1)),
+    problem
   }
   return eventStream
 })

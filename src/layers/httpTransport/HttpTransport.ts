@@ -24,19 +24,19 @@ import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
-import { clientOf } from "./Audience.ts"
-import { consumerIn } from "./consumers.ts"
 import * as EventStream from "./EventStream.ts"
 import {
   decode,
   decodeRoutes,
   type HttpTransportConfig,
   type HttpTransportOptions,
-  type RoutesConfig
+  type RoutesConfig,
+  type RoutesOptions
 } from "./HttpTransportOptions.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
 import { reading } from "./pluginReading.ts"
 import * as transportRoutes from "./routes.ts"
+import { clientOf } from "./shownClients.ts"
 import { nothingDone } from "./statistics.ts"
 
 export type { TransportStatistics } from "../../services/HttpTransport.ts"
@@ -65,35 +65,34 @@ export const layerConfig = (
 > => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
 
 /** The same without a layer. It subscribes to the event bus before it waits for anything. */
-export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {}) {
-  const options = yield* decode(config)
-  const { mode } = yield* ControllerState
-  if (mode === "task") {
-    return idle
-  }
-
-  yield* claimName(options.name)
-  const eventStream = yield* EventStream.make(options)
-  const access = Access.make(options)
-  const server = yield* application.make({
-    routes: yield* transportRoutes.make({
-      options,
-      events: eventsOf(eventStream, access, options.traceRequests),
-      body: RequestBody.read
-    }),
-    refuse: access.refuse,
-    headers: access.corsHeaders,
-    preflight: access.preflight,
-    answersHead: false,
-    ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
-  })
-  const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
-
-  const url = urlOf(options.host, address.port)
-  yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
-  yield* report(eventStream, options, { url, ...(isEverywhere(options.host) ? { everywhere: true } : {}) })
-  return serviceOf(eventStream, Option.some(address))
-})
+export const make = (config: HttpTransportConfig = {}) =>
+  Effect.flatMap(decode(config), (options) =>
+    start(options, (eventStream, access) =>
+      Effect.gen(function* () {
+        const server = yield* application.make({
+          routes: yield* transportRoutes.make({
+            options,
+            events: eventsOf(eventStream, access, options.traceRequests),
+            body: RequestBody.read
+          }),
+          refuse: access.refuse,
+          headers: access.corsHeaders,
+          preflight: access.preflight,
+          answersHead: false,
+          ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
+        })
+        const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
+        const url = urlOf(options.host, address.port)
+        yield* Effect.logInfo(
+          `HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`
+        )
+        return {
+          address: Option.some(address),
+          place: { url, ...(isEverywhere(options.host) ? { everywhere: true } : {}) }
+        }
+      })
+    )
+  )
 
 /** On the own port, all event streams share their bytes. The span of a request ends with its handler. */
 const eventsOf = (
@@ -103,7 +102,7 @@ const eventsOf = (
 ): transportRoutes.RoutesContext["events"] =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const client = { ...clientOf(request.headers), consumer: consumerIn(request.originalUrl) }
+    const client = clientOf(request)
     const response = yield* EventStreamResponse.open(
       request,
       { join: (sink) => join(sink, client), leave },
@@ -127,31 +126,46 @@ export const routes = (
   HttpTransport,
   InvalidOptions,
   HttpRouter.HttpRouter | EventBus | CommandBus | ReplayBacklog | ControllerState
-> => Layer.scoped(HttpTransport, makeRoutes(options))
+> =>
+  Layer.scoped(
+    HttpTransport,
+    Effect.flatMap(decodeRoutes(options), ({ prefix, ...options }) =>
+      start(options, (eventStream, access) =>
+        Effect.addFinalizer(() => eventStream.close).pipe(
+          Effect.zipRight(mountedRoutes.add({ access, eventStream, options, prefix })),
+          Effect.as({ address: Option.none(), place: { path: prefix === "" ? "/" : prefix } })
+        )
+      )
+    )
+  )
 
-const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
-  const options = yield* decodeRoutes(config)
+/** Where the transport is. */
+interface Opened {
+  readonly address: Option.Option<AddressInfo>
+  /** For the state: at a URL, or at a path of somebody else's server. */
+  readonly place: Pick<TransportState, "everywhere" | "path" | "url">
+}
+
+/** Starts the event stream and opens it to clients; in task mode nothing. */
+const start = Effect.fnUntraced(function* <E, R>(
+  options: Omit<RoutesOptions, "prefix">,
+  open: (eventStream: EventStream.EventStream, access: Access.Access) => Effect.Effect<Opened, E, R>
+) {
   const { mode } = yield* ControllerState
   if (mode === "task") {
-    return idle
+    return HttpTransport.of({
+      address: Option.none(),
+      clients: Effect.succeed(0),
+      statistics: Effect.succeed(nothingDone)
+    })
   }
-  const { prefix } = options
   yield* claimName(options.name)
   const eventStream = yield* EventStream.make(options)
-  yield* Effect.addFinalizer(() => eventStream.close)
-  yield* mountedRoutes.add({ access: Access.make(options), eventStream, options, prefix })
-  yield* report(eventStream, options, { path: prefix === "" ? "/" : prefix })
-  return serviceOf(eventStream, Option.none())
+  const { address, place } = yield* open(eventStream, Access.make(options))
+  yield* report(eventStream, options, place)
+  const { statistics } = eventStream
+  return HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 })
-
-const idle = HttpTransport.of({
-  address: Option.none(),
-  clients: Effect.succeed(0),
-  statistics: Effect.succeed(nothingDone)
-})
-
-const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Option<AddressInfo>) =>
-  HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 
 /** The names in use, by the state of their controller. */
 const namesInUse = new WeakMap<typeof ControllerState.Service, Set<string>>()
@@ -174,50 +188,39 @@ const claimName = Effect.fnUntraced(function* (name: string) {
   )
 })
 
-/** Where the transport is: at a URL, or at a path of somebody else's server. */
-type Place = { readonly url: string; readonly everywhere?: boolean } | { readonly path: string }
-
 /** Shows the transport in the state until the scope ends. */
-const report = (
-  { audience, changes, problem, statistics }: EventStream.EventStream,
+const report = Effect.fnUntraced(function* (
+  { changes, problem, shown, statistics }: EventStream.EventStream,
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
-  place: Place
-) =>
-  Effect.gen(function* () {
-    const { addMomentary, addReading, updateSlice } = yield* ControllerState
-    yield* addReading(name, reading(name))
-    const connections = Effect.gen(function* () {
-      const { clients } = yield* statistics
-      return {
-        kind: "http-transport",
-        ...place,
-        maxClients,
-        clients,
-        ...(yield* audience),
-        ...Option.match(yield* problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
-      } as const
-    })
-    const updateState = Effect.flatMap(connections, (slice) => updateSlice(name, () => slice))
-    yield* updateState
-    yield* Effect.forkScoped(Stream.runForEach(changes, () => Effect.delay(updateState, stateEvery)))
-    yield* addMomentary(
-      name,
-      Effect.zipWith(
-        connections,
-        statistics,
-        (slice, { lastEvent, ...counts }): TransportState => ({
-          ...slice,
-          ...counts,
-          ...Option.match(lastEvent, {
-            onNone: () => ({}),
-            onSome: ({ at, name }) => ({
-              lastEvent: { name: printableLine(name, maxName), at: at.toISOString() }
-            })
-          })
-        })
-      )
-    )
+  place: Opened["place"]
+) {
+  const { addMomentary, addReading, updateSlice } = yield* ControllerState
+  const slice = Effect.gen(function* () {
+    const { lastEvent, ...counts } = yield* statistics
+    const reason = yield* problem
+    return {
+      kind: "http-transport",
+      ...place,
+      maxClients,
+      ...counts,
+      ...(yield* shown),
+      ...(Option.isSome(reason) ? { problem: reason.value } : {}),
+      ...(Option.isSome(lastEvent)
+        ? {
+            lastEvent: {
+              name: printableLine(lastEvent.value.name, maxName),
+              at: lastEvent.value.at.toISOString()
+            }
+          }
+        : {})
+    } satisfies TransportState
   })
+  const updateState = Effect.flatMap(slice, (slice) => updateSlice(name, () => slice))
+  yield* addReading(name, reading(name))
+  yield* updateState
+  yield* Effect.forkScoped(Stream.runForEach(changes, () => Effect.delay(updateState, stateEvery)))
+  yield* addMomentary(name, slice)
+})
 
 /** How much of the name of an event is shown. */
 const maxName = 100

@@ -16,10 +16,9 @@ import * as RequestBody from "../http/RequestBody.ts"
 import * as responses from "../http/responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
-import { clientOf } from "./Audience.ts"
-import { consumerIn } from "./consumers.ts"
 import type { EventStream } from "./EventStream.ts"
 import * as routes from "./routes.ts"
+import { clientOf } from "./shownClients.ts"
 
 export interface Context {
   readonly access: Access
@@ -36,9 +35,7 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
     .make({
       options,
       events: HttpServerRequest.HttpServerRequest.pipe(
-        Effect.flatMap(({ headers, originalUrl }) =>
-          eventStream.stream({ ...clientOf(headers), consumer: consumerIn(originalUrl) })
-        ),
+        Effect.flatMap((request) => eventStream.stream(clientOf(request))),
         Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
       ),
       body: RequestBody.readMounted

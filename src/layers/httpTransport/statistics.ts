@@ -42,53 +42,60 @@ export const metrics = {
 
 const untagged: ReadonlyArray<never> = []
 
+/** A count of one transport, which is added to the metric as well. */
+const makeCount = (metric: Metric.Metric.Counter<number>) => {
+  let total = 0
+  return {
+    add: (count: number) => {
+      total += count
+      metric.unsafeUpdate(count, untagged)
+    },
+    total: () => total
+  }
+}
+
+// No Refs: clients come and go in callbacks of sockets, where no fiber runs.
 export const makeRecorder = () => {
-  let { clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
-  let last: { readonly name: string; readonly timestampMs: number } | undefined
+  const clientsDropped = makeCount(metrics.clientsDropped)
+  const eventsForwarded = makeCount(metrics.eventsForwarded)
+  const framesMissed = makeCount(metrics.framesMissed)
+  let { lastEvent, mostClients } = nothingDone
   // From the start: an alert on a number that is not there is never raised.
   metrics.clients.unsafeModify(0, untagged)
-  const left = (clients: number) => metrics.clients.unsafeModify(-clients, untagged)
-  const missed = (frames: number) => {
-    framesMissed += frames
-    metrics.framesMissed.unsafeUpdate(frames, untagged)
-  }
   return {
     /** One more client has joined: so many are there. */
     joined: (clients: number) => {
       metrics.clients.unsafeModify(1, untagged)
       mostClients = Math.max(mostClients, clients)
       const { value } = metrics.clients.unsafeValue(untagged)
-      if (value > metrics.mostClients.unsafeValue(untagged).value) {
-        metrics.mostClients.unsafeUpdate(value, untagged)
-      }
+      metrics.mostClients.unsafeUpdate(
+        Math.max(value, metrics.mostClients.unsafeValue(untagged).value),
+        untagged
+      )
     },
-    left,
-    /** A client was disconnected with so many frames unsent. */
-    dropped: (frames: number) => {
-      left(1)
-      missed(frames)
-      clientsDropped += 1
-      metrics.clientsDropped.unsafeUpdate(1, untagged)
+    /** A client has gone. Where it was disconnected, it has missed so many frames. */
+    left: (missed: number) => {
+      metrics.clients.unsafeModify(-1, untagged)
+      if (missed > 0) {
+        framesMissed.add(missed)
+        clientsDropped.add(1)
+      }
     },
     /** One more event. */
     forwarded: (name: string, timestampMs: number) => {
-      eventsForwarded += 1
-      last = { name, timestampMs }
-      metrics.eventsForwarded.unsafeUpdate(1, untagged)
+      eventsForwarded.add(1)
+      lastEvent = Option.some({ name, at: new Date(timestampMs) })
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
     /** So many frames were dropped, each counted once for each client. */
-    missed,
+    missed: framesMissed.add,
     statistics: (clients: number): TransportStatistics => ({
       clients,
       mostClients,
-      eventsForwarded,
-      framesMissed,
-      clientsDropped,
-      lastEvent: Option.map(Option.fromNullable(last), ({ name, timestampMs }) => ({
-        name,
-        at: new Date(timestampMs)
-      }))
+      eventsForwarded: eventsForwarded.total(),
+      framesMissed: framesMissed.total(),
+      clientsDropped: clientsDropped.total(),
+      lastEvent
     })
   }
 }

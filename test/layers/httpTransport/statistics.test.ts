@@ -24,8 +24,8 @@ describe("the statistics of a transport", () => {
       recorder.joined(1)
       recorder.joined(2)
       recorder.joined(3)
-      recorder.left(1)
-      recorder.dropped(2)
+      recorder.left(0)
+      recorder.left(2)
       recorder.missed(3)
       recorder.forwarded("content:a", 1500)
       recorder.forwarded("content:b", 2500)
@@ -59,7 +59,7 @@ describe("the statistics of a transport", () => {
       const most = before.mostClients + 2
       expect(yield* readMetrics).toMatchObject({ clients: most, mostClients: most })
       for (const { left } of recorders) {
-        left(1)
+        left(0)
       }
       expect(yield* readMetrics).toMatchObject({ clients: before.clients, mostClients: most })
     })

@@ -1,9 +1,11 @@
+import * as Headers from "@effect/platform/Headers"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
-import { maxGroups } from "../../../src/layers/httpTransport/Audience.ts"
+import { maxConsumers } from "../../../src/internal/maxConsumers.ts"
 import * as HttpTransport from "../../../src/layers/httpTransport/HttpTransport.ts"
+import { clientOf, maxGroups } from "../../../src/layers/httpTransport/shownClients.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
@@ -138,4 +140,64 @@ describe("the status of a transport", () => {
       })
     }).pipe(Effect.provide(transport.layer()))
   )
+})
+
+const openAt = (target: string) =>
+  Effect.tap(transport.connect, ({ received, send }) => {
+    send(format({ target }))
+    return received.until((text) => text.includes("retry: 2000\n\n"))
+  })
+
+const consumers = Effect.map(
+  Effect.flatMap(ControllerState, ({ state }) => state),
+  ({ plugins }) => Object(plugins["http-transport"]).consumers
+)
+
+describe("a consumer with an event stream of its own", () => {
+  it.scoped("is in the state, and stays there when its last stream has ended", () =>
+    Effect.gen(function* () {
+      const { reset } = yield* openAt("/events?consumer=left%20wall")
+      const other = yield* openAt("/events?a&consumer=left%20wall")
+      yield* openAt("/events?consumer=..%2Fmanifest")
+      yield* openAt("/events")
+      const since = expect.stringMatching(/^\d{4}-.*Z$/)
+      expect(yield* consumers).toEqual([{ id: "left wall", since }])
+      reset()
+      yield* transport.clientsBecome(3)
+      expect(yield* consumers).toEqual([{ id: "left wall", since }])
+      other.reset()
+      yield* transport.clientsBecome(2)
+      expect(yield* consumers).toEqual([{ id: "left wall", since, endedAt: since }])
+      yield* openAt("/events?consumer=left%20wall")
+      expect(yield* consumers).toEqual([{ id: "left wall", since }])
+    }).pipe(Effect.provide(transport.layer({ maxClients: 8 })))
+  )
+
+  it.scoped("is one of 256: of those that are over, the ones that ended last are kept", () =>
+    Effect.gen(function* () {
+      yield* openAt("/events?consumer=left")
+      for (let number = 0; number < maxConsumers + 4; number++) {
+        const { reset } = yield* openAt(`/events?consumer=page-${number}`)
+        reset()
+        yield* transport.clientsBecome(1)
+      }
+      const known: ReadonlyArray<{ readonly id: string }> = yield* consumers
+      expect(known).toHaveLength(maxConsumers)
+      expect(known.slice(0, 2).map(({ id }) => id)).toEqual(["left", `page-${maxConsumers + 3}`])
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it("is named by one plain file name; anything else is ignored", () => {
+    const consumerIn = (originalUrl: string) => clientOf({ headers: Headers.empty, originalUrl }).consumer
+    expect(consumerIn("/events?token=a&consumer=left")).toBe("left")
+    for (const target of [
+      "/events",
+      "/events?",
+      "/events?consumer",
+      "/events?consumer=a/b",
+      "/events?consumer=%00"
+    ]) {
+      expect(consumerIn(target)).toBeUndefined()
+    }
+  })
 })
