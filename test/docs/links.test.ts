@@ -7,7 +7,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { anchorsOf, below, codeIn, linksOf, pages, proseOf, read, repository } from "../support/documents.ts"
 
 describe("the documentation", () => {
-  it.each(pages)("has no link that leads nowhere: %s", (page) => {
+  it.each(pages)("has no broken links: %s", (page) => {
     const broken = linksOf(page).filter((link) => {
       const [path = "", anchor] = link.split("#")
       const target = path === "" ? page : join(dirname(page), path)
@@ -18,7 +18,7 @@ describe("the documentation", () => {
     expect(broken).toEqual([])
   })
 
-  it("can be reached from the README, all of it", () => {
+  it("is linked from the README, directly or through other pages", () => {
     const reached = new Set(["README.md"])
     for (const page of reached) {
       for (const link of linksOf(page)) {
@@ -29,7 +29,7 @@ describe("the documentation", () => {
     expect([...reached].sort()).toEqual([...pages].sort())
   })
 
-  it("names files that are there, and every folder of the source", () => {
+  it("names existing files, and every folder of the source", () => {
     const files = [
       ...readdirSync(repository).map((file) => `/${file}`),
       ...["src", "test", "docs", "scratchpad"].flatMap((folder) =>

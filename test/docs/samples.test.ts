@@ -73,7 +73,7 @@ const compile = async (samples: ReadonlyArray<Sample>) => {
 }
 
 describe("a sample of the documentation", () => {
-  it("is in a language that some test looks at", () => {
+  it("is in a language that a test checks", () => {
     const languages = new Set(allSamples.map(({ language }) => language))
     expect([...languages].sort()).toEqual([
       "console",
@@ -89,14 +89,14 @@ describe("a sample of the documentation", () => {
     ])
   })
 
-  it("compiles, if it is TypeScript", { timeout: 120_000 }, async () => {
+  it("compiles if it is TypeScript", { timeout: 120_000 }, async () => {
     const samples = samplesIn("ts").map(([, sample]) => sample)
     expect(samples.length).toBeGreaterThan(5)
     expect(await compile(samples)).toBe("")
   })
 
   it.effect.each(samplesIn("ts").filter(([, { text }]) => text.startsWith("// vitrine.config.ts")))(
-    "has no mistakes in its options, if it is a configuration: %s",
+    "has valid options if it is a configuration: %s",
     ([, sample]) =>
       Effect.gen(function* () {
         const file = join(folder, `configuration-${nameOf(sample)}`)
@@ -109,7 +109,7 @@ describe("a sample of the documentation", () => {
 
   it.effect.each(
     samplesIn("ts").filter(([, { page, text }]) => page === "docs/content.md" && sourceIn(text))
-  )("has no mistakes in its options, if it is a source: %s", ([, sample]) =>
+  )("has valid options if it is a source: %s", ([, sample]) =>
     Effect.gen(function* () {
       const file = join(folder, `source-${nameOf(sample)}`)
       const configuration = `import { content, defineConfig } from "vitrine"
@@ -120,7 +120,7 @@ export default defineConfig({ plugins: [content({ sources: [${sourceIn(sample.te
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.each(samplesIn("json"))("is what it says it is, if it is JSON: %s", (_, { info, text }) => {
+  it.each(samplesIn("json"))("has the declared shape if it is JSON: %s", (_, { info, text }) => {
     expect(shapes[info]?.(text)).toMatchObject({ _tag: "Right" })
   })
 })

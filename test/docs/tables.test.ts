@@ -215,7 +215,7 @@ describe("the tables name", () => {
     expect(documented.sort()).toEqual([...new Set(codes)].sort())
   })
 
-  it("the events of content, and what is in them", () => {
+  it("the events of content with their fields", () => {
     const documented = tablesBelow("docs/wire.md", "## 6. Events").map(([name = "", payload = ""]) => [
       codeIn(name)[0],
       (codeIn(payload)[0] ?? "").match(/\w+\??/g)
@@ -229,13 +229,13 @@ describe("the tables name", () => {
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual))
   })
 
-  it("the errors of a command that are not those of its handler", () => {
+  it("the errors of a command that was not executed", () => {
     const documented = namesIn(tablesBelow("docs/wire.md", "### 2.4 Error of a command"))
     const actual = DispatchError.members.map(({ _tag }) => _tag.replace("vitrine/", ""))
     expect([...documented, "CommandFailed"].sort()).toEqual(actual.sort())
   })
 
-  it("the placeholders of what JSON lacks", () => {
+  it("the placeholders of values that JSON lacks", () => {
     const cycle: Record<string, unknown> = {}
     cycle.itself = cycle
     const deep = Array.from({ length: 201 }).reduce((inner) => [inner], [7n])
@@ -274,7 +274,7 @@ describe("the tables name", () => {
     expect(Object.fromEntries(documented)).toMatchObject(Object.fromEntries(installed))
   })
 
-  it("the licences of the typefaces that the page of the demo brings", () => {
+  it("the licences of the typefaces of the demo's page", () => {
     const fonts = "scratchpad/exhibit/page/fonts"
     const families = new Set(
       readdirSync(`${repository}/${fonts}`).flatMap((file) => /^(.*)-latin.*\.woff2$/.exec(file)?.[1] ?? [])

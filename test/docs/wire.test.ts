@@ -42,12 +42,12 @@ const page = "docs/wire.md"
 /** Shown with one line feed for each line end of HTTP. */
 const onTheWire = (head: string, body: string) => `${head.replaceAll("\n", "\r\n")}\r\n\r\n${body}`
 
-describe("a conversation of the documentation", () => {
+describe("a request and its response in the documentation", () => {
   const samples = samplesOf(page)
     .filter(({ language }) => language === "http")
     .map((sample) => [placeOf(sample), sample.text] as const)
 
-  it.effect.each(samples)("is what happens: %s", ([, text]) =>
+  it.effect.each(samples)("are what the transport receives and sends: %s", ([, text]) =>
     Effect.gen(function* () {
       const [request = "", response = ""] = text.split(/\n\n(?=HTTP)/)
       const [requestHead = "", requestBody = ""] = request.split("\n\n")
@@ -92,7 +92,7 @@ const check = Effect.fnUntraced(function* (
   message: string | undefined
 ) {
   const request = requestOf(cell)
-  if (request === undefined) return expect.fail(`Nobody knows how to make this request: ${cell}`)
+  if (request === undefined) return expect.fail(`The test has no request for this cell: ${cell}`)
   const response = parse(yield* transport.exchange(request))
   expect(String(response.status)).toBe(status)
   const error = response.status < 400 ? undefined : JSON.parse(response.body).error.message
@@ -105,15 +105,17 @@ describe("the table of status codes", () => {
   /** Time that passes by Node's clock: the tests of the server have it. */
   const slow = (cell: string) => / take(s)? more than /.test(cell)
 
-  it.effect.each(rows.filter(([, request = ""]) => !slow(request)))("has it right: %s for %s", (row) =>
-    Effect.gen(function* () {
-      const [status, cell = "", message] = row
-      yield* transport.openEvents
-      yield* check(status, cell, message)
-    }).pipe(Effect.scoped, Effect.provide(layer))
+  it.effect.each(rows.filter(([, request = ""]) => !slow(request)))(
+    "has the status and message of the response: %s for %s",
+    (row) =>
+      Effect.gen(function* () {
+        const [status, cell = "", message] = row
+        yield* transport.openEvents
+        yield* check(status, cell, message)
+      }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it("has the messages of what takes too long", () => {
+  it("has the messages of timeouts", () => {
     const source = read("src/layers/http/clientErrors.ts")
     const messages = rows.filter(([, request = ""]) => slow(request)).flatMap((row) => codeIn(row[2] ?? ""))
     expect(messages.length).toBe(2)
@@ -123,16 +125,19 @@ describe("the table of status codes", () => {
   })
 })
 
-describe("the table of options that keep requests out", () => {
+describe("the table of options that reject requests", () => {
   const rows = rowsOf(below("## 5. Who may do what", read(page)))
 
-  it.effect.each(rows)("has it right: %s, %s", ([option = "", cell = "", status, message]) => {
-    const [, name = "", value = ""] = /^`(\w+): (.*)`$/.exec(option) ?? []
-    return check(status, cell, message).pipe(
-      Effect.provide(layerWith({ [name]: JSON.parse(value) })),
-      Effect.scoped
-    )
-  })
+  it.effect.each(rows)(
+    "has the status and message of the response: %s, %s",
+    ([option = "", cell = "", status, message]) => {
+      const [, name = "", value = ""] = /^`(\w+): (.*)`$/.exec(option) ?? []
+      return check(status, cell, message).pipe(
+        Effect.provide(layerWith({ [name]: JSON.parse(value) })),
+        Effect.scoped
+      )
+    }
+  )
 
   it("has every such option", () => {
     const documented = rows.flatMap(([option = ""]) => option.match(/\w+(?=:)/) ?? [])

@@ -71,7 +71,7 @@ describe("fileName", () => {
     expect(fileName(one) === fileName(other)).toBe(one === other)
   })
 
-  it.prop("is no plain file name where it had to escape", [name], ([given]) => {
+  it.prop("is not a plain file name if it had to be escaped", [name], ([given]) => {
     expect(isPlainFileName(given)).toBe(fileName(given) === given)
     if (!isPlainFileName(given)) {
       expect(fileName(fileName(given))).not.toBe(fileName(given))
@@ -88,7 +88,7 @@ describe("fileKey", () => {
     expect(fileKey(one)).toBe(fileKey(other))
   })
 
-  it("differs where no file system folds", () => {
+  it("differs for names that no file system treats as equal", () => {
     expect(fileKey("a")).not.toBe(fileKey("ä"))
     expect(fileKey("a/b")).not.toBe(fileKey("a_b"))
   })

@@ -97,7 +97,7 @@ describe("jsonText", () => {
     ).toBe('["[Unserializable]",1]')
   })
 
-  it("writes an object twice that is there twice", () => {
+  it("writes a repeated object each time", () => {
     const shared = { a: 1 }
     expect(jsonText([shared, shared])).toBe('[{"a":1},{"a":1}]')
     expect(jsonText([shared, { shared }, 1n])).toBe('[{"a":1},{"shared":{"a":1}},"[BigInt 1]"]')
@@ -114,7 +114,7 @@ describe("jsonText", () => {
     expect(jsonText({ keyed, own, part: 1n })).toBe(JSON.stringify({ keyed, own, part: "[BigInt 1]" }))
   })
 
-  it("cuts what is absurdly deep", () => {
+  it("replaces very deep values", () => {
     expect(jsonText(nested(100))).toBe(JSON.stringify(nested(100)))
     expect(jsonText([nested(100_000), "rest"])).toMatch(/^\[+"\[Too deep\]"\]+,"rest"\]$/)
   })
@@ -163,7 +163,7 @@ describe("jsonText", () => {
     })
   })
 
-  it("describes errors that would say something else of themselves", () => {
+  it("describes errors with their own toJSON", () => {
     const error = Object.assign(new Error("real"), { toJSON: () => "fake" })
     expect(JSON.parse(jsonText([error]))).toEqual([{ name: "Error", message: "real" }])
   })

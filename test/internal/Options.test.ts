@@ -28,7 +28,7 @@ const decode = decodeOptions(
 const issues = (input: unknown) => issuesOf(decode(input))
 
 describe("decodeOptions", () => {
-  it("fills in what was left out, or is undefined", () => {
+  it("adds defaults for absent and undefined members", () => {
     const expected = { name: "a", port: 7, sources: [] }
     expect(decode({ name: "a" })).toEqual(Either.right(expected))
     expect(decode({ name: "a", port: undefined, sources: undefined, colour: undefined })).toEqual(
@@ -58,7 +58,7 @@ describe("decodeOptions", () => {
     expect(issues(input).map(({ path }) => path)).toContain("sources[3]")
   })
 
-  it("names the place of a mistake in an object whose members have defaults too", () => {
+  it("names the place of a mistake also in an object with defaults", () => {
     const decodeExhibit = decodeOptions(
       "the options of the exhibit",
       Schema.Struct({
@@ -93,7 +93,7 @@ describe("decodeOptions", () => {
     expect(issues(input)).toEqual([{ path: "", message: `expected an object, got ${shown}` }])
   })
 
-  it("says what it got, but not all of it", () => {
+  it("shows the beginning of an invalid value", () => {
     expect(issues({ name: "a", port: "5" })[0]?.message).toMatch(/got "5"$/)
     expect(issues({ name: "a", port: {} })[0]?.message).toMatch(/got an object$/)
     expect(issues({ name: "a", port: [] })[0]?.message).toMatch(/got an array$/)

@@ -41,7 +41,7 @@ describe("serializeError", () => {
     expect(serializeError(error)).toEqual(description)
   })
 
-  it("follows the causes, whatever they are", () => {
+  it("includes causes of any type", () => {
     const error = new Error("outer", { cause: new DiskFull({ path: "/" }) })
     expect(serializeError(error)).toEqual({
       name: "Error",
@@ -92,7 +92,7 @@ describe("serializeError", () => {
     expect(serializeError(Symbol("s"))).toEqual({ name: "Error", message: "Symbol(s)" })
   })
 
-  it.prop("gives name and message of anything", [FastCheck.anything()], ([value]) => {
+  it.prop("has a name and a message for any value", [FastCheck.anything()], ([value]) => {
     expect(serializeError(value)).toMatchObject({
       name: expect.any(String),
       message: expect.any(String)
@@ -140,7 +140,7 @@ describe("serializeError", () => {
     expect(serializeError(new Error(message)).message).toBe(message)
   })
 
-  it("takes a moment for a long message", () => {
+  it("is fast for a long message", () => {
     for (const message of [
       " /".repeat(100_000),
       "/a".repeat(100_000),
@@ -181,7 +181,7 @@ describe("ErrorChain", () => {
     )
   })).error
 
-  it.prop("gives an error that serializes as the original does", [thrown], ([error]) => {
+  it.prop("decodes to an error that serializes as the original", [thrown], ([error]) => {
     const received = sent(error)
     expect(serializeError(received)).toEqual(serializeError(error))
     expect(messageOf(received)).toBe(messageOf(error))
@@ -195,7 +195,7 @@ describe("ErrorChain", () => {
     outer.reduce<SerializedError>((cause, one) => ({ ...one, cause }), last ?? { name: "Error", message: "" })
   )
 
-  it.prop("encodes what it has decoded to the same", [serialized], ([described]) => {
+  it.prop("encodes a decoded error unchanged", [serialized], ([described]) => {
     expect(encode(Schema.decodeSync(ErrorChain)(described))).toEqual(described)
   })
 
@@ -212,7 +212,7 @@ describe("ErrorChain", () => {
     expect(chain).toHaveProperty("stack", "Error: outer")
   })
 
-  it("keeps names and paths whole, which serializeError shortens", () => {
+  it("keeps complete names and paths, which serializeError shortens", () => {
     const received = sent(new CommandFailed({ type: "work", cause: new Error("open '/srv/exhibit/a.json'") }))
     expect(received).toMatchObject({
       name: "vitrine/CommandFailed",
@@ -236,7 +236,7 @@ describe("ErrorChain", () => {
     expect(depth(encode(long))).toBe(16)
   })
 
-  it("rejects what is no serialized error", () => {
+  it("rejects other values", () => {
     expect(() => Schema.decodeUnknownSync(ErrorChain)({ message: 1 })).toThrow("name")
   })
 

@@ -12,7 +12,7 @@ const cycle: { self?: unknown } = {}
 cycle.self = cycle
 
 describe("valueSize", () => {
-  it.prop("is no less than what is written of JSON", [FastCheck.jsonValue()], ([value]) => {
+  it.prop("is at least the size of the JSON", [FastCheck.jsonValue()], ([value]) => {
     // Escapes and the digits of numbers are what a character more may be written with.
     expect(6 * valueSize(value) + 2).toBeGreaterThanOrEqual(JSON.stringify(value).length)
   })
@@ -30,7 +30,7 @@ describe("valueSize", () => {
     }
   })
 
-  it("takes what cannot be looked at, what loops and what is absurdly deep", () => {
+  it("accepts unreadable, cyclic and very deep values", () => {
     let deep: unknown = 1
     for (let depth = 0; depth < 100_000; depth++) {
       deep = [deep]

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { nodeId, nodeIdOf } from "../../src/internal/nodeId.ts"
 
-describe("the id of a machine that nobody has named", () => {
+describe("the default id of a machine", () => {
   it.each([
     ["Hall-3.museum.example", "hall-3"],
     ["KIOSK_07", "kiosk_07"],
@@ -24,5 +24,7 @@ describe("the id of a machine that nobody has named", () => {
     }
   )
 
-  it.effect("is that of this host", () => Effect.map(nodeId, (id) => expect(id).toBe(nodeIdOf(hostname()))))
+  it.effect("comes from the name of this host", () =>
+    Effect.map(nodeId, (id) => expect(id).toBe(nodeIdOf(hostname())))
+  )
 })

@@ -26,14 +26,14 @@ const hostile = fc.oneof(
 const hostileText = fc.array(hostile, { maxLength: 20 }).map((parts) => parts.join(""))
 
 describe("printable text", () => {
-  it.prop("has no character that controls, whatever it was made of", [hostileText], ([text]) => {
+  it.prop("has no control characters", [hostileText], ([text]) => {
     const safe = printable(text)
     expect(safe).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
     expect(safe).not.toMatch(/\p{Surrogate}/u)
     expect(printableLine(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
   })
 
-  it.prop("is bounded in its lines and their length", [hostileText], ([text]) => {
+  it.prop("is limited in its lines and their length", [hostileText], ([text]) => {
     const lines = printable(text).split("\n")
     expect(lines.length).toBeLessThanOrEqual(maxLines + 1)
     for (const line of lines) {
@@ -57,7 +57,7 @@ describe("printable text", () => {
     }
   )
 
-  it("shows that something was replaced or cut, and how much", () => {
+  it("shows what was replaced, and how much was cut", () => {
     expect(printable("rec\u001b[31m\u202e1\ttab")).toBe("rec�[31m�1 tab")
     expect(printable(`${"x".repeat(maxLineLength)}yy`)).toBe(
       `${"x".repeat(maxLineLength)}… (2 more characters)`
@@ -78,13 +78,13 @@ describe("the printable start of a line", () => {
     expect(printableLine(text, 80)).toBe(shown)
   })
 
-  it.prop("keeps to its length, in whole characters", [fc.string({ unit: "binary" })], ([text]) => {
+  it.prop("has at most the given length, in whole characters", [fc.string({ unit: "binary" })], ([text]) => {
     const shown = printableLine(text, 5)
     expect(Array.from(shown).length).toBeLessThanOrEqual(6)
     expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u)
   })
 
-  it("shows that it is the start", () => {
+  it("ends with an ellipsis if it was cut", () => {
     expect(printableLine("four 👩", 6)).toBe("four 👩")
     expect(printableLine("four 👩!", 6)).toBe("four 👩…")
     expect(printableLine(`a${" ".repeat(1000)}b`, 6)).toBe("a…")
@@ -92,7 +92,7 @@ describe("the printable start of a line", () => {
 })
 
 describe("printable JSON", () => {
-  it.prop("says the same without a character that controls", [hostileText], ([text]) => {
+  it.prop("has the same value without control characters", [hostileText], ([text]) => {
     const json = printableJson({ text })
     expect(JSON.parse(json)).toEqual({ text })
     expect(json).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)

@@ -13,7 +13,7 @@ it("durations have their two largest units", () => {
   ])
 })
 
-it("sizes have one digit behind the point, but those in bytes", () => {
+it("sizes have one decimal, except bytes", () => {
   expect([0, 1, 1023, 1024, 1536, 1024 ** 2, 5 * 1024 ** 4, 1024 ** 5].map(sizeText)).toEqual([
     "0 bytes",
     "1 byte",
@@ -26,6 +26,6 @@ it("sizes have one digit behind the point, but those in bytes", () => {
   ])
 })
 
-it("counts know the singular", () => {
+it("counts use the singular for one", () => {
   expect([0, 1, 2].map((count) => countText(count, "record"))).toEqual(["0 records", "1 record", "2 records"])
 })

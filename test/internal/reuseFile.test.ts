@@ -7,7 +7,7 @@ import { linkOrCopy } from "../../src/internal/reuseFile.ts"
 import { withAdvancingClock } from "../../src/testing.ts"
 import { withLocked } from "../support/lockedFiles.ts"
 
-it.scoped("a file that another program has open for a moment is taken over as soon as it is free", () => {
+it.scoped("a file that another program has open is reused as soon as it is free", () => {
   let refusals = 3
   return Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -19,7 +19,7 @@ describe("the pause after a fetch", () => {
   const pausesOf = (failed: ReadonlyArray<boolean>, every?: Duration.DurationInput) =>
     pauses(fetch(Option.fromNullable(every)), failed)
 
-  it.effect("is that of the configuration where it did not fail, or for good", () =>
+  it.effect("is that of the configuration after a success or a permanent failure", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf([false, false], "7 hours")).toEqual([25_200, 25_200])
       expect(yield* pausesOf([true, true, false, true], "1 hour")).toEqual([15, 30, 3600, 15])
@@ -31,7 +31,7 @@ describe("the pause after a fetch", () => {
     })
   )
 
-  it.effect("doubles from a quarter of a minute to five where there is none in the configuration", () =>
+  it.effect("doubles from 15 seconds to 5 minutes without one in the configuration", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf(failures(7))).toEqual([15, 30, 60, 120, 240, 300, 300])
       expect((yield* pausesOf(failures(5000))).at(-1)).toBe(300)
@@ -61,7 +61,7 @@ describe("the pause before the next poll", () => {
       })
   )
 
-  it.effect("differs", () =>
+  it.effect("is random", () =>
     Effect.gen(function* () {
       const each = yield* pauses(poll("5 seconds"), new Array<boolean>(100).fill(false))
       expect(new Set(each).size).toBeGreaterThan(75)

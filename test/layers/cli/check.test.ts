@@ -16,27 +16,29 @@ import { content, folderSource } from "vitrine"
 export default { plugins: [content({ sources: [folderSource({ id: "museum", directory: "content" })] })] }
 `
 
-it.scopedLive("lists the first of what a fetch would add, and counts the others; all of it as JSON", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-    const file = `${folder}/vitrine.config.mjs`
-    yield* fs.writeFileString(file, configuration)
-    yield* fs.makeDirectory(`${folder}/content`)
-    const ids = Array.from({ length: 25 }, (_, index) => index)
-    yield* fs.writeFileString(`${folder}/content/Objects.csv`, `id\n${ids.join("\n")}\n`)
-    yield* Effect.forEach(ids, (id) => fs.writeFileString(`${folder}/content/${id}.txt`, ""))
+it.scopedLive(
+  "vitrine check lists the first changes of a fetch and counts the others, or prints all as JSON",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+      const file = `${folder}/vitrine.config.mjs`
+      yield* fs.writeFileString(file, configuration)
+      yield* fs.makeDirectory(`${folder}/content`)
+      const ids = Array.from({ length: 25 }, (_, index) => index)
+      yield* fs.writeFileString(`${folder}/content/Objects.csv`, `id\n${ids.join("\n")}\n`)
+      yield* Effect.forEach(ids, (id) => fs.writeFileString(`${folder}/content/${id}.txt`, ""))
 
-    const [text = ""] = yield* says("check", "--config", file)
-    const lines = text.split("\n")
-    expect(lines.filter((line) => line.startsWith("  added "))).toHaveLength(40)
-    expect(lines.filter((line) => line === "  and 5 more")).toHaveLength(2)
+      const [text = ""] = yield* says("check", "--config", file)
+      const lines = text.split("\n")
+      expect(lines.filter((line) => line.startsWith("  added "))).toHaveLength(40)
+      expect(lines.filter((line) => line === "  and 5 more")).toHaveLength(2)
 
-    const [json = ""] = yield* says("check", "--json", "--config", file)
-    const { documents, files } = JSON.parse(json)
-    expect([documents[0].records.length, documents[0].more]).toEqual([25, 0])
-    expect([files.list.length, files.more]).toEqual([25, 0])
-  }).pipe(Effect.provide(platform))
+      const [json = ""] = yield* says("check", "--json", "--config", file)
+      const { documents, files } = JSON.parse(json)
+      expect([documents[0].records.length, documents[0].more]).toEqual([25, 0])
+      expect([files.list.length, files.more]).toEqual([25, 0])
+    }).pipe(Effect.provide(platform))
 )
 
 it.scopedLive.each<readonly [string, string, string, ReadonlyArray<string>]>([

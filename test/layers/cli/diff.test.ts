@@ -20,7 +20,7 @@ export default { plugins: [content({ downloadPath: "shown", sources: [] })] }
 
 const bell = { id: "rec1", title: "Fog Bell", year: 1862 }
 
-it.scopedLive("says what is different, old and new, and the first of it in the list of versions", () =>
+it.scopedLive("vitrine diff lists old and new values, and vitrine versions the first changes", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())

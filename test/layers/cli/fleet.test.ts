@@ -64,7 +64,7 @@ const player = () => ({
 })
 
 live(
-  "shows the players of a hub, those too that were never seen",
+  "vitrine fleet shows the players of a hub, also those that were never seen",
   Effect.gen(function* () {
     const args = yield* running("content-server", { ...server, players: [player()] })
     const [text = "", ...others] = yield* says("fleet", ...args)
@@ -91,7 +91,7 @@ const failing = (plugin: string, slice: object) =>
   })
 
 live(
-  "says how players report where none can",
+  "vitrine fleet explains how players report if the hub accepts no reports",
   Effect.gen(function* () {
     const text = yield* failing("content-server", server)
     expect(text).toContain("No players report to this machine. Here, give contentServer the option reports:")
@@ -99,7 +99,7 @@ live(
 )
 
 live(
-  "names the hub of a player",
+  "vitrine fleet names the hub of a player",
   Effect.gen(function* () {
     const reports = { to: "http://hub.local:8730" }
     const text = yield* failing("content", { kind: "content", sources: {}, reports })

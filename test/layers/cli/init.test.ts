@@ -61,7 +61,7 @@ const scenario = (
 
 describe("vitrine init, where a file cannot be written", () => {
   scenario(
-    "leaves no half of it, and makes it the next time",
+    "leaves no unfinished file, and creates it the next time",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* newFolder
@@ -76,7 +76,7 @@ describe("vitrine init, where a file cannot be written", () => {
   )
 
   scenario(
-    "never touches a file that was there before",
+    "never changes an existing file",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* newFolder
@@ -87,7 +87,7 @@ describe("vitrine init, where a file cannot be written", () => {
   )
 
   scenario(
-    "leaves no empty file on a disk that is full (skipped where this user may not mount one)",
+    "leaves no empty file on a full disk (skipped if this user may not mount one)",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const disk = yield* smallDisk
@@ -108,7 +108,7 @@ describe("vitrine init, where a file cannot be written", () => {
 
 describe("vitrine init --page, beside a configuration", () => {
   scenario(
-    "says what it needs for the page, where it serves none",
+    "says what the configuration needs to serve the page",
     Effect.gen(function* () {
       const folder = yield* newFolder
       yield* init(folder)
@@ -137,7 +137,7 @@ describe("vitrine init, beside a .gitignore", () => {
     })
 
   scenario(
-    "says what to add to it, and does not change it",
+    "prints what to add, and does not change it",
     Effect.gen(function* () {
       expect(yield* said("node_modules\n*.log\n/.vitrine/  \r\n")).toBe(
         `${asKept(".gitignore")}; add to it: downloads/, .env`
@@ -149,7 +149,7 @@ describe("vitrine init, beside a .gitignore", () => {
   )
 
   scenario(
-    "counts only what ignores the same",
+    "accepts only entries that ignore the same",
     Effect.gen(function* () {
       expect(yield* said("node_modules\ndownloads\n.vitrine\n.env/\n")).toBe(
         `${asKept(".gitignore")}; add to it: .env`
@@ -161,7 +161,7 @@ describe("vitrine init, beside a .gitignore", () => {
   )
 
   scenario(
-    "has nothing to say of one that has all",
+    "prints nothing if all entries are there",
     Effect.gen(function* () {
       expect(yield* said("/.env\r\n.vitrine\r\n/downloads\r\n/node_modules/")).toBe(asKept(".gitignore"))
     })

@@ -61,7 +61,7 @@ describe("an environment file", () => {
     })
   }
 
-  it("sets nothing that the environment has, were it empty", () => {
+  it("does not replace variables of the environment, even empty ones", () => {
     process.env[`${prefix}KEPT`] = "before"
     process.env[`${prefix}EMPTY`] = ""
     expect(loaded(Buffer.from(`${prefix}KEPT=after\n${prefix}EMPTY=after\n${prefix}NEW=after\n`))).toEqual({
@@ -71,7 +71,7 @@ describe("an environment file", () => {
     })
   })
 
-  it("that is missing is named", () => {
+  it("is named if it is missing", () => {
     writeFileSync(file, "")
     const failure = Effect.runSync(Effect.flip(loadEnvironment(`${file}.missing`)))
     expect(failure).toMatchObject({

@@ -65,7 +65,7 @@ describe("the arguments of the process", () => {
     ["start --log-format xml", "argument 'xml' is invalid. Allowed choices are text, json."],
     ["--log-level loud start", "Allowed choices are all, trace, debug, info, warning, error, fatal, none."],
     ["--completions cmd", "Allowed choices are bash, zsh, fish, sh."]
-  ])("%s: a mistake, with what would be right", async (line, message) => {
+  ])("%s: report a mistake, with the right way", async (line, message) => {
     expect(await statusOf(line)).toBe(1)
     expect(said).toMatch(/^error: /)
     expect(said).toContain(message)
@@ -78,7 +78,7 @@ describe("the arguments of the process", () => {
     ["help diff", "Usage: vitrine diff [options] [A] [B]"],
     ["status --version", "1.2.3"],
     ["--completions fish", "complete -c vitrine -n '__fish_seen_subcommand_from status' -l check"]
-  ])("%s: print what is asked for", async (line, text) => {
+  ])("%s: print what they request", async (line, text) => {
     expect(await statusOf(line)).toBe(0)
     expect(said).toContain(text)
   })

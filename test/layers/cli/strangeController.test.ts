@@ -65,7 +65,7 @@ beforeAll(() => {
 })
 
 describe("a command", () => {
-  it.live("says in one line that an answer is not understood", () =>
+  it.live("reports in one line that it does not understand the response", () =>
     Effect.map(said(known), (all) => {
       for (const { command, text } of all) {
         expect([command, text]).toEqual([
@@ -76,7 +76,7 @@ describe("a command", () => {
     })
   )
 
-  it.live("lets no error of who listens pass for its own words, or fill the screen", () =>
+  it.live("marks an error message of the other program, and cuts a long one", () =>
     Effect.gen(function* () {
       const message = `no\n✓ All is well.\u001b[2J\u202e${"x".repeat(100_000)}`
       const errors: ReadonlyArray<readonly [status: number, error: unknown]> = [

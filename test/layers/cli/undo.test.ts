@@ -53,7 +53,7 @@ const project = (plugin: string) =>
     return { file, first, second }
   })
 
-describe("where no controller runs, the versions on disk", () => {
+describe("without a controller, the versions on disk", () => {
   for (const [title, plugin] of [
     ["of sources that could not be fetched", withoutKey],
     ["of a hub that is not named", `replica({ downloadPath: "shown" })`]
@@ -81,7 +81,7 @@ describe("where no controller runs, the versions on disk", () => {
     )
   }
 
-  it.scopedLive("are released by hand where the configuration says so", () =>
+  it.scopedLive("are released by hand if the configuration says so", () =>
     Effect.gen(function* () {
       const { file, first, second } = yield* project(
         'content({ downloadPath: "shown", release: "by hand", sources: [] })'
@@ -107,7 +107,7 @@ describe("where no controller runs, the versions on disk", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.scoped("are not looked for in a folder that is named wrongly: it is said where", () =>
+  it.scoped("are not looked for in a folder that does not exist, which is named", () =>
     Effect.gen(function* () {
       const { file } = yield* project("content({ downloadPath: 1, sources: [] })")
       expect(String(yield* Effect.flip(says("versions", "--config", file)))).toContain(

@@ -31,7 +31,7 @@ const ofOthers = `const events = await version.table("calendar", "Events")
     return [...rows, ...others, ...events, ...given, ...taken].map(({ id, day }) => [id.length, typeof day])`
 
 describe("a table", { timeout: 60_000 }, () => {
-  it("of a source that is declared has the fields that are declared, and others as before", () => {
+  it("of a declared source has the declared fields", () => {
     const declaredToo = `const objects = await version.table("exhibits", "Objects")
     const titles: ReadonlyArray<string> = objects.map(({ title }) => title)
     const years: ReadonlyArray<number | undefined> = objects.map(({ year }) => year)
@@ -44,7 +44,7 @@ describe("a table", { timeout: 60_000 }, () => {
     expect(compileLoads(declared, { declaredToo, ofOthers, own })).toBe("")
   })
 
-  it("of a source that is declared has no other fields, and no other name", () => {
+  it("of a declared source has no other fields and no other name", () => {
     const field = `const objects = await version.table("exhibits", "Objects")
     return objects.map(({ titel }) => titel)`
     const name = `return await version.table("exhibits", "Objetcs")`
@@ -62,13 +62,13 @@ describe("a table", { timeout: 60_000 }, () => {
     )
   })
 
-  it("has records with an id where nothing is declared", () => {
+  it("has records with an id if nothing is declared", () => {
     expect(compileLoads("export {}\n", { ofOthers })).toBe("")
   })
 })
 
-describe("what stands beside the client", { timeout: 60_000 }, () => {
-  it("has the types of tables: a fake of `connect`, languages and periods", () => {
+describe("other modules of the client", { timeout: 60_000 }, () => {
+  it("have the types of tables: the fake, language() and current()", () => {
     const types = `export {}
 declare module "vitrine/client" {
   interface Content {

@@ -24,7 +24,7 @@ describe("a picture", () => {
     height: width / 2
   })
 
-  it("has its addresses by type, and the largest of the last type for all other browsers", () => {
+  it("has its addresses by type, and the largest of the last type as a fallback", () => {
     const sizes = [
       size("a-640.avif", "image/avif", 640),
       size("a-1920.avif", "image/avif", 1920),
@@ -48,19 +48,19 @@ describe("a picture", () => {
     })
   })
 
-  it.each([{}, { sizes: [] }])("without sizes is the file itself: %j", (sizes) => {
+  it.each([{}, { sizes: [] }])("is the file itself if it has no sizes: %j", (sizes) => {
     expect(pictureOf({ localPath: "media/a.svg", ...sizes }, url)).toEqual({
       src: "/versions/1/exhibits/media/a.svg",
       sources: []
     })
   })
 
-  it("of a path alone is that file", () => {
+  it("can be made from a path alone", () => {
     expect(pictureOf("media/a.svg", url)).toEqual({ src: "/versions/1/exhibits/media/a.svg", sources: [] })
   })
 })
 
-it("a file that has no path has no address either", () => {
+it("a file without a path has no address", () => {
   const manifest = {
     schemaVersion: 1,
     versionId: "1",

@@ -28,7 +28,7 @@ const makeSent = (answer: () => Promise<void> = async () => {}) => {
 }
 
 describe("an ack", () => {
-  it("is renewed at least as often as it says, however rarely a hidden page may look", async () => {
+  it("is renewed as often as it announces, although timers of hidden pages are slow", async () => {
     const start = Date.now()
     const times: Array<number> = []
     const { acks } = makeSent(async () => {
@@ -43,7 +43,7 @@ describe("an ack", () => {
     expect(times).toEqual([0, 59_990, 119_990])
   })
 
-  it("is sent at once when what it says has changed, and when it is to be renewed now", async () => {
+  it("is sent at once when its content changes or a renewal is requested", async () => {
     const { acks, screen, sent } = makeSent()
     await acks.send()
     await acks.send()
@@ -53,7 +53,7 @@ describe("an ack", () => {
     expect(sent).toEqual([shown, screen.now, screen.now])
   })
 
-  it("that is refused is not sent again at once, and it is known why, until one is taken", async () => {
+  it("that was refused is not repeated at once, and its reason is kept until one is accepted", async () => {
     const refused = new Error("HTTP 500")
     let isRefused = true
     const { acks, posted, sent } = makeSent(() => (isRefused ? Promise.reject(refused) : Promise.resolve()))
@@ -67,8 +67,8 @@ describe("an ack", () => {
   })
 })
 
-describe("a page that goes", () => {
-  it("says so once, while an ack is under way too, and sends no ack until it is back", async () => {
+describe("a page that is left", () => {
+  it("reports it once, also during an ack, and sends no ack until it is back", async () => {
     const answers: Array<() => void> = []
     const { acks, screen, sent } = makeSent(() => new Promise((resolve) => answers.push(resolve)))
     const sending = acks.send()
@@ -88,7 +88,7 @@ describe("a page that goes", () => {
     expect(sent).toEqual([shown, goodbye, shown])
   })
 
-  it("says nothing where it has shown nothing, and where nobody hears it", async () => {
+  it("reports nothing if it has shown nothing, or if there is no controller", async () => {
     const { acks, screen, sent } = makeSent(() => Promise.reject(new Error("no route")))
     screen.now = undefined
     await acks.send()

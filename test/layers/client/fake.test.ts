@@ -32,7 +32,7 @@ const open = (content: FakeContent = contentOf("Bell"), canSwap = () => true) =>
   return { ...controls, exhibit, shown }
 }
 
-describe("a page before a fake controller", () => {
+describe("a page with the fake controller", () => {
   it("shows the first version and each that is promoted, once `connect` has returned", async () => {
     const { exhibit, promote, settled, shown } = open()
     expect(exhibit.state).toEqual({ connection: "live", isCached: false })
@@ -43,7 +43,7 @@ describe("a page before a fake controller", () => {
     expect(exhibit.state.next).toBeUndefined()
   })
 
-  it("is settled when it is closed while it waits for its moment", async () => {
+  it("is settled when it is closed while canSwap defers a version", async () => {
     let isFree = true
     const { exhibit, promote, settled, shown } = open(contentOf("Bell"), () => isFree)
     await settled()
@@ -54,7 +54,7 @@ describe("a page before a fake controller", () => {
     expect(shown).toEqual(["00Z Bell"])
   })
 
-  it("stays at its version where the next one fails, with the reason, and where it is offline", async () => {
+  it("keeps its version if the next one fails or it is offline, and has the reason", async () => {
     const { exhibit, promote, setConnection, settled, shown } = open()
     await settled()
     await promote(contentOf("Broken"))
@@ -78,7 +78,7 @@ describe("a page before a fake controller", () => {
     expect(exhibit.state).toMatchObject({ connection: "polling", shown: "Globe", problem: undefined })
   })
 
-  it("waits until the page may change, tells its listeners, and is silent once it is closed", async () => {
+  it("waits for canSwap, calls its listeners, and calls none after close()", async () => {
     let isFree = false
     const { exhibit, promote, settled, shown } = open(contentOf("Bell"), () => isFree)
     await settled()
@@ -94,7 +94,7 @@ describe("a page before a fake controller", () => {
     expect(shown.map((text) => text.slice(4))).toEqual(["Bell", "Globe"])
   })
 
-  it("has tables that nobody else changes, addresses of files, and says what is not there", async () => {
+  it("has its own copies of tables, addresses of files, and names a missing table", async () => {
     const content = contentOf("Bell")
     const { connect, settled } = fake(content)
     const failures: Array<string> = []

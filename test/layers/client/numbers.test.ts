@@ -8,7 +8,7 @@ afterEach(() => {
 })
 
 it.each([Number.NaN, -1, 0, 99, "5000", null, {}])(
-  "what a page gives as a number is not %o: another is taken, with a warning",
+  "%o is an invalid number: the default is used, with a warning",
   (value) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
     expect(numberOf("pollEvery", value, 5000, 100)).toBe(5000)
@@ -16,7 +16,7 @@ it.each([Number.NaN, -1, 0, 99, "5000", null, {}])(
   }
 )
 
-it("numbers that a page gives are taken, for ever and no time at all too", () => {
+it("numeric options may be 0 and Infinity", () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
   expect(withNumbers({ load, keepBytes: 0, maxDefer: 0, pollEvery: Number.POSITIVE_INFINITY })).toEqual({
     load,

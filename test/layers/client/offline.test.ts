@@ -29,8 +29,8 @@ const save = (maxBytes: number, ...paths: ReadonlyArray<string>) =>
 
 afterEach(() => vi.unstubAllGlobals())
 
-describe("what is kept in the browser", () => {
-  it("is no more than keepBytes, whatever was compressed on the way and has no length, or another", async () => {
+describe("the cache in the browser", () => {
+  it("holds at most keepBytes, also of responses that were compressed", async () => {
     const answers = () => ({
       first: new Response(bytes(60)),
       second: new Response(bytes(60), { headers: { "Content-Length": "3" } })
@@ -44,7 +44,7 @@ describe("what is kept in the browser", () => {
     expect(kept.has(root)).toBe(true)
   })
 
-  it("counts what has not changed, too", async () => {
+  it("counts unchanged files too", async () => {
     const answers = {
       first: new Response(bytes(60), { headers: { ETag: '"1"' } }),
       second: new Response(bytes(60))
@@ -57,7 +57,7 @@ describe("what is kept in the browser", () => {
     expect(kept.has(root)).toBe(false)
   })
 
-  it("ends the load of a file that is too large", async () => {
+  it("stops loading a file that is too large", async () => {
     const cancel = vi.fn()
     stub({
       first: new Response(new ReadableStream({ cancel }), { headers: { "Content-Length": "1000" } })

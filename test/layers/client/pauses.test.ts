@@ -11,7 +11,7 @@ it("pauses grow to half a minute, each up to a fifth shorter or longer", () => {
 })
 
 it.each([2 ** 31, 30 * 86_400_000, Number.POSITIVE_INFINITY])(
-  "a pause of %d ms is as long as a timer goes, and does not end at once",
+  "a pause of %d ms is limited to the longest timer, and does not end at once",
   (ms) => {
     const pause = about(ms)
     expect(pause).toBeGreaterThan(1_500_000_000)

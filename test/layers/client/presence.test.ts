@@ -33,7 +33,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-it("says that a page draws while each frame that it asks for comes, and asks for one at each look", () => {
+it("reports that a page draws while each requested frame comes", () => {
   const presence = makePresence()
   for (let look = 0; look < 3; look++) {
     expect(presence()).toEqual({ visible: true, drawing: true })
@@ -43,7 +43,7 @@ it("says that a page draws while each frame that it asks for comes, and asks for
   expect(asked).toBe(3)
 })
 
-it("says that a page does not draw when a frame has not come for three seconds, until it comes", () => {
+it("reports that a page does not draw if a frame has not come within three seconds", () => {
   const presence = makePresence()
   presence()
   vi.advanceTimersByTime(2999)
@@ -57,7 +57,7 @@ it("says that a page does not draw when a frame has not come for three seconds, 
   expect(presence()).toEqual({ visible: true, drawing: true })
 })
 
-it("asks for no frame of a hidden page, and gives one that becomes visible its time", () => {
+it("requests no frame of a hidden page, and waits after it becomes visible", () => {
   const presence = makePresence()
   presence()
   visibilityState = "hidden"

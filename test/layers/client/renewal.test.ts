@@ -69,7 +69,7 @@ afterEach(() => {
 
 const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
 
-it("loads a page that nobody has touched for a minute, once its address answers", async () => {
+it("reloads a page without input for a minute, once its address responds", async () => {
   const { told } = opened(["a"])
   told("a")
   await pass(100)
@@ -94,7 +94,7 @@ it("loads a page that nobody has touched for a minute, once its address answers"
   expect(reload).toHaveBeenCalledTimes(1)
 })
 
-it("loads a page that nobody sees, after its part of half a minute", async () => {
+it("reloads a hidden page after a random delay of up to half a minute", async () => {
   const { told } = opened(["a"])
   visibilityState = "hidden"
   told("b")
@@ -104,7 +104,7 @@ it("loads a page that nobody sees, after its part of half a minute", async () =>
   expect(reload).toHaveBeenCalledTimes(1)
 })
 
-it("leaves a page alone while its screen must not change, but no longer than that may be", async () => {
+it("waits for canSwap, at most maxDefer", async () => {
   const { told } = opened(["a"], { canSwap: () => false, maxDefer: 120_000 })
   told("b")
   await pass(15 + 119)
@@ -113,7 +113,7 @@ it("leaves a page alone while its screen must not change, but no longer than tha
   expect(reload).toHaveBeenCalledTimes(1)
 })
 
-it("leaves the moment to a page that wants to know, and tells it once of each build", async () => {
+it("calls onNewPage once for each build instead of reloading", async () => {
   const reloads: Array<() => void> = []
   const { told } = opened(["a"], { onNewPage: (reload) => reloads.push(reload) })
   visibilityState = "hidden"
@@ -140,7 +140,7 @@ it("leaves the moment to a page that wants to know, and tells it once of each bu
   expect(reload).toHaveBeenCalledTimes(1)
 })
 
-it("loads a page once for a build that it does not become part of, and again for the next", async () => {
+it("reloads a page once for each build, even if the page stays the same", async () => {
   visibilityState = "hidden"
   opened(["a"]).told("b")
   await pass(60)
@@ -154,7 +154,7 @@ it("loads a page once for a build that it does not become part of, and again for
   expect(reload).toHaveBeenCalledTimes(2)
 })
 
-it("loads the newest build only, and none where the old one is back", async () => {
+it("loads only the newest build, and none if the old one is back", async () => {
   visibilityState = "hidden"
   const { told } = opened(["a"])
   told("b")
@@ -171,7 +171,7 @@ it("loads the newest build only, and none where the old one is back", async () =
   expect([...storage.values()]).toEqual(["c"])
 })
 
-it("takes the first build that it hears of for its own, where the server did not know it yet", async () => {
+it("takes the first announced build for its own if the server did not know the build at first", async () => {
   visibilityState = "hidden"
   const { told } = opened([""])
   told(null)
@@ -194,7 +194,7 @@ it.each([
   expect(reload).not.toHaveBeenCalled()
 })
 
-it("never loads a page that has no storage, whose end has come, or that is told of no build", async () => {
+it("never reloads a page without storage, that is being closed, or without an announced build", async () => {
   visibilityState = "hidden"
   const { close, told } = opened(["a"])
   told(null)

@@ -37,7 +37,7 @@ const makeScreen = (options: { readonly canSwap?: () => boolean; readonly maxDef
 const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * second)
 
 describe("a screen whose versions come faster than they load", () => {
-  it("shows one after ten seconds and the time that it takes, again and again, and the newest at the end", async () => {
+  it("shows a version at least every ten seconds and the time of a load, and the newest at the end", async () => {
     const { promote, shown } = makeScreen()
     for (let number = 1; number <= 60; number++) {
       promote(number)
@@ -51,7 +51,7 @@ describe("a screen whose versions come faster than they load", () => {
     expect(numbers.at(-1)).toBe(60)
   })
 
-  it("shows none from which somebody has gone back", async () => {
+  it("does not show a version that was rolled back", async () => {
     const { promote, shown } = makeScreen()
     promote(1)
     await wait(4)
@@ -65,7 +65,7 @@ describe("a screen whose versions come faster than they load", () => {
     expect(shown.map(([number]) => number)).toEqual([1, 0])
   })
 
-  it("waits until it is idle no longer than it may, however many come", async () => {
+  it("waits for canSwap at most maxDefer, however many versions come", async () => {
     const { promote, shown } = makeScreen({ canSwap: () => false, maxDefer: 60 * second })
     for (let number = 1; number <= 200; number++) {
       promote(number)

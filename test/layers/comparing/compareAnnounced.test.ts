@@ -13,7 +13,7 @@ import { fetch, follow, names, services } from "../../support/content.ts"
 
 const fetchLater = Effect.zipRight(TestClock.adjust("1 second"), fetch)
 
-it.scoped("a version is compared with the one announced before, after it was announced", () =>
+it.scoped("a version is compared with the previous one after it was announced", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const year = yield* Ref.make(1862)

@@ -123,7 +123,7 @@ const few = { fastCheck: { numRuns: 40 } }
 
 describe("the difference of two tables", () => {
   it.effect.prop(
-    "makes the new one of the old one",
+    "turns the old one into the new one",
     [records, records],
     ([old, recent]) =>
       Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("the difference of two tables", () => {
   )
 
   it.effect.prop(
-    "is the same where they are as Vitrine saves them",
+    "is the same if they are in the form that Vitrine saves",
     [records, records],
     ([old, recent]) =>
       Effect.gen(function* () {
@@ -145,7 +145,7 @@ describe("the difference of two tables", () => {
   )
 
   it.effect.prop(
-    "is the same of tables of many parts, whatever comes in between",
+    "is the same for tables that are read in many parts",
     [manyRecords],
     ([[old, recent]]) =>
       Effect.gen(function* () {
@@ -157,7 +157,7 @@ describe("the difference of two tables", () => {
   )
 
   it.effect.prop(
-    "is empty of one with itself, whatever the order of records and fields",
+    "is empty for the same table in another order of records and fields",
     [records],
     ([old]) =>
       Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("the difference of two tables", () => {
     few
   )
 
-  it.effect("passes over what is equal in both, without parsing it", () =>
+  it.effect("skips equal parts without parsing them", () =>
     Effect.gen(function* () {
       const text = (year: number) =>
         saved(
@@ -189,7 +189,7 @@ describe("the difference of two tables", () => {
     })
   )
 
-  it.effect("does not see the links of attachments, and sees their files", () =>
+  it.effect("ignores the links of attachments, and compares their files", () =>
     Effect.gen(function* () {
       const record = (url: string, localPath: string) => ({
         id: "rec1",
@@ -207,7 +207,7 @@ describe("the difference of two tables", () => {
 })
 
 describe("a table", () => {
-  it.effect("is records with ids of their own, or keys and values", () =>
+  it.effect("has records with unique ids, or keys and values", () =>
     Effect.gen(function* () {
       for (const text of ["", "{", "1", "null", "[1]", '[{"id":"a"},{"id":"a"}]', "[\n  {\n"]) {
         for (const read of [savedTables, parsedTables]) {
@@ -224,7 +224,7 @@ describe("a table", () => {
     })
   )
 
-  it.effect("of another form than that of Vitrine is parsed up to 16 MiB", () =>
+  it.effect("in another form than that of Vitrine is parsed up to 16 MiB", () =>
     Effect.gen(function* () {
       const text = (length: number) => JSON.stringify([{ id: "a", text: "x".repeat(length) }])
       expect(yield* Effect.flip(changesIn(parsedTables, text(16 * 1024 * 1024)))).toBeInstanceOf(NoTable)
@@ -244,7 +244,7 @@ describe("records that are identified by other fields than their id", () => {
   const before = [record(1, "a", "de", "Glocke"), record(2, "a", "en", "Bell"), record(3, "b", "en", "Lamp")]
   const after = [record(7, "b", "en", "Lamp"), record(8, "a", "de", "Glocke"), record(9, "a", "en", "Bells")]
 
-  it.effect("are found again by these", () =>
+  it.effect("are matched by these", () =>
     Effect.gen(function* () {
       for (const changes of [
         yield* changesIn(savedTables, saved(before), saved(after), key),
@@ -259,7 +259,7 @@ describe("records that are identified by other fields than their id", () => {
     })
   )
 
-  it.effect("are compared as files where one has no such field", () =>
+  it.effect("are compared as files if one lacks these fields", () =>
     Effect.gen(function* () {
       const changes = changesIn(parsedTables, JSON.stringify(before), JSON.stringify([{ id: 1 }]), key)
       expect(yield* Effect.flip(changes)).toBeInstanceOf(NoTable)

@@ -136,7 +136,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is that of the latest version and the one before, of two that are named, or of what waits", () =>
+  it.scoped("compares the latest two versions, two named ones, or the waiting with the active one", () =>
     Effect.gen(function* () {
       yield* registered
       const store = yield* VersionStore
@@ -152,7 +152,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("names what is not there", () =>
+  it.scoped("names a version that does not exist", () =>
     Effect.gen(function* () {
       yield* registered
       const problem = (fields?: object) =>
@@ -164,7 +164,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is listed in part where much has changed, and counted in whole", () =>
+  it.scoped("lists a part of many changes, and counts all", () =>
     Effect.gen(function* () {
       yield* registered
       const records = (field: object) =>
@@ -196,7 +196,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("sees files that are called as members of objects are", () =>
+  it.scoped("finds files with the names of members of objects", () =>
     Effect.gen(function* () {
       yield* registered
       yield* version({ "same.json": [bell] })
@@ -205,7 +205,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is one of records in a table of more than 16 MiB, as Vitrine saves it", () =>
+  it.scoped("compares the records of a table of more than 16 MiB, as Vitrine saves it", () =>
     Effect.gen(function* () {
       yield* registered
       const rows = Array.from({ length: 20_000 }, (_, index) => ({
@@ -235,7 +235,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is one of files where they are no tables, and reads no others", () =>
+  it.scoped("compares files that are not tables, and reads no others", () =>
     Effect.gen(function* () {
       yield* registered
       const fs = yield* FileSystem.FileSystem

@@ -89,7 +89,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("names the plugin whose setup throws, dies or is none, or says nothing itself", () =>
+  it.effect("names the plugin whose setup throws, dies, is missing or fails without a message", () =>
     Effect.gen(function* () {
       const setups: ReadonlyArray<readonly [Plugin["setup"], string]> = [
         [
@@ -108,7 +108,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("goes on when making ready fails or dies", () =>
+  it.effect("continues if making ready fails or dies", () =>
     Effect.gen(function* () {
       const { next, plugin } = yield* makeDiary
       const running = yield* Effect.fork(
@@ -148,7 +148,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("asks for effect 3 where a plugin is made with another version", () =>
+  it.effect("asks for effect 3 if a plugin is made with another version", () =>
     Effect.gen(function* () {
       const { lines, plugin } = yield* makeDiary
       // As Effect 4 marks its own.
@@ -169,7 +169,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("carries one command out in task mode, and ends", () =>
+  it.effect("executes one command in task mode, and ends", () =>
     Effect.gen(function* () {
       const { lines, plugin } = yield* makeDiary
       const answering: Plugin = {

@@ -51,7 +51,7 @@ describe("the type of the services of a configuration", () => {
 })
 
 describe("the services of a configuration", () => {
-  it.scoped("have every event of a whole controller published on its own bus", () =>
+  it.scoped("receive every event of the controller", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -74,7 +74,7 @@ describe("the services of a configuration", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("may build on those in memory", () =>
+  it.effect("can use those in memory", () =>
     Effect.gen(function* () {
       const renamed = Layer.effect(
         EventBus,

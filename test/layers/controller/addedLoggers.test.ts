@@ -12,7 +12,7 @@ import { memoryServices } from "../../support/transport.ts"
 const environment = Layer.mergeAll(memoryServices("task"), NodeContext.layer, HttpClientNode.layer)
 
 describe("a logger that a plugin adds", () => {
-  it.effect("has what fibers log that were forked before, until the plugin ends", () =>
+  it.effect("receives logs of fibers that were forked before, until the plugin ends", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const added = yield* Deferred.make<void>()

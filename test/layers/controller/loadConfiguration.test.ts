@@ -76,44 +76,42 @@ describe("loadConfiguration", () => {
     )
   }
 
-  scenario(
-    "gives what it imports its packages and the files beside it, wherever it is loaded from",
-    (write) =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const file = yield* write(
-          "vitrine.config.ts",
-          'import { name } from "./steps/name.ts"\nexport default { plugins: [{ ...PLUGIN, name }] }'.replace(
-            "PLUGIN",
-            plugin
-          )
+  scenario("resolves its imports beside the file, from any working directory", (write) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* write(
+        "vitrine.config.ts",
+        'import { name } from "./steps/name.ts"\nexport default { plugins: [{ ...PLUGIN, name }] }'.replace(
+          "PLUGIN",
+          plugin
         )
-        const folder = dirname(file)
-        yield* fs.makeDirectory(`${folder}/steps`)
-        yield* fs.makeDirectory(`${folder}/node_modules/upper`, { recursive: true })
-        yield* write("node_modules/upper/package.json", '{ "name": "upper", "main": "index.js" }')
-        yield* write("node_modules/upper/index.js", "module.exports = (text) => text.toUpperCase()")
-        yield* write("steps/name.txt", "from a file")
-        yield* write(
-          "steps/name.ts",
-          `import { readFileSync } from "node:fs"
+      )
+      const folder = dirname(file)
+      yield* fs.makeDirectory(`${folder}/steps`)
+      yield* fs.makeDirectory(`${folder}/node_modules/upper`, { recursive: true })
+      yield* write("node_modules/upper/package.json", '{ "name": "upper", "main": "index.js" }')
+      yield* write("node_modules/upper/index.js", "module.exports = (text) => text.toUpperCase()")
+      yield* write("steps/name.txt", "from a file")
+      yield* write(
+        "steps/name.ts",
+        `import { readFileSync } from "node:fs"
 import upper from "upper"
 export const name: string = upper(readFileSync(new URL("./name.txt", import.meta.url), "utf8"))`
-        )
-        expect((yield* load(relative(process.cwd(), file))).plugins.map(({ name }) => name)).toEqual([
-          "FROM A FILE"
-        ])
-      })
+      )
+      expect((yield* load(relative(process.cwd(), file))).plugins.map(({ name }) => name)).toEqual([
+        "FROM A FILE"
+      ])
+    })
   )
 
-  scenario("names a file that is not there", (write) =>
+  scenario("names a missing file", (write) =>
     Effect.gen(function* () {
       const file = yield* write("other.ts", "")
       expect(yield* failureOf(`${file}x`)).toBe(`${file}x: there is no such file.`)
     })
   )
 
-  scenario("says how to name a file where a folder was named", (write) =>
+  scenario("asks for a file if a folder is given", (write) =>
     Effect.gen(function* () {
       const folder = dirname(yield* write("other.ts", ""))
       expect(yield* failureOf(folder)).toBe(
@@ -122,7 +120,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  it.effect("says which names it looked for", () =>
+  it.effect("lists the names that it looked for", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(locateConfiguration(undefined))
       expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
@@ -140,7 +138,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  scenario("passes on what the file itself throws", (write) =>
+  scenario("reports what the file throws", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", "throw new Error('TABLE_API_KEY is not set')")
       expect(yield* failureOf(file)).toBe(`${file}: it could not be loaded. TABLE_API_KEY is not set`)
@@ -163,14 +161,14 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     }
   }
 
-  scenario("does not know how to install other packages", (write) =>
+  scenario("gives no advice for other packages", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", 'import "effective"')
       expect(yield* failureOf(file)).not.toContain("npm install")
     })
   )
 
-  scenario("says what is wrong with the export", (write) =>
+  scenario("reports a wrong export", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", "export default { plugin: [], plugins: [{}, 7] }")
       const message = yield* failureOf(file)
@@ -183,7 +181,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  scenario("says what services have to be", (write) =>
+  scenario("explains what services have to be", (write) =>
     Effect.gen(function* () {
       const file = yield* write(
         "vitrine.config.mjs",
@@ -213,7 +211,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("calls a machine without an id as its host is called, and expects no screens or players", () =>
+  it.scoped("uses the name of the host without an id, and expects no screens or players", () =>
     Effect.gen(function* () {
       const id = nodeIdOf(hostname())
       const labelled = yield* load(
@@ -230,7 +228,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
   const anId = 'expected a consumerId, which is one plain file name, such as "screen-1"'
   for (const [title, members, mistakes] of [
     [
-      "says which member of the machine is no plain line",
+      "names the invalid member of the machine",
       { node: { id: "", label: "two\nlines", role: "r".repeat(65), name: "hall" } },
       [
         'node.name: there is no such key; known are: "id", "label", "role"',
@@ -240,7 +238,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       ]
     ],
     [
-      "says which screen is none",
+      "names invalid screens",
       { screens: [{ id: "../left", label: 7 }, "right", { label: "Right" }, { id: "left", width: 1080 }] },
       [
         `screens[0].id: ${anId}, got "../left"`,
@@ -251,17 +249,17 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       ]
     ],
     [
-      "says which id two screens have",
+      "names an id that two screens have",
       { screens: [{ id: "left" }, { id: "right" }, { id: "LEFT" }] },
       ['screens[2].id: another screen has the id "LEFT" too, or one that is the same file']
     ],
     [
-      "says how many screens there can be",
+      "limits the number of screens",
       { screens: Array.from({ length: 257 }, (_, index) => ({ id: `screen-${index}` })) },
       ["screens: expected at most 256 screens"]
     ],
     [
-      "says which player is none",
+      "names invalid players",
       {
         players: [{ id: "hall\n3", label: 7 }, "hall-4", { label: "Hall 5" }, { id: "hall-6", screens: [] }]
       },
@@ -274,17 +272,17 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       ]
     ],
     [
-      "says which id two players have",
+      "names an id that two players have",
       { players: [{ id: "hall-3" }, { id: "hall-4" }, { id: "hall-3", label: "Hall 3" }] },
       ['players[2].id: another player has the id "hall-3" too']
     ],
     [
-      "says how many players there can be",
+      "limits the number of players",
       { players: Array.from({ length: 1025 }, (_, index) => ({ id: `player-${index}` })) },
       ["players: expected at most 1024 players"]
     ],
     [
-      "says what is wrong with alerts, and shows no secret",
+      "names invalid members of alerts, and shows no secret",
       { alerts: { url: "ftp://very-secret", headers: { "a b": "x", key: "\n" }, after: "soon", to: "x" } },
       [
         'alerts.to: there is no such key; known are: "url", "headers", "after"',
@@ -296,14 +294,14 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     ],
     ["says that alerts need an address", { alerts: {} }, ["alerts.url: is required"]],
     [
-      "says what alerts are",
+      "explains what alerts are",
       { alerts: "https://chat.example" },
       [
         'alerts: expected an object, such as { url: "https://chat.example/hooks/…" }, got "https://chat.example"'
       ]
     ],
     [
-      "says what a machine, screens and players are",
+      "explains what a machine, screens and players are",
       { node: "hall", screens: "left", players: "hall-3" },
       [
         'node: expected an object, such as { id: "hall-3" }, got "hall"',
@@ -320,14 +318,14 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     )
   }
 
-  scenario("says what an empty default export should be", (write) =>
+  scenario("explains what an empty default export should be", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", "export default null")
       expect(yield* failureOf(file)).toContain("expected an object, got null")
     })
   )
 
-  scenario("says that the default export is missing", (write) =>
+  scenario("reports a missing default export", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", "export const config = {}")
       expect(yield* failureOf(file)).toContain("export default defineConfig(")

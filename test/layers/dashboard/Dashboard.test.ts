@@ -80,7 +80,7 @@ describe("GET /healthz", () => {
     }).pipe(over())
   )
 
-  it.effect("goes by the rules of the options, which others find in the state", () =>
+  it.effect("follows the options, which are in the state too", () =>
     Effect.gen(function* () {
       const failure = { timestamp: epoch, error: { name: "E", message: "no network" } }
       yield* dashboard.setContent({ ...fine, lastFetch: failure, failingSince: epoch })
@@ -101,8 +101,8 @@ describe("GET /healthz", () => {
   )
 })
 
-describe("what can be read", () => {
-  it.effect("is a page with its files, metrics, the state and the status", () =>
+describe("the routes for reading", () => {
+  it.effect("are a page with its files, the metrics, the state and the status", () =>
     Effect.gen(function* () {
       const types = yield* Effect.forEach(
         ["/", "/dashboard.css", "/dashboard.js", "/newsreader.woff2", "/metrics", "/state", "/status"],
@@ -133,7 +133,7 @@ describe("what can be read", () => {
     }).pipe(over())
   )
 
-  it.effect("has the players of a hub in its metrics", () =>
+  it.effect("have the players of a hub in the metrics", () =>
     Effect.gen(function* () {
       const { updateSlice } = yield* ControllerState
       const idle = { url: "", maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
@@ -151,7 +151,7 @@ describe("what can be read", () => {
     }).pipe(over())
   )
 
-  it.effect("is every file that lies beside the page, or is imported by one", () =>
+  it.effect("have every file beside the page, and every import", () =>
     Effect.gen(function* () {
       const files = readdirSync(new URL("../../../src/layers/dashboard/page", import.meta.url))
       const { body } = yield* dashboard.get("/dashboard.css")
@@ -164,7 +164,7 @@ describe("what can be read", () => {
     }).pipe(over())
   )
 
-  it.effect("has the machine and the version of Vitrine as labels of a metric", () =>
+  it.effect("have the machine and the version of Vitrine as labels of a metric", () =>
     Effect.gen(function* () {
       const { body } = yield* dashboard.get("/metrics")
       const version = JSON.parse(read("package.json")).version
@@ -172,7 +172,7 @@ describe("what can be read", () => {
     }).pipe(over())
   )
 
-  it.effect("is nothing else", () =>
+  it.effect("are no others", () =>
     Effect.gen(function* () {
       expect(yield* dashboard.get("/index.html")).toMatchObject({
         status: 404,
@@ -186,7 +186,7 @@ describe("what can be read", () => {
 })
 
 describe("the event stream", () => {
-  it.effect("begins with everything, and goes on with what has changed", () =>
+  it.effect("begins with everything, and continues with changes", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       yield* publish("content:fetch:start", { timestamp: epoch })
@@ -206,7 +206,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("sends the time alone while nothing else changes", () =>
+  it.effect("sends only the time while nothing changes", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { received } = yield* dashboard.openEvents
@@ -238,7 +238,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("has the page of a content, to look at what waits", () =>
+  it.effect("has the page of a content, to preview a waiting version", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { updateSlice } = yield* ControllerState
@@ -260,7 +260,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("has no players where no reports are taken", () =>
+  it.effect("has no players if no reports are accepted", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { received } = yield* dashboard.openEvents
@@ -268,7 +268,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("is small, whatever a thousand players report", () =>
+  it.effect("is small with a thousand players", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { updateSlice } = yield* ControllerState
@@ -296,7 +296,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("looks now and then for what nothing tells of, and has versions where there is a command", () =>
+  it.effect("polls what has no events, and has versions if there is a command for them", () =>
     Effect.gen(function* () {
       let asked = 0
       yield* dashboard.setContent(fine)
@@ -344,7 +344,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("reads nothing more for a page that opens beside another, or is one too many", () =>
+  it.effect("reads nothing again for a further page, or one that is refused", () =>
     Effect.gen(function* () {
       let asked = 0
       yield* dashboard.setContent(fine)
@@ -361,7 +361,7 @@ describe("the event stream", () => {
     }).pipe(over({ maxClients: 2 }))
   )
 
-  it.effect("is 503 where as many pages are open as may be", () =>
+  it.effect("is 503 if maxClients pages are open", () =>
     Effect.gen(function* () {
       yield* dashboard.openEvents
       expect(yield* dashboard.get("/events")).toMatchObject({
@@ -373,7 +373,7 @@ describe("the event stream", () => {
 })
 
 describe("the dashboard", () => {
-  it.effect("opens nothing in task mode, but knows mistakes in its options", () =>
+  it.effect("opens nothing in task mode, but reports mistakes in its options", () =>
     Effect.gen(function* () {
       const { address } = yield* Dashboard
       expect(Option.isNone(address)).toBe(true)
@@ -387,7 +387,7 @@ describe("the dashboard", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer({}, "task")))
   )
 
-  it.effect("is in the status, and the log that it shows begins with it", () =>
+  it.effect("is in the status, and its log begins with its start", () =>
     Effect.gen(function* () {
       const port = yield* dashboard.port
       const { status } = yield* ControllerState
@@ -402,7 +402,7 @@ describe("the dashboard", () => {
     }).pipe(over())
   )
 
-  it.effect("says that a port is in use", () =>
+  it.effect("reports that its port is in use", () =>
     Effect.gen(function* () {
       const port = yield* dashboard.port
       const error = yield* Effect.flip(DashboardLayer.make({ port }))

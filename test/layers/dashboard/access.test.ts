@@ -54,9 +54,11 @@ describe("reading", () => {
     "",
     "[",
     undefined
-  ])("is not by the name %s, which may lead here", (host) => expect(read({ host })).toBe("HostNotAllowed"))
+  ])("is refused by the name %s, which may lead here", (host) =>
+    expect(read({ host })).toBe("HostNotAllowed")
+  )
 
-  it("is by a name of the options", () =>
+  it("is allowed by a name of the options", () =>
     expect(read({ host: "desk.museum:8720" }, { allowedHosts: ["desk.museum"] })).toBeUndefined())
 })
 
@@ -95,20 +97,20 @@ describe("acting", () => {
     ["a page of another port", { origin: "http://127.0.0.1:8730" }],
     ["a page without an origin", { origin: "null" }],
     ["a page that names none", { "sec-fetch-site": "cross-site" }]
-  ])("is not to %s, with the token or without", (_, headers) => {
+  ])("is refused to %s, with or without the token", (_, headers) => {
     expect(act(headers)).toBe("OriginNotAllowed")
     expect(act({ ...headers, authorization: `Bearer ${secret}` }, { token })).toBe("OriginNotAllowed")
   })
 
-  it("is not to a page whose name leads here, though the request is of its own origin", () =>
+  it("is not allowed to a page that has rebound its name, although the request has its own origin", () =>
     expect(act({ host: "evil.example:8720", origin: "http://evil.example:8720" })).toBe("HostNotAllowed"))
 
-  it("takes what no form can send", () => {
+  it("requires what no form can send", () => {
     expect(act({ "content-type": "text/plain" })).toBe("JsonRequired")
     expect(act({ "content-type": undefined })).toBe("JsonRequired")
   })
 
-  it("takes the token, if there is one, in a header only", () => {
+  it("requires the token, if there is one, in a header", () => {
     expect(act({}, { token })).toBe("TokenRequired")
     expect(act({ authorization: "Bearer another" }, { token })).toBe("TokenRequired")
     expect(act({ authorization: `Bearer ${secret}` }, { token })).toBeUndefined()
@@ -127,7 +129,7 @@ describe("acting", () => {
   })
 
   it.each(["0.0.0.0", "::", "192.168.0.5", "desk.museum"])(
-    "is off across the network (%s) without a token",
+    "is off on the network (%s) without a token",
     (host) => {
       expect(act({}, { host })).toBe("CommandNotAllowed")
       expect(act({}, { host, token })).toBe("TokenRequired")
@@ -149,7 +151,7 @@ describe("over a socket", () => {
     return () => count
   })
 
-  it.effect("an action that is refused is not carried out", () =>
+  it.effect("a refused action is not executed", () =>
     Effect.gen(function* () {
       const count = yield* counted
       const refused = [
@@ -173,7 +175,7 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer({ token: secret })))
   )
 
-  it.effect("only hold, release, rollback and resume can be asked for, with GET nothing", () =>
+  it.effect("only hold, release, rollback and resume are accepted, and none with GET", () =>
     Effect.gen(function* () {
       yield* register("content.fetch", Effect.die("must not run"))
       expect((yield* dashboard.act({ type: "content.fetch" })).status).toBe(403)
@@ -185,7 +187,7 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
-  it.effect("who acts is said by the request, cut and cleaned, and from where by the dashboard", () =>
+  it.effect("the request names who acts, cut and cleaned, and the dashboard adds the address", () =>
     Effect.gen(function* () {
       const { register } = yield* CommandBus
       yield* register({
@@ -206,7 +208,7 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
-  it.effect("the event stream is not opened for other pages, and nothing is read for it", () =>
+  it.effect("the event stream is refused to other pages without reading anything", () =>
     Effect.gen(function* () {
       let asked = 0
       yield* dashboard.setContent({ versionId: "19700101T000000Z", sources: {} })
@@ -231,7 +233,7 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
-  it.effect("what can be read is not to be framed or read by other pages", () =>
+  it.effect("responses cannot be framed or read by other pages", () =>
     Effect.gen(function* () {
       for (const target of [
         "/",

@@ -31,7 +31,7 @@ const source = (second: number, records: number, sourceId = "exhibits") =>
 const historyOf = (...events: ReadonlyArray<BusEvent>) => events.reduce(FetchHistory.advance, [])
 
 describe("the history of fetches", () => {
-  it("has what runs, and what became of it", () => {
+  it("has running fetches and their outcomes", () => {
     expect(historyOf(begun(0))).toEqual([
       { content: "content", startedAt: at(0), times: 1, outcome: "running", sources: [] }
     ])
@@ -50,12 +50,12 @@ describe("the history of fetches", () => {
     ])
   })
 
-  it("has several violations on one line, without a sign of what cannot be shown", () =>
+  it("has several violations on one line, without control characters", () =>
     expect(historyOf(begun(0), failed(1, '"title" is missing\r\n"price" is no number\n'))).toMatchObject([
       { error: '"title" is missing; "price" is no number' }
     ]))
 
-  it("says what a source had before, fetched or not in between", () => {
+  it("has the previous number of records of a source", () => {
     const history = historyOf(
       ...[begun(0), source(1, 3), done(2, { changed: true })],
       ...[begun(3), source(4, 7, "other"), done(5, { changed: true, versionId: version(3) })],
@@ -68,7 +68,7 @@ describe("the history of fetches", () => {
     ])
   })
 
-  it("counts fetches that come to the same, until one does not", () => {
+  it("counts consecutive fetches with the same outcome", () => {
     const history = historyOf(
       ...[begun(0), done(1, { changed: true })],
       ...[begun(10), done(11), begun(20), done(21), begun(30), done(31)],
@@ -87,7 +87,7 @@ describe("the history of fetches", () => {
     expect(history[3]).toMatchObject({ error: "no disk", durationMs: 1000 })
   })
 
-  it("tells a new version that waits from one that has waited before", () => {
+  it("distinguishes a new waiting version from an earlier one", () => {
     const held = (waiting: string) => ({ held: { since: at(0), waiting } })
     const history = historyOf(
       ...[begun(0), done(1, { changed: true })],
@@ -108,7 +108,7 @@ describe("the history of fetches", () => {
     ])
   })
 
-  it("goes on where events were missed", () => {
+  it("continues after missed events", () => {
     expect(historyOf(done(1, { changed: true }), begun(10), begun(20))).toMatchObject([
       { outcome: "promoted", startedAt: at(1) },
       { outcome: "unknown", startedAt: at(10) },
@@ -117,7 +117,7 @@ describe("the history of fetches", () => {
     expect(historyOf(source(1, 3))).toEqual([])
   })
 
-  it("is not changed by other events, or by some that only look like its own", () => {
+  it("ignores other events and malformed ones", () => {
     const history = historyOf(begun(0), done(1))
     for (const other of [
       event("content:version:promoted", { versionId: "v" }),
@@ -131,7 +131,7 @@ describe("the history of fetches", () => {
   })
 
   it.prop(
-    "stays bounded, whatever comes",
+    "stays limited for any events",
     [
       FastCheck.array(
         FastCheck.oneof(

@@ -44,7 +44,7 @@ describe("the tail of the log", () => {
     })
   )
 
-  it.effect("keeps the last lines, and of each the beginning", () =>
+  it.effect("keeps the last lines, and the beginning of each", () =>
     Effect.gen(function* () {
       const { lines } = yield* tailOf(
         Effect.forEach(
@@ -61,7 +61,7 @@ describe("the tail of the log", () => {
     })
   )
 
-  it.effect("shows no control characters, and no folders of this machine", () =>
+  it.effect("contains no control characters and no folders of this machine", () =>
     Effect.gen(function* () {
       const { lines } = yield* tailOf(
         Effect.logInfo("\u001b[31mred\u202e cannot write /home/museum/exhibit/downloads/manifest.json")

@@ -35,7 +35,7 @@ describe.each([
     ["ink", "muted", "ok", "warn", "held", "error"].map((text) => [text, ground] as const)
   )
 
-  it("are told apart as text on all grounds", () => {
+  it("have enough contrast on all backgrounds", () => {
     const weak = pairs
       .map(([text, ground]) => ({
         text,
@@ -48,7 +48,7 @@ describe.each([
 })
 
 describe("the page", () => {
-  it("moves nothing", () => expect(css).not.toMatch(/animation|transition|@keyframes/))
+  it("has no animations", () => expect(css).not.toMatch(/animation|transition|@keyframes/))
 
-  it("loads nothing from elsewhere", () => expect(css).not.toMatch(/url\("(?!\w+\.woff2")/))
+  it("loads nothing from other servers", () => expect(css).not.toMatch(/url\("(?!\w+\.woff2")/))
 })

@@ -20,13 +20,13 @@ describe("problems as metrics", () => {
     expect(linesOf()).toEqual([])
   })
 
-  it("are counted where the labels are the same: a sample must not be there twice", () => {
+  it("are counted if their labels are the same, because samples must be unique", () => {
     expect(linesOf(odd, { ...odd, text: "Another table is empty." })).toEqual([
       'vitrine_problem{code="source:warning",severity="warning",subject=""} 2'
     ])
   })
 
-  it("are cut and cleaned where somebody else has named the subject", () => {
+  it("have a cut and cleaned subject if another program has sent it", () => {
     const [line = ""] = linesOf({ ...closed, subject: `\u202e"\n${"x".repeat(5000)}` })
     expect(line.length).toBeLessThan(300)
     expect(line).toMatch(

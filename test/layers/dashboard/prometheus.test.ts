@@ -23,7 +23,7 @@ describe("metrics as text", () => {
     })
   )
 
-  it.effect("are of the type that each is, with all parts of those that have some", () =>
+  it.effect("have their types, and all series of histograms and summaries", () =>
     Effect.gen(function* () {
       const prefix = "test_types"
       yield* Metric.incrementBy(
@@ -68,7 +68,7 @@ describe("metrics as text", () => {
     })
   )
 
-  it.effect("have one type for a name, and say what is left out", () =>
+  it.effect("have one type for each name, and a comment about what is left out", () =>
     Effect.gen(function* () {
       yield* Metric.increment(Metric.counter("test clash", { incremental: true }))
       yield* Metric.set(Metric.gauge("test clash"), 1)
@@ -81,7 +81,7 @@ describe("metrics as text", () => {
     })
   )
 
-  it.effect("write what is no number as Prometheus does", () =>
+  it.effect("write NaN and infinity as Prometheus does", () =>
     Effect.gen(function* () {
       for (const [name, value] of Object.entries({ a: Number.NaN, b: Infinity, c: -Infinity, d: 1e21 })) {
         yield* Metric.set(Metric.gauge(`test_numbers_${name}`), value)
@@ -92,7 +92,7 @@ describe("metrics as text", () => {
   )
 
   it.effect.prop(
-    "keep to the grammar, whatever names, labels and descriptions are",
+    "follow the grammar for any names, labels and descriptions",
     [
       FastCheck.record({
         name: FastCheck.string({ unit: "binary" }),

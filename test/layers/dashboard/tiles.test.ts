@@ -58,14 +58,14 @@ const problem = (code: string, severity: "error" | "warning", text: string, subj
 })
 
 describe("the tile of a screen", () => {
-  it("has its name, its word, since when, and its colour", () => {
+  it("has its name, its state since when, and its colour", () => {
     expect(screenTiles([screen()])).toEqual({
       shown: [{ name: "Left wall", word: "showing", tone: "ok", since: at }],
       words: { showing: 1 }
     })
   })
 
-  it("says which version it shows where that is not the active one, and what it cannot show", () => {
+  it("has its version if that is not the active one, and its problem", () => {
     const { shown } = screenTiles([
       screen({
         word: "problem",
@@ -79,14 +79,14 @@ describe("the tile of a screen", () => {
     ])
   })
 
-  it("is grey where nobody expects the screen that is away", () => {
+  it("is grey if an unexpected screen is away", () => {
     const { shown } = screenTiles([screen({ isExpected: false, word: "silent" })])
     expect(shown).toMatchObject([{ word: "silent", tone: "neutral" }])
   })
 })
 
 describe("the tile of a player", () => {
-  it("counts its screens, and names those that do not show what they should", () => {
+  it("counts its screens, and names those with a problem", () => {
     const screens = [
       { id: "one", label: "North", word: "hidden" },
       { id: "two", word: "closed" },
@@ -112,7 +112,7 @@ describe("the tile of a player", () => {
     })
   })
 
-  it("says what the player says first of itself, but not when it is silent", () => {
+  it("has the first problem that the player reports, but not when it is silent", () => {
     const problems = [problem("disk:full", "error", "no space is left"), problem("b", "warning", "more")]
     const unwell = {
       problems,
@@ -122,7 +122,7 @@ describe("the tile of a player", () => {
     expect(tileOf({ word: "silent", ...unwell })).not.toHaveProperty("text")
   })
 
-  it("says that there are two of it", () => {
+  it("reports that two machines have its id", () => {
     const text = "Player Hall 3 is two machines"
     expect(tileOf({ word: "problem", problems: [problem("player:duplicate", "error", text)] })).toMatchObject(
       {
@@ -131,7 +131,7 @@ describe("the tile of a player", () => {
     )
   })
 
-  it("says how much is copied, and what it has until then", () => {
+  it("has the percentage of a copy, and the version that is shown meanwhile", () => {
     const copying = { ...report, versionId: older, copiedPercent: 42.6 }
     expect(tileOf({ word: "copying", said: copying })).toMatchObject({
       tone: "held",
@@ -140,7 +140,7 @@ describe("the tile of a player", () => {
     })
   })
 
-  it("of one that was never seen has no screens", () => {
+  it("has no screens if the player was never seen", () => {
     const { said: _, ...unseen } = player({ word: "never seen" })
     expect(playerTiles([unseen], active).shown).toEqual([
       { name: "Hall 3", word: "never seen", tone: "neutral" }
@@ -148,8 +148,8 @@ describe("the tile of a player", () => {
   })
 })
 
-describe("tiles without number", () => {
-  it("are counted by their words, and only the worst are shown", () => {
+describe("many tiles", () => {
+  it("are counted by state, and only the worst are shown", () => {
     const [silent, well] = [player({ word: "silent" }), player()]
     const { shown, words } = playerTiles([silent, ...Array.from({ length: 999 }, () => well)], active)
     expect(shown).toHaveLength(maxTiles)
@@ -157,7 +157,7 @@ describe("tiles without number", () => {
     expect(words).toEqual({ silent: 1, "up to date": 999 })
   })
 
-  it("name so many screens of a player", () => {
+  it("name a limited number of screens of a player", () => {
     const screens = Array.from({ length: 300 }, (_, index) => ({ id: String(index), word: "closed" }))
     expect(tileOf({ said: { ...report, screens } })?.screens).toMatchObject({ count: 300 })
     expect(tileOf({ said: { ...report, screens } })?.screens?.unwell).toHaveLength(maxUnwell)

@@ -26,11 +26,11 @@ const refusalOf = (changes: object): string | undefined =>
   })
 
 describe("a report", () => {
-  it("stays as it is where nothing is wrong with it", () => {
+  it("stays unchanged if nothing is wrong", () => {
     expect(cleanReport(report())).toEqual(Either.right(report()))
   })
 
-  it("is cut where it is long", () => {
+  it("is cut if it is long", () => {
     const long = "x".repeat(5000)
     const cleaned = Either.getOrThrow(
       cleanReport({
@@ -53,7 +53,7 @@ describe("a report", () => {
     expect(cleaned.warnings.at(-1)).toMatch(/^999 /)
   })
 
-  it("is made printable, and markup is text", () => {
+  it("is made printable, and markup stays text", () => {
     const cleaned = Either.getOrThrow(
       cleanReport({
         ...report(),
@@ -65,7 +65,7 @@ describe("a report", () => {
     expect(cleaned.warnings).toEqual(["�gnp.exe", "<script>alert(1)</script>"])
   })
 
-  it("has a problem on screens with a word that nobody knows, which would be a label of metrics", () => {
+  it("has the state problem for screens with an unknown word, which would be a label of metrics", () => {
     const wordsOf = (words: ReadonlyArray<string>) =>
       Either.map(
         cleanReport({ ...report(), screens: words.map((word) => ({ id: "left", word })) }),
@@ -77,7 +77,7 @@ describe("a report", () => {
     expect(wordsOf(unknown)).toEqual(Either.right(unknown.map(() => "problem")))
   })
 
-  it("loses what nobody asked for", () => {
+  it("loses unknown fields", () => {
     const input: unknown = JSON.parse(
       JSON.stringify({ ...report(), extra: 1, node: { id: "hall-3", extra: 1 } }).replace(
         /^\{/,
@@ -110,11 +110,11 @@ describe("a report", () => {
     ["screens", { screens: { length: 1e9 } }],
     ["screens[0].word", { screens: [{ id: "a" }] }],
     ["warnings[0]", { warnings: [null] }]
-  ])("of which %s cannot be used is refused, and that is named", (field, changes) => {
+  ])("is refused if %s is invalid, which is named", (field, changes) => {
     expect(refusalOf(changes)?.startsWith(`${field}: `)).toBe(true)
   })
 
-  it("is bounded, printable and the same when it is cleaned once more, whatever it is", () => {
+  it("is limited, printable and unchanged when it is cleaned again", () => {
     const anything = fc.oneof(
       fc.json(),
       fc.jsonValue().map((value) => JSON.stringify(value))
@@ -171,7 +171,7 @@ describe("a report", () => {
     expect(taken).toBeGreaterThan(20)
   })
 
-  it("that is nested without end is refused", () => {
+  it("is refused if it is nested too deep", () => {
     expect(Either.isLeft(cleanReport(JSON.parse("[".repeat(8000) + "]".repeat(8000))))).toBe(true)
     const deep: unknown = JSON.parse(`${'{"node":'.repeat(3000)}1${"}".repeat(3000)}`)
     expect(refusalOf({ node: deep })).toMatch(/^node/)

@@ -41,7 +41,7 @@ const screen = (id: string, versionId: string) => ({
 const sizeOf = (report: PlayerReport): number => Buffer.byteLength(JSON.stringify(report))
 
 describe("a report", () => {
-  it("says which machine it is, what it shows, and what its screens do", () => {
+  it("has the machine, its version and the state of its screens", () => {
     const versionId = "20261122T080000Z"
     const state = stateOf(
       { versionId, activeSince: startTime, screens: [screen("left", versionId), screen("right", "older")] },
@@ -66,7 +66,7 @@ describe("a report", () => {
     })
   })
 
-  it("says nothing of the silence of the hub that reads it", () => {
+  it("does not mention the silence of the hub", () => {
     const silence = (subject: string): Problem => ({
       code: "hub:silent",
       severity: "warning",
@@ -80,7 +80,7 @@ describe("a report", () => {
     expect(makeReport(state, machine, now).problems).toEqual([silence("http://other:8730/")])
   })
 
-  it("of a machine without a name has that of its host", () => {
+  it("has the name of the host if the machine has none", () => {
     const { system, ...state } = stateOf({})
     const { node, ...unnamed } = system
     expect(makeReport({ ...state, system: unnamed }, machine, now).node).toEqual({ id: "player-1" })
@@ -93,7 +93,7 @@ describe("a report", () => {
       (_, index): Problem => ({ code: "lamp:broken", severity: "error", text: `${index}` })
     )
 
-  it("that is too large is without the oldest warnings first", () => {
+  it("leaves out the oldest warnings first if it is too large", () => {
     const report = makeReport(stateOf({}, { problems: problems(240) }), { ...machine, warnings }, now)
     expect(report.problems).toHaveLength(240)
     expect(report.warnings.length).toBeGreaterThan(0)
@@ -101,7 +101,7 @@ describe("a report", () => {
     expect(sizeOf(report)).toBeGreaterThan(maxReportBytes - 400)
   })
 
-  it("leaves out the last screens, then the last problems, where it is too large without warnings", () => {
+  it("then leaves out the last screens, and then the last problems", () => {
     const screens = Array.from({ length: 250 }, (_, index) => screen(`screen-${index}`, "older"))
     const report = makeReport(
       stateOf({ screens }, { problems: problems(100) }),
@@ -119,7 +119,7 @@ describe("a report", () => {
     expect(less.screens).toEqual([])
   })
 
-  it("is small enough and can be decoded, whatever the state", () => {
+  it("is small enough and can be decoded for any state", () => {
     const text = FastCheck.oneof(
       FastCheck.fullUnicodeString({ maxLength: 20 }),
       FastCheck.string16bits({ maxLength: 20 }),
@@ -159,7 +159,7 @@ describe("a report", () => {
   })
 })
 
-describe("a copy", () => {
+describe("the percentage of a copy", () => {
   const fetchingSince = "2026-11-22T08:59:00.000Z"
   const percentOf = (sources: Readonly<Record<string, SourceState>>) =>
     copiedPercent({ kind: "content", fetchingSince, sources })
@@ -176,20 +176,20 @@ describe("a copy", () => {
     lastSuccess: { timestamp, sourceId: "films", records: 0, bytes, durationMs: 1 }
   })
 
-  it("has come so far as its bytes have", () => {
+  it("follows the bytes", () => {
     expect(percentOf({ films: progress(0, 300) })).toBe(0)
     expect(percentOf({ films: progress(299, 300) })).toBe(99)
     expect(percentOf({ films: progress(300, 300) })).toBe(100)
     expect(percentOf({ films: progress(150, 300), tours: progress(50, 100) })).toBe(50)
   })
 
-  it("counts the sources that are done, but not those of an earlier copy", () => {
+  it("counts finished sources, but not those of an earlier copy", () => {
     expect(percentOf({ films: progress(0, 300), tours: done("2026-11-22T08:59:30.000Z", 100) })).toBe(25)
     expect(percentOf({ films: progress(150, 300), tours: done(startTime, 100) })).toBe(50)
     expect(percentOf({ tours: done("2026-11-22T08:59:30.000Z", 100) })).toBe(100)
   })
 
-  it("has no percentage where there is none", () => {
+  it("is absent without a copy", () => {
     expect(percentOf({})).toBeUndefined()
     expect(percentOf({ tours: done(startTime, 100) })).toBeUndefined()
     expect(copiedPercent({ kind: "content", sources: { films: progress(1, 2) } })).toBeUndefined()

@@ -22,7 +22,7 @@ const readText = (file: string) =>
 const post = (body: unknown) => server.request(sending(JSON.stringify(body)))
 
 describe("the players of a hub", () => {
-  it.scoped("are written down within a minute, and at the end", () =>
+  it.scoped("are written within a minute, and at the end", () =>
     inFolder((downloadPath) =>
       Effect.gen(function* () {
         const file = fileOf(downloadPath)
@@ -42,7 +42,7 @@ describe("the players of a hub", () => {
     )
   )
 
-  it.scoped("hold up no end where the disk hangs", () =>
+  it.scoped("do not delay the shutdown if the disk hangs", () =>
     inFolder((downloadPath) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -66,7 +66,7 @@ describe("the players of a hub", () => {
     )
   )
 
-  it.scoped("are not written where nothing was reported", () =>
+  it.scoped("are not written if nothing was reported", () =>
     inFolder((downloadPath) =>
       Effect.gen(function* () {
         yield* TestClock.adjust("5 minutes").pipe(
@@ -77,7 +77,7 @@ describe("the players of a hub", () => {
     )
   )
 
-  it.scoped("are given to nobody over HTTP", () =>
+  it.scoped("are not served over HTTP", () =>
     inFolder((downloadPath) =>
       Effect.gen(function* () {
         yield* (yield* PlayersFile.make(downloadPath)).write([player()])
@@ -97,7 +97,7 @@ describe("the players of a hub", () => {
     )
   )
 
-  it.scoped("are those that were written, a thousand of them too", () =>
+  it.scoped("are read as they were written, also a thousand", () =>
     inFolder((downloadPath) =>
       Effect.gen(function* () {
         const players = Array.from({ length: 1000 }, (_, index) => player({ node: { id: `p${index}` } }))
@@ -108,7 +108,7 @@ describe("the players of a hub", () => {
     )
   )
 
-  it.scoped("are none, with one warning, where the file cannot be used", () => {
+  it.scoped("are none, with one warning, if the file is invalid", () => {
     const log: Array<string> = []
     return inFolder((downloadPath) =>
       Effect.gen(function* () {
@@ -142,7 +142,7 @@ describe("the players of a hub", () => {
     ).pipe(withLog(log))
   })
 
-  it.scoped("are clean, whatever the file says", () =>
+  it.scoped("are cleaned when they are read", () =>
     inFolder((downloadPath) =>
       Effect.gen(function* () {
         const { read } = yield* PlayersFile.make(downloadPath)
@@ -155,7 +155,7 @@ describe("the players of a hub", () => {
     )
   )
 
-  it.scoped("go on where nothing can be written, with one warning until it can", () => {
+  it.scoped("continue with one warning while the file cannot be written", () => {
     const log: Array<string> = []
     return inFolder((folder) =>
       Effect.gen(function* () {

@@ -59,7 +59,7 @@ const refusal = (outcome: ReturnType<typeof take>) =>
   Either.match(outcome, { onLeft: ({ _tag }) => _tag, onRight: () => undefined })
 
 describe("a player", () => {
-  it("is what it reported last, with when and from where, and how wrong its clock is", () => {
+  it("has its last report, with its time, its address and the offset of its clock", () => {
     const [player] = shown(
       heard({ seconds: 0 }, { seconds: 10, sentAt: "2031-01-01T00:00:00.000Z", address: "10.0.0.4" }),
       12
@@ -73,7 +73,7 @@ describe("a player", () => {
     expect(player).not.toHaveProperty("duplicate")
   })
 
-  it("that was started again is the same one", () => {
+  it("is the same one after a restart", () => {
     const [player, ...others] = shown(
       heard(
         { seconds: 0 },
@@ -88,13 +88,13 @@ describe("a player", () => {
     expect(others).toEqual([])
   })
 
-  it("that starts again and again is the same one", () => {
+  it("is the same one after many restarts", () => {
     const runs = Array.from({ length: 100 }, (_, index) => ({ seconds: 3 * index, runId: `run${index}` }))
     expect(shown(heard(...runs), 298)).toEqual([expect.objectContaining({ runId: "run99" })])
     expect(shown(heard(...runs), 298)[0]).not.toHaveProperty("duplicate")
   })
 
-  it("that two machines say they are is the first of them, and names the other one", () => {
+  it("is the first of two machines with the same id, and names the other one", () => {
     const two = heard(
       { seconds: 0 },
       { seconds: 5, runId: "b", address: "10.0.0.9" },
@@ -114,7 +114,7 @@ describe("a player", () => {
     expect(alone).not.toHaveProperty("duplicate")
   })
 
-  it("is the other machine before the first one, which has ended, counts as silent", () => {
+  it("becomes the other machine before the first one, which has ended, counts as silent", () => {
     const both = [{ seconds: 0 }, { seconds: 5, runId: "b" }, { seconds: 10 }]
     const later = [15, 24.9, 34.9].map((seconds) => ({ seconds, runId: "b" }))
     expect(shown(heard(...both, ...later.slice(0, -1)), 25)[0]).toMatchObject({ runId: "a" })
@@ -125,7 +125,7 @@ describe("a player", () => {
     expect(again).toHaveProperty("duplicate")
   })
 
-  it("loses nothing to one that sends as fast as it can in its name, always as another run", () => {
+  it("is not replaced by a machine that sends in its name as fast as it can, always as another run", () => {
     let registry: Registry = heard({ seconds: 0 })
     for (let second = 1; second <= 120; second++) {
       for (let count = 0; count < 50; count++) {
@@ -147,7 +147,7 @@ describe("a player", () => {
     }
   })
 
-  it("that sends too much is refused until ten seconds have passed", () => {
+  it("is refused for ten seconds if it sends too much", () => {
     const flood = Array.from({ length: maxReports }, () => ({ seconds: 1 }))
     const registry = heard(...flood)
     expect(refusal(hear(registry, { seconds: 2 }))).toBe("vitrine/TooManyRequests")
@@ -159,7 +159,7 @@ describe("a player", () => {
 })
 
 describe("players", () => {
-  it("that are not expected are forgotten a day after they were last heard of", () => {
+  it("are forgotten after a day without a report if they are not expected", () => {
     const registry = heard({ seconds: 0 }, { seconds: 0, id: "known" })
     const listed = (seconds: number) =>
       playersOf(registry, (id) => id === "known", at(seconds)).map(({ node }) => node.id)
@@ -167,7 +167,7 @@ describe("players", () => {
     expect(listed(86_401)).toEqual(["known"])
   })
 
-  it("are 1,024 at most, of which a silent one makes room", () => {
+  it("are at most 1,024, of which a silent one makes room", () => {
     const registry = full(0)
     expect(refusal(hear(registry, { seconds: 30, id: "new" }))).toBe("vitrine/NoRoom")
     const later = Either.getOrThrow(hear(registry, { seconds: 90, id: "new" }))
@@ -177,7 +177,7 @@ describe("players", () => {
     expect(ids).not.toContain("p0")
   })
 
-  it("that are expected find a place at any time, and keep it", () => {
+  it("always find a place and keep it if they are expected", () => {
     const isExpected = (id: string) => id === "known" || id === "p0"
     const registry = Either.getOrThrow(hear(full(0), { seconds: 5, id: "known" }, isExpected))
     const ids = shown(registry, 5).map(({ node }) => node.id)
@@ -186,11 +186,11 @@ describe("players", () => {
     expect(ids).not.toContain("p1")
   })
 
-  it("that are all expected are full", () => {
+  it("leave no place if all are expected", () => {
     expect(refusal(hear(full(0), { seconds: 5, id: "new" }, () => true))).toBe("vitrine/NoRoom")
   })
 
-  it("that were written down are there again, none of them in the future", () => {
+  it("are restored from the file, none of them in the future", () => {
     const registry = heard({ seconds: 0 }, { seconds: 1, id: "b" }, { seconds: 5000, id: "c" })
     const again = restored(shown(registry, 2), nobody, at(2))
     const players = shown(again, 2)
@@ -201,7 +201,7 @@ describe("players", () => {
     )
   })
 
-  it("are never more than there may be, whatever comes in", () => {
+  it("never exceed the limit", () => {
     const said = fc.record({
       seconds: fc.integer({ min: -100, max: 200 }),
       id: fc.integer({ min: 0, max: 3 }).map((index) => `p${index}`),

@@ -54,7 +54,7 @@ const slice = Effect.flatMap(ControllerState, ({ state }) =>
 const players = Effect.map(slice, ({ players = [] }) => players)
 
 describe("a hub", () => {
-  it.scoped("takes a report, and has the player in its state", () =>
+  it.scoped("accepts a report, and has the player in its state", () =>
     withHub(() =>
       Effect.gen(function* () {
         expect(yield* players).toEqual([])
@@ -73,7 +73,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("takes a report in gzip, by any of its names, and in other letters than UTF-8", () =>
+  it.scoped("accepts a report in gzip, by any of its names, and in other encodings than UTF-8", () =>
     withHub(() =>
       Effect.gen(function* () {
         const text = JSON.stringify({ ...report(), host: "Köln" })
@@ -91,7 +91,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("takes none without the option, and says nothing of players", () =>
+  it.scoped("accepts none without the option, and has no players in its state", () =>
     withHub(
       () =>
         Effect.gen(function* () {
@@ -103,7 +103,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("takes none without its token", () =>
+  it.scoped("accepts none without its token", () =>
     withHub(() =>
       Effect.gen(function* () {
         for (const authorization of ["", "Bearer", `Bearer ${token}x`, `Basic ${token}`, "Bearer \u00e9"]) {
@@ -121,7 +121,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("lets no page of a browser send one", () =>
+  it.scoped("accepts none from a page in a browser", () =>
     withHub(() =>
       Effect.gen(function* () {
         const asked = yield* request({
@@ -144,7 +144,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("refuses what it cannot use, and says what and why", () =>
+  it.scoped("refuses an invalid report, with the reason", () =>
     withHub(() =>
       Effect.gen(function* () {
         const refused = (body: string | Uint8Array, headers = {}) =>
@@ -176,7 +176,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("goes on while a body does not end, and keeps nothing of it", () =>
+  it.scoped("is not disturbed by a body that does not end", () =>
     withHub(() =>
       Effect.gen(function* () {
         const half = rawHttp.format(sending(JSON.stringify(report())))
@@ -195,7 +195,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("slows down one that floods, and no other", () =>
+  it.scoped("limits a player that sends too much, and no other", () =>
     withHub(() =>
       Effect.gen(function* () {
         const answers = yield* Effect.forEach(
@@ -214,7 +214,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("has a place for a player that is expected, and says once that there is none for others", () => {
+  it.scoped("has room for an expected player, and reports once that it has none for others", () => {
     const log: Array<string> = []
     const many = Array.from({ length: 1024 }, (_, index) => player({ node: { id: `other-${index}` } }))
     return withHub(

@@ -136,7 +136,7 @@ describe("a player that reports", () => {
     )
   )
 
-  it.scoped("says every two seconds how much of a version is copied", () =>
+  it.scoped("sends the percentage of a copy every two seconds", () =>
     run(
       Effect.gen(function* () {
         const { passes, publish, reports, updateSlice } = yield* setUp
@@ -172,7 +172,7 @@ describe("a player that reports", () => {
     )
   )
 
-  it.scoped("goes on where the hub does not answer, and says since when and once in the log", () =>
+  it.scoped("continues if the hub does not respond, with the time in the state and one line in the log", () =>
     run(
       Effect.gen(function* () {
         const { answers, log, passes, reports, state } = yield* setUp
@@ -227,25 +227,23 @@ describe("a player that reports", () => {
     [text(200, " ".repeat(5000)), /gave more than 4.0 KiB/]
   ]
 
-  it.scoped.each(refusals)(
-    "says what to do about a refusal, which it shows no secret in (%#)",
-    ([answer, reason]) =>
-      run(
-        Effect.gen(function* () {
-          const { answers, passes, requests, state } = yield* setUp
-          yield* passes(1000)
-          const before = requests.length
-          answers(answer)
-          yield* passes(10_000)
-          const { problem } = yield* state
-          expect(problem?.reason).toMatch(reason)
-          expect(problem?.reason).not.toContain("secret")
-          expect(requests.length - before).toBeLessThanOrEqual(2)
-        })
-      )
+  it.scoped.each(refusals)("explains a refusal without showing a secret (%#)", ([answer, reason]) =>
+    run(
+      Effect.gen(function* () {
+        const { answers, passes, requests, state } = yield* setUp
+        yield* passes(1000)
+        const before = requests.length
+        answers(answer)
+        yield* passes(10_000)
+        const { problem } = yield* state
+        expect(problem?.reason).toMatch(reason)
+        expect(problem?.reason).not.toContain("secret")
+        expect(requests.length - before).toBeLessThanOrEqual(2)
+      })
+    )
   )
 
-  it.scoped("shows the version of the hub without what controls", () =>
+  it.scoped("shows the version of the hub without control characters", () =>
     run(
       Effect.gen(function* () {
         const { answers, passes, state } = yield* setUp

@@ -14,7 +14,7 @@ const defaults = { servers: "nats://127.0.0.1:4222", prefix: "vitrine", replicas
 const seed = `SU${"A2".repeat(28)}`
 
 describe("the options of NATS", () => {
-  it("may all be left out", () => {
+  it("are all optional", () => {
     expect(decode({})).toEqual(Either.right(defaults))
   })
 
@@ -27,7 +27,7 @@ describe("the options of NATS", () => {
     ["credentialsFile", "/etc/vitrine/nats.creds"],
     ["tls", { caFile: "ca.pem" }],
     ["replicas", 3]
-  ])("take %s %j", (key, value) => {
+  ])("accept %s %j", (key, value) => {
     expect(decode({ [key]: value })).toEqual(Either.right({ ...defaults, [key]: value }))
   })
 
@@ -46,7 +46,7 @@ describe("the options of NATS", () => {
     ["tls", "ca.pem"],
     ["tls", { ca: "ca.pem" }],
     ["tls", { certFile: "cert.pem" }]
-  ])("do not take %s %j, and show no secret", (key, value) => {
+  ])("reject %s %j, and show no secret", (key, value) => {
     const issues = issuesOf(decode({ [key]: value }))
     expect(issues.map(({ path }) => path.slice(0, key.length))).toContain(key)
     expect(JSON.stringify(issues)).not.toContain("secret")
@@ -60,18 +60,18 @@ describe("the options of NATS", () => {
     ],
     [{ password: "secret" }, "user: is required where there is a password"],
     [{ tls: { keyFile: "key.pem" } }, "tls: certFile and keyFile belong together"]
-  ])("do not take %j together", (config, message) => {
+  ])("reject %j together", (config, message) => {
     const error = Either.getOrThrow(Either.flip(decode(config)))
     expect(error.message).toContain(message)
     expect(error.message).not.toContain("secret")
   })
 
-  it("keep secrets out of sight", () => {
+  it("do not show secrets", () => {
     const decoded = Either.getOrThrow(decode({ user: "vitrine", password: Redacted.make("secret") }))
     expect(JSON.stringify(decoded)).not.toContain("secret")
   })
 
-  it.effect("may come from the environment", () =>
+  it.effect("can come from the environment", () =>
     Effect.gen(function* () {
       const layer = nats.servicesConfig({ prefix: Config.string("NATS_PREFIX") })
       const provider = ConfigProvider.fromMap(new Map([["NATS_PREFIX", "a b"]]))

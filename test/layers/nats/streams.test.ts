@@ -28,7 +28,7 @@ const text = FastCheck.oneof(
 const subject = (name: string) => subjectOf("vitrine", "events", name)
 
 describe("the subject of a name", () => {
-  it.effect.prop("is one token of any name, which the same name is read from", [text], ([name]) =>
+  it.effect.prop("is one token, from which the name can be read", [text], ([name]) =>
     Effect.gen(function* () {
       const made = yield* subject(name)
       expect(made).toMatch(/^vitrine\.events\.[\w:=-]+$/)
@@ -36,7 +36,7 @@ describe("the subject of a name", () => {
     })
   )
 
-  it.effect("has the usual names as they are", () =>
+  it.effect("contains usual names unchanged", () =>
     Effect.map(subject("content:version:promoted"), (made) =>
       expect(made).toBe("vitrine.events.content:version:promoted")
     )
@@ -51,7 +51,7 @@ describe("the subject of a name", () => {
     })
   )
 
-  it("of somebody else is taken as it is", () => {
+  it("of another program is read unchanged", () => {
     expect(nameOf("vitrine.events.a=b")).toBe("a=b")
   })
 })

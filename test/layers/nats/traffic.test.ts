@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { makeTraffic, maxBytes, maxCommands, maxEvents } from "../../../src/layers/nats/traffic.ts"
 
-describe("what is on its way to NATS", () => {
-  it("is bounded in number", () => {
+describe("messages that wait for NATS", () => {
+  it("are limited in number", () => {
     const traffic = makeTraffic()
     const ends = Array.from({ length: maxEvents }, () => traffic.addEvent(1))
     expect(ends).not.toContain(undefined)
@@ -12,7 +12,7 @@ describe("what is on its way to NATS", () => {
     expect(traffic.now().waiting.events).toBe(maxEvents)
   })
 
-  it("is bounded in bytes, and one event may always wait", () => {
+  it("are limited in bytes, except for a single event", () => {
     const traffic = makeTraffic()
     const end = traffic.addEvent(2 * maxBytes)
     expect(traffic.addEvent(1)).toBeUndefined()
@@ -22,7 +22,7 @@ describe("what is on its way to NATS", () => {
     expect(traffic.addEvent(1)).toBeUndefined()
   })
 
-  it("is bounded in commands", () => {
+  it("are limited in commands", () => {
     const traffic = makeTraffic()
     const ends = Array.from({ length: maxCommands }, traffic.addCommand)
     expect(traffic.addCommand()).toBeUndefined()
@@ -30,7 +30,7 @@ describe("what is on its way to NATS", () => {
     expect(traffic.addCommand()).toBeDefined()
   })
 
-  it("counts what could not be published, and knows the last", () => {
+  it("are counted if they could not be published, with the last reason", () => {
     const traffic = makeTraffic()
     traffic.failed(new Date(1), "the first")
     traffic.failed(new Date(2), "the last")

@@ -22,7 +22,7 @@ const asDispatch = (dispatch: unknown) => dispatch as Dispatch
 const boom = new Error("the disk is full", { cause: new Error("quota") })
 
 describe("CommandBusPlain", () => {
-  it.effect("hands the whole command on, and gives its result", () =>
+  it.effect("passes on the complete command, and returns its result", () =>
     Effect.gen(function* () {
       const result = yield* dispatch((command) => okAsync({ done: command }))
       expect(result).toEqual({ done: { type: "work", field: 1 } })
@@ -38,7 +38,7 @@ describe("CommandBusPlain", () => {
         throw boom
       }
     ]
-  ])("fails with the very reason where the dispatch %s", ([, dispatchCommand]) =>
+  ])("fails with the original reason if the dispatch %s", ([, dispatchCommand]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(dispatch(dispatchCommand))
       expect(error).toBeInstanceOf(CommandFailed)
@@ -58,7 +58,7 @@ describe("CommandBusPlain", () => {
       "expected a Result in the promise, got an object"
     ],
     ["a promise of a text", Promise.resolve("done"), 'expected a Result in the promise, got "done"']
-  ])("fails where the dispatch returns %s instead of a result", ([, returned, issue]) =>
+  ])("fails if the dispatch returns %s instead of a result", ([, returned, issue]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(dispatch(asDispatch(() => returned)))
       expect(error).toBeInstanceOf(CommandFailed)
@@ -70,7 +70,7 @@ describe("CommandBusPlain", () => {
     })
   )
 
-  it.effect("lets whoever dispatched give up, whatever becomes of the command", () =>
+  it.effect("can be interrupted while a command is running", () =>
     Effect.gen(function* () {
       const never = new ResultAsync<unknown, unknown>(new Promise(() => {}))
       const fiber = yield* Effect.fork(dispatch(() => never))
@@ -79,7 +79,7 @@ describe("CommandBusPlain", () => {
     })
   )
 
-  it.effect("waits no longer for a command than the timeout", () =>
+  it.effect("waits for a command at most until the timeout", () =>
     Effect.gen(function* () {
       const never = new ResultAsync<unknown, unknown>(new Promise(() => {}))
       const bus = CommandBusPlain.make({ dispatchCommand: () => never })
@@ -93,7 +93,7 @@ describe("CommandBusPlain", () => {
     })
   )
 
-  it.effect("registers nothing: commands are the plain controller's", () =>
+  it.effect("registers no commands: they belong to the plain controller", () =>
     Effect.gen(function* () {
       const bus = CommandBusPlain.make({ dispatchCommand: () => okAsync(1) })
       const exit = yield* bus

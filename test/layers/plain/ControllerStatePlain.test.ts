@@ -6,7 +6,7 @@ import { makePlainController } from "../../support/plainController.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 describe("ControllerStatePlain", () => {
-  it.scoped("gives status and state as the controller gives them", () =>
+  it.scoped("returns the status and the state of the controller", () =>
     Effect.gen(function* () {
       const { contextOf, state } = makePlainController("task")
       const context = contextOf("http-transport")
@@ -20,7 +20,7 @@ describe("ControllerStatePlain", () => {
     })
   )
 
-  it.effect("is asked anew every time", () =>
+  it.effect("reads them again each time", () =>
     Effect.gen(function* () {
       let uptimeMs = 0
       const context = makePlainController().contextOf("test")
@@ -63,7 +63,7 @@ describe("ControllerStatePlain", () => {
     })
   )
 
-  it.effect("waits for no promise of an update, and warns where one is rejected", () =>
+  it.effect("does not wait for the promise of an update, and warns if it is rejected", () =>
     Effect.gen(function* () {
       const { contextOf, lines } = makePlainController()
       const context = contextOf("test")

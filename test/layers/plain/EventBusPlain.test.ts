@@ -31,7 +31,7 @@ const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
   )
 
 describe("EventBusPlain", () => {
-  it.scoped("hears what others emit, and tells others what is published", () =>
+  it.scoped("receives emitted events, and emits published ones", () =>
     Effect.gen(function* () {
       const { bus, controller } = yield* setUp
       const heard: Array<unknown> = []
@@ -50,7 +50,7 @@ describe("EventBusPlain", () => {
     })
   )
 
-  it.scoped("has one handler while there are subscriptions, and numbers events in one order for all", () =>
+  it.scoped("registers one handler for all subscriptions, and numbers events in one order", () =>
     Effect.gen(function* () {
       const { bus, controller } = yield* setUp
       expect(controller.handlers()).toHaveLength(0)
@@ -87,7 +87,7 @@ describe("EventBusPlain", () => {
     })
   )
 
-  it.scoped("takes events that an Effect emits while it runs", () =>
+  it.scoped("receives events that an Effect emits while it runs", () =>
     Effect.gen(function* () {
       const { bus, controller } = yield* setUp
       const feed = yield* bus.subscribe

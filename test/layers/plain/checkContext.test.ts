@@ -13,13 +13,13 @@ const messageOf = (checked: Either.Either<unknown, InvalidContext>) =>
   Either.match(checked, { onLeft: ({ message }) => message, onRight: () => "" })
 
 describe("checkContext", () => {
-  it("lets a whole context through, and one that has more", () => {
+  it("accepts a complete context, also with further members", () => {
     const context = { ...whole(), cwd: "/", onGlobalStatePatch: () => {} }
     expect(checkContext(context)).toEqual(Either.right(context))
     expect(Either.getOrThrow(checkContext(context))).toBe(context)
   })
 
-  it("lets methods through wherever they come from: a class, a function", () => {
+  it("accepts methods of classes and functions", () => {
     class Bus {
       onAny() {}
       offAny() {}
@@ -57,7 +57,7 @@ describe("checkContext", () => {
     )
   })
 
-  it("names every field that is wrong, within objects too", () => {
+  it("names every invalid field, also within objects", () => {
     const { logger, ...context } = whole()
     const wrong = {
       ...context,
@@ -78,7 +78,7 @@ describe("checkContext", () => {
     )
   })
 
-  it("looks into what is inherited", () => {
+  it("checks inherited members", () => {
     const context = Object.create({
       ...whole(),
       eventBus: Object.create({ onAny: 1, offAny() {}, emit() {} })
@@ -90,7 +90,7 @@ describe("checkContext", () => {
   })
 
   it.each(["aborted", "addEventListener", "removeEventListener"])(
-    "says that a signal without %s is no abort signal",
+    "rejects an abort signal without %s",
     (lacking) => {
       const abortSignal = { aborted: false, addEventListener() {}, removeEventListener() {} }
       expect(messageOf(checkContext({ ...whole(), abortSignal }))).toBe("")
@@ -108,7 +108,7 @@ describe("checkContext", () => {
     [null, "null"],
     [7, "7"],
     [[], "an array"]
-  ])("says that %o is no context", (context, got) => {
+  ])("rejects %o as a context", (context, got) => {
     expect(messageOf(checkContext(context))).toBe(
       `There is an invalid value in the context that setup was given:\n  context: expected an object, got ${got}`
     )
@@ -116,7 +116,7 @@ describe("checkContext", () => {
 })
 
 describe("checkFetchContext", () => {
-  it("asks for a logger and an abort signal alone", () => {
+  it("requires only a logger and an abort signal", () => {
     const { abortSignal, logger } = whole()
     expect(messageOf(checkFetchContext({ abortSignal, logger }))).toBe("")
     expect(messageOf(checkFetchContext({ logger: {} }))).toBe(

@@ -27,7 +27,7 @@ describe("withPlainLogger", () => {
     })
   )
 
-  it.effect("says the reason in the line, and shows the stack to whoever debugs", () =>
+  it.effect("has the reason in the line, and the stack at the level debug", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const cause = new Error("the disk is full")
@@ -51,7 +51,7 @@ describe("withPlainLogger", () => {
       }
     ],
     ["lacks the method", {}]
-  ])("goes on where the logger %s", ([, logger]) =>
+  ])("continues if the logger %s", ([, logger]) =>
     Effect.gen(function* () {
       const context = { ...makePlainController().contextOf("test"), logger } as PlainContext
       expect(yield* Effect.as(Effect.logInfo("text"), 1).pipe(withPlainLogger(context))).toBe(1)

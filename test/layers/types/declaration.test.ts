@@ -24,8 +24,8 @@ const typeOf = (document: DocumentShape): string =>
   /readonly Objects: (.*)\n {4}}\n {2}}\n}/s.exec(declared("Objects", document))?.[1]?.replace(/\s+/g, " ") ??
   ""
 
-describe("what was seen", () => {
-  it("may be missing, but for the id that all records have", () => {
+describe("a type from content", () => {
+  it("has optional fields, except for the id that all records have", () => {
     const records = [
       { id: "1", title: "Bell", year: 1862, tags: ["brass"], note: null },
       { id: "2", title: "Barometer", year: "about 1800", tags: [], size: { width: 4 } }
@@ -36,7 +36,7 @@ describe("what was seen", () => {
     expect(typeOf(recordsShape([...records, { title: "Clock" }]))).toContain("readonly id?: string")
   })
 
-  it("is a file where it has a path, with what else it has", () => {
+  it("is a file if it has a path, with its other fields", () => {
     const sizes = [{ localPath: "images/a.webp", width: 640, height: 480, type: "image/webp" }]
     const attachment = {
       id: "att1",
@@ -55,7 +55,7 @@ describe("what was seen", () => {
     expect(missing).toEqual({ alt: "A bell", localPath: "media/b.jpg" })
   })
 
-  it("is one value where it is no list of records", () => {
+  it("is one value if it is not a list of records", () => {
     expect(typeOf({ holds: "value", shape: valueShape({ title: "Kept", "slide seconds": 16 }) })).toBe(
       '{ readonly "slide seconds"?: number readonly title?: string }'
     )
@@ -64,7 +64,7 @@ describe("what was seen", () => {
     expect(typeOf({ holds: "value", shape: valueShape({}) })).toBe("{ readonly [key: string]: unknown }")
   })
 
-  it("has keys and no fields where there are too many names", () => {
+  it("has keys and no fields if there are too many names", () => {
     const texts = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`key ${index}`, index]))
     expect(typeOf({ holds: "value", shape: valueShape({ texts }) })).toBe(
       "{ readonly texts?: { readonly [key: string]: unknown } }"
@@ -72,14 +72,14 @@ describe("what was seen", () => {
   })
 })
 
-describe("what a schema says", () => {
+describe("a type from a schema", () => {
   const table = (
     schema: Schema.Schema.AnyNoContext,
     seen?: DocumentShape,
     more: Partial<DocumentSchema> = {}
   ) => typeOf(documentShape({ schemas: [schema], ...more }, seen))
 
-  it("is required, and stays whatever was seen", () => {
+  it("is required, whatever the content has", () => {
     const schema = Schema.Struct({
       title: Schema.String,
       kind: Schema.Literal("bell", "clock"),
@@ -101,7 +101,7 @@ describe("what a schema says", () => {
     expect(table(schema, recordsShape([{ own: "x" }]), { isComplete: true })).toBe(expected)
   })
 
-  it("gives way to another form of all that was seen", () => {
+  it("is replaced if all the content has another form", () => {
     const schema = Schema.Struct({ year: Schema.Number, image: Schema.String })
     const seen = recordsShape([{ year: "1862", image: { url: "https://…", localPath: "media/a.jpg" } }])
     expect(table(schema, seen)).toBe(
@@ -109,7 +109,7 @@ describe("what a schema says", () => {
     )
   })
 
-  it("is of records where nothing else is known, and of one value where that was seen", () => {
+  it("is a list of records by default, and one value if the content has that", () => {
     const schema = Schema.Struct({ title: Schema.String })
     const value: DocumentShape = { holds: "value", shape: valueShape({ title: "Kept", seconds: 8 }) }
     expect(table(schema)).toBe("ReadonlyArray<{ readonly title: string }>")
@@ -117,7 +117,7 @@ describe("what a schema says", () => {
     expect(table(schema, undefined, { holds: "value" })).toBe("{ readonly title: string }")
   })
 
-  it("may have itself in it", () => {
+  it("may be recursive", () => {
     interface Part {
       readonly parts: ReadonlyArray<Part>
     }
@@ -156,7 +156,7 @@ const expression = (value: unknown): string =>
           .join(", ")}}`
       : JSON.stringify(value)
 
-it("any value is of the type that is declared for it", { timeout: 120_000 }, () => {
+it("every value conforms to its declared type", { timeout: 120_000 }, () => {
   const tables = FastCheck.sample(FastCheck.tuple(names, records), { numRuns: 300, seed: 26 })
   const values = FastCheck.sample(json, { numRuns: 300, seed: 26 })
   const documents = new Map<string, DocumentShape>([

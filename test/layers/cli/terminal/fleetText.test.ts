@@ -79,7 +79,7 @@ const linesOf = (players: ReadonlyArray<PlayerStatus>, size: { columns?: number;
   fleetText(players, { columns: 80, rows: 24, ...size, now, palette: makePalette(false) }).split("\n")
 
 describe("the text of a fleet", () => {
-  it("sums up, and has a line for each player with what there is to know", () => {
+  it("begins with a summary, and has a line for each player with a problem", () => {
     expect(linesOf([silent("Hall 1"), unseen, failing, good("Hall 3")])).toEqual([
       "1 of 4 players are up to date; 1 silent, 1 never seen, 1 with a problem",
       "  player  state       since  screens              problem",
@@ -90,7 +90,7 @@ describe("the text of a fleet", () => {
     ])
   })
 
-  it("says which players nobody expects, where others are", () => {
+  it("marks players that are not expected, if some are", () => {
     const stranger = { ...good("Hall 4"), isExpected: false }
     expect(linesOf([good("Hall 3"), stranger])[3]).toBe(
       "✓ Hall 4  up to date  2 h    2 showing  not expected"
@@ -98,7 +98,7 @@ describe("the text of a fleet", () => {
     expect(linesOf([stranger])[2]).toBe("✓ Hall 4  up to date  2 h    2 showing")
   })
 
-  it("says how far a copy has come, and which version one has that is behind", () => {
+  it("shows the percentage of a copy, and the version of a player that is behind", () => {
     const copying = { ...good("a"), word: "copying", said: { ...said, copiedPercent: 40.7 } } as const
     const behind = { ...good("b"), word: "behind" } as const
     expect(linesOf([behind, copying]).slice(2)).toEqual([
@@ -107,7 +107,7 @@ describe("the text of a fleet", () => {
     ])
   })
 
-  it("shows forty on a terminal of 80 by 24, with a line for each that is not well", () => {
+  it("fits forty players on 80 by 24 characters, with a line for each that has a problem", () => {
     const lines = linesOf([...named("Hall", 2, silent), ...named("Room", 38, good)])
     expect(lines.slice(0, 5)).toEqual([
       "38 of 40 players are up to date; 2 silent",
@@ -120,7 +120,7 @@ describe("the text of a fleet", () => {
     expect(lines).toHaveLength(10)
   })
 
-  it("says how many more are up to date where there is no room for their names", () => {
+  it("counts the players that are up to date and have no room", () => {
     const lines = linesOf([...named("Hall", 3, silent), ...named("Room", 37, good)], { rows: 8, columns: 40 })
     expect(lines.slice(2)).toEqual([
       "✗ Hall 1  silent  3 min",
@@ -131,26 +131,26 @@ describe("the text of a fleet", () => {
     ])
   })
 
-  it("loses none of forty that are silent", () => {
+  it("shows all of forty silent players", () => {
     const lines = linesOf(named("Hall", 40, silent))
     expect(lines.length).toBeLessThan(24)
     expect(lines.join("\n").match(/Hall \d+/g)).toHaveLength(40)
     expect(lines.join("\n").match(/silent +3 min/g)).toHaveLength(40)
   })
 
-  it("counts what it has no room for by its words", () => {
+  it("counts the other players that have no room by their states", () => {
     const lines = linesOf([...named("Hall", 500, silent), ...named("Room", 500, good)])
     expect(lines).toHaveLength(22)
     expect(lines.at(-1)).toMatch(/^and 9\d\d more: 4\d\d silent, 500 up to date$/)
   })
 
-  it("says that there are none", () => {
+  it("says that no player has reported", () => {
     expect(linesOf([])).toEqual(["No player has reported yet"])
   })
 
   const player = FastCheck.constantFrom(silent("a".repeat(64)), failing, unseen, good("Ω".repeat(10)))
   it.prop(
-    "fits on the terminal, and has each that is not well or its count",
+    "fits on the terminal, and has each player with a problem or their number",
     {
       players: FastCheck.array(player, { maxLength: 200 }),
       rows: FastCheck.integer({ min: 5, max: 60 }),

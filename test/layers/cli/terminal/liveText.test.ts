@@ -92,7 +92,7 @@ const makeTerminal = (columns: number, rows: number) => {
 const red = (text: string) => `\u001b[31m${text}\u001b[39m`
 
 describe("text on a terminal", () => {
-  it.scoped("takes the place of the one before", () =>
+  it.scoped("replaces the previous text", () =>
     Effect.gen(function* () {
       const { seen, stream } = makeTerminal(20, 10)
       const show = yield* makeLiveText(stream)
@@ -105,7 +105,7 @@ describe("text on a terminal", () => {
     })
   )
 
-  it.scoped("goes on in the next row with the word that has no room in one", () =>
+  it.scoped("wraps between words", () =>
     Effect.gen(function* () {
       const { colours, seen, stream } = makeTerminal(10, 10)
       const show = yield* makeLiveText(stream)
@@ -129,7 +129,7 @@ describe("text on a terminal", () => {
     })
   )
 
-  it.scoped("counts no column for a mark on a character", () =>
+  it.scoped("counts no column for a combining mark", () =>
     Effect.gen(function* () {
       let written = ""
       const stream = new Writable({
@@ -144,7 +144,7 @@ describe("text on a terminal", () => {
     })
   )
 
-  it.scoped("says how many rows the screen is too low for, without the colours before", () =>
+  it.scoped("counts the rows that do not fit on the screen, without the colours before", () =>
     Effect.gen(function* () {
       const { colours, seen, stream } = makeTerminal(10, 5)
       const show = yield* makeLiveText(stream)
@@ -156,7 +156,7 @@ describe("text on a terminal", () => {
     })
   )
 
-  it("leaves nothing behind, whatever the size of the terminal becomes meanwhile", () => {
+  it("leaves nothing behind when the terminal is resized", () => {
     const size = FastCheck.record({
       columns: FastCheck.integer({ min: 1, max: 30 }),
       rows: FastCheck.integer({ min: 2, max: 12 })
@@ -192,7 +192,7 @@ describe("text on a terminal", () => {
   })
 })
 
-it.scoped("elsewhere, texts that differ follow each other", () =>
+it.scoped("prints each changed text after the other if the output is not a terminal", () =>
   Effect.gen(function* () {
     const { seen, stream } = makeTerminal(20, 10)
     const show = yield* makeLiveText(Object.assign(stream, { isTTY: false }))

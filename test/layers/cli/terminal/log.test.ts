@@ -19,7 +19,7 @@ const failing = Effect.catchAllCause(Effect.fail(new Error("no network")), (caus
 )
 
 describe("the log", () => {
-  it.effect("tells time, level and what happened, one line an event", () =>
+  it.effect("has the time, the level and the message of each event on one line", () =>
     Effect.gen(function* () {
       expect(yield* linesOf("text", Effect.zipRight(Effect.logInfo("Ready"), failing))).toEqual([
         "09:30:00  info   Ready",
@@ -28,7 +28,7 @@ describe("the log", () => {
     })
   )
 
-  it.effect("warns once of plugins that are made with another version of Effect", () =>
+  it.effect("warns once about plugins made with another version of Effect", () =>
     Effect.gen(function* () {
       const foreign = Object.assign(
         Effect.sync(() => {}),
@@ -44,7 +44,7 @@ describe("the log", () => {
     })
   )
 
-  it.effect("has stack traces only where debugging was asked for", () =>
+  it.effect("has stack traces only with the level debug", () =>
     Effect.gen(function* () {
       const lines = yield* linesOf("text", Logger.withMinimumLogLevel(failing, LogLevel.Debug))
       expect(lines.join("\n")).toMatch(/^09:30:00 {2}warn {3}A fetch failed\n {2}Error: no network\n {6}at /)
@@ -76,7 +76,7 @@ describe("the log", () => {
       })
   )
 
-  it.effect("is one JSON object an event for programs", () =>
+  it.effect("is one JSON object for each event if the format is json", () =>
     Effect.gen(function* () {
       const [line = ""] = yield* linesOf("json", Effect.annotateLogs(failing, "source", "exhibits"))
       expect(JSON.parse(line)).toMatchObject({

@@ -26,7 +26,7 @@ const scenario = (
   )
 
 describe("a log file", () => {
-  scenario("has every line by the end of its scope, after those that were there", (folder, fs) =>
+  scenario("has every line when its scope ends, after the existing ones", (folder, fs) =>
     Effect.gen(function* () {
       for (const lines of [["one", "two"], ["three"]]) {
         yield* Effect.scoped(
@@ -39,7 +39,7 @@ describe("a log file", () => {
     })
   )
 
-  scenario("is replaced when it is large, and so many old ones are kept", (folder, fs) =>
+  scenario("is rotated when it is large, and keeps a number of old files", (folder, fs) =>
     Effect.gen(function* () {
       for (let round = 0; round < 8; round++) {
         yield* Effect.scoped(
@@ -56,7 +56,7 @@ describe("a log file", () => {
     })
   )
 
-  scenario("is made again when somebody has removed it, or its folder", (folder, fs) =>
+  scenario("is created again if it or its folder was removed", (folder, fs) =>
     Effect.gen(function* () {
       const file = `${folder}/logs/${name}`
       const write = yield* openLogFile(file)
@@ -72,7 +72,7 @@ describe("a log file", () => {
     }).pipe(Effect.scoped)
   )
 
-  scenario("says at once why it cannot be written", (folder, fs) =>
+  scenario("reports at once why it cannot be written", (folder, fs) =>
     Effect.gen(function* () {
       yield* fs.writeFileString(`${folder}/in the way`, "")
       const failure = (file: string) =>
@@ -87,7 +87,7 @@ describe("a log file", () => {
   )
 
   scenario(
-    "says at once that its folder is not there and cannot be made (skipped where there is no /proc)",
+    "reports at once that its folder cannot be created (skipped without /proc)",
     () =>
       Effect.gen(function* () {
         const file = `/proc/vitrine/logs/${name}`
@@ -100,7 +100,7 @@ describe("a log file", () => {
   )
 
   scenario(
-    "waits for room on a disk that is full (skipped where this user may not mount one)",
+    "waits for room on a full disk (skipped if this user may not mount one)",
     (_, fs) =>
       Effect.gen(function* () {
         const disk = yield* smallDisk
@@ -123,7 +123,7 @@ describe("a log file", () => {
     { skip: !mayMount }
   )
 
-  scenario("goes on when it can be written again", (folder, fs) =>
+  scenario("continues when it can be written again", (folder, fs) =>
     Effect.gen(function* () {
       const logs = `${folder}/logs`
       const file = `${logs}/${name}`

@@ -8,7 +8,7 @@ import { withLog } from "../../../support/logged.ts"
 
 const timestamp = "2026-11-21T09:30:00.000Z"
 
-it.effect("lines have source and duration as fields for programs", () =>
+it.effect("progress lines have the source and the duration as annotations", () =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const show = yield* makeProgressLines
@@ -22,7 +22,7 @@ it.effect("lines have source and duration as fields for programs", () =>
   })
 )
 
-it.effect("lines come with news, and else every five seconds", () =>
+it.effect("progress lines are printed at each step, and at least every five seconds", () =>
   Effect.gen(function* () {
     const logs: Array<string> = []
     const show = yield* makeProgressLines

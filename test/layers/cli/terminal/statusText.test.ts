@@ -19,7 +19,7 @@ const plain = (rows: ReadonlyArray<Row>) =>
   statusText(snapshot(rows), { health, now, palette: makePalette(false) })
 
 describe("statusText", () => {
-  it("sets out sections, rows and lists", () => {
+  it("prints sections, rows and lists", () => {
     expect(
       plain([
         { type: "kv", label: "Active version", value: "20261121T093000Z" },
@@ -60,7 +60,7 @@ describe("statusText", () => {
   it.each([
     [{ id: "hall-3", label: "Hall\u001b 3" }, "Hall 3"],
     [{ id: "hall-3", role: "player" }, "hall-3"]
-  ])("says which machine it is, by its label or else its id: %o", (node, name) => {
+  ])("names the machine by its label or else its id: %o", (node, name) => {
     const { header, sections } = snapshot([])
     const text = statusText(
       { header: { ...header, node }, sections },
@@ -69,7 +69,7 @@ describe("statusText", () => {
     expect(text).toContain(`\nController  ${name}, running for 2 h 13 min, since `)
   })
 
-  it("says in one word whether all is well, and why not, in front of all else", () => {
+  it("begins with the word of the health and its reasons", () => {
     const failing: Health = {
       word: "FAILING",
       isHealthy: false,
@@ -94,7 +94,7 @@ describe("statusText", () => {
   })
 
   it.prop(
-    "writes no control character but line breaks of its own, whatever the values",
+    "writes no control characters except its own line breaks",
     [
       FastCheck.array(
         FastCheck.record({ label: FastCheck.fullUnicodeString(), value: FastCheck.fullUnicodeString() })
@@ -107,7 +107,7 @@ describe("statusText", () => {
     }
   )
 
-  it("tells times by the clock on the wall and by their distance, wherever they stand", () => {
+  it("shows each time as a local time and relative to now", () => {
     const rows: ReadonlyArray<Row> = [
       { type: "kv", label: "Next fetch", value: ago(-8000) },
       { type: "kv", label: "Version", value: `shown by left (kept until ${ago(0)})` },
@@ -120,7 +120,7 @@ describe("statusText", () => {
     ])
   })
 
-  it("colours only where that is wanted", () => {
+  it("has colours only if they are enabled", () => {
     const rows: ReadonlyArray<Row> = [{ type: "kv", label: "a", value: "b", tone: "error" }]
     expect(statusText(snapshot(rows), { health, now, palette: makePalette(true) })).toContain("\u001b[31m")
     expect(plain(rows)).not.toContain("\u001b")

@@ -14,8 +14,8 @@ const at = (text: string) => new Date(text).getTime()
 
 const idsAt = (rows: ReadonlyArray<Row>, text: string) => validAt(rows, period, at(text)).map(({ id }) => id)
 
-describe("what is valid", () => {
-  it("with days alone, is so from the begin of the first to the end of the last, here", () => {
+describe("a period", () => {
+  it("of days lasts from the begin of the first to the end of the last day, in the local zone", () => {
     const rows = [{ id: "a", begin: "2026-11-21", end: "2026-11-22" }]
     const times = [
       "2026-11-20T23:59:59.999",
@@ -26,7 +26,7 @@ describe("what is valid", () => {
     expect(times.map((time) => idsAt(rows, time).length)).toEqual([0, 1, 1, 0])
   })
 
-  it("with times, is so from the one until the other, in any zone", () => {
+  it("of times lasts from the first to the second, in any zone", () => {
     const rows = [{ id: "a", begin: "2026-11-21T10:00:00+02:00", end: "2026-11-21T09:00Z" }]
     const times = ["2026-11-21T07:59:59Z", "2026-11-21T08:00Z", "2026-11-21T08:59:59Z", "2026-11-21T09:00Z"]
     expect(times.map((time) => idsAt(rows, time).length)).toEqual([0, 1, 1, 0])
@@ -39,7 +39,7 @@ describe("what is valid", () => {
     expect(times.map((time) => idsAt(rows, time).join(""))).toEqual(["012345", "45", "45", ""])
   })
 
-  it("has no limit where there is none, or one that is no date", () => {
+  it("has no limit where a date is empty or invalid", () => {
     const rows = [
       { id: "a" },
       { id: "b", begin: "", end: "soon" },
@@ -50,7 +50,7 @@ describe("what is valid", () => {
     expect(idsAt(rows, "2026-11-21")).toEqual(["a", "b", "c"])
   })
 
-  it("ends a day behind its begin where both are the same day, whatever the clocks do in that night", () => {
+  it("of one day lasts until the next, also when the clocks change", () => {
     const days = FastCheck.date({
       min: new Date("1990-01-01"),
       max: new Date("2040-01-01"),
@@ -70,7 +70,7 @@ describe("what is valid", () => {
   })
 })
 
-describe("what is valid now", () => {
+describe("current()", () => {
   beforeEach(() => {
     vi.useFakeTimers({ now: at("2026-11-21T12:00:00") })
   })
@@ -84,7 +84,7 @@ describe("what is valid now", () => {
     return { heard, stop }
   }
 
-  it("is told at once, and at each change to the millisecond, until it is ended", () => {
+  it("calls the listener at once and at each change, until it is stopped", () => {
     const { heard, stop } = watch([
       { id: "a", end: "2026-11-21T12:00:30" },
       { id: "b", begin: "2026-11-21T12:10:00", end: "2026-11-21" },
@@ -103,13 +103,13 @@ describe("what is valid now", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it("is nothing where there is nothing, and is told once", () => {
+  it("calls the listener once for an empty table", () => {
     const { heard } = watch([])
     vi.advanceTimersByTime(600_000)
     expect(heard).toEqual([""])
   })
 
-  it("changes within a minute where the machine was asleep or its clock was set, and in years", () => {
+  it("notices within a minute that the machine slept or its clock was set, and works over years", () => {
     const { heard } = watch([
       { id: "a", begin: "2031-01-01" },
       { id: "b", end: "2026-12-31" }

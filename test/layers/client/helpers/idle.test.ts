@@ -15,7 +15,7 @@ it.each([
   [60_000, 1],
   [2 ** 31, 0],
   [Number.POSITIVE_INFINITY, 0]
-])("after %d ms without a touch, it begins once, or never where no timer is as long", (ms, count) => {
+])("after %d ms without input, begin is called once, or never if no timer is that long", (ms, count) => {
   const begin = vi.fn()
   const end = idle(ms, { begin, end: vi.fn() })
   vi.advanceTimersByTime(61_000)
@@ -23,16 +23,13 @@ it.each([
   end()
 })
 
-it.each([0, -1, Number.NaN])(
-  "%d ms are no time for which nobody is there: it says so, and never begins",
-  (ms) => {
-    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
-    const begin = vi.fn()
-    const end = idle(ms, { begin, end: vi.fn() })
-    vi.advanceTimersByTime(61_000)
-    expect(begin).not.toHaveBeenCalled()
-    expect(warn).toHaveBeenCalledOnce()
-    warn.mockRestore()
-    end()
-  }
-)
+it.each([0, -1, Number.NaN])("%d ms are invalid: a warning, and begin is never called", (ms) => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+  const begin = vi.fn()
+  const end = idle(ms, { begin, end: vi.fn() })
+  vi.advanceTimersByTime(61_000)
+  expect(begin).not.toHaveBeenCalled()
+  expect(warn).toHaveBeenCalledOnce()
+  warn.mockRestore()
+  end()
+})

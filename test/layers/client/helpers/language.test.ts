@@ -28,7 +28,7 @@ describe("a row with a field for each language", () => {
     expect(language(row, "it")).toEqual(row)
   })
 
-  it("has the field without a language for the first language without a field, before a later language", () => {
+  it("uses the field without a language for the first language that has no field", () => {
     const row = { title: "Bell", title_de: "Glocke" }
     expect(language(row, "en", "de")).toEqual({ title: "Bell" })
     expect(language(row, "de", "en")).toEqual({ title: "Glocke" })
@@ -36,7 +36,7 @@ describe("a row with a field for each language", () => {
     expect(language({ ...row, title_de: "" }, "de", "en")).toEqual({ title: "Bell" })
   })
 
-  it("is typed with the field without a language, where that is always there", () => {
+  it("is typed with the field without a language, if that is required", () => {
     const rows: ReadonlyArray<{ readonly title: string; readonly title_de?: string }> = [{ title: "Bell" }]
     const titles: ReadonlyArray<string> = language(rows, "de").map(({ title }) => title)
     expect(titles).toEqual(["Bell"])
@@ -78,20 +78,20 @@ describe("a value in languages", () => {
       ]
     ],
     ["an object of Contentful", { "en-US": "Bell", "de-DE": "Glocke" }]
-  ])("is what it has in the first of them: %s", (_, title) => {
+  ])("is the text in the first language that it has: %s", (_, title) => {
     const rows = [{ _id: "1", cover: { alt: title }, title }]
     expect(language(rows, "de", "en")).toEqual([{ _id: "1", cover: { alt: "Glocke" }, title: "Glocke" }])
     expect(language(rows, "fr", "en")).toEqual([{ _id: "1", cover: { alt: "Bell" }, title: "Bell" }])
   })
 
-  it("is that of the language itself before that of a country, and of a country before another language", () => {
+  it("prefers the language itself to that of a country, and a country to another language", () => {
     const title = { "de-AT": "Marille", de: "Aprikose", "en-US": "Apricot" }
     expect(language({ title }, "de", "en")).toEqual({ title: "Aprikose" })
     expect(language({ title: { ...title, de: "" } }, "de", "en")).toEqual({ title: "Marille" })
     expect(language({ title }, "de-AT", "en")).toEqual({ title: "Marille" })
   })
 
-  it("is that of the language where there is none of its country, before another language", () => {
+  it("falls back from a country to its language", () => {
     const row = { title: { en: "Apricot", de: "Aprikose" }, text_de: "Obst", text_en: "Fruit" }
     const typed: { readonly title: string; readonly text: string } = language(row, "de-AT", "en")
     expect(typed).toEqual({ title: "Aprikose", text: "Obst" })
@@ -100,7 +100,7 @@ describe("a value in languages", () => {
     expect(language({ "de-DE": "Aprikose", en: "Apricot" }, "de-AT", "en")).toBe("Apricot")
   })
 
-  it("is the only one that there is, where it has none of them", () => {
+  it("falls back to the only language that it has", () => {
     const rows = [{ title: { fr: "Cloche" } }, { title: { en: "Bell" } }]
     expect(language(rows, "de", "en")).toEqual([{ title: "Cloche" }, { title: "Bell" }])
     expect(language({ title: { _type: "localeString", it: "Campana" } }, "de")).toEqual({ title: "Campana" })
@@ -114,12 +114,12 @@ describe("a value in languages", () => {
     expect(language([{ _key: "a1", value: "x" }], "de")).toEqual([{ _key: "a1", value: "x" }])
   })
 
-  it("is no object of several names of two letters of which none is wanted", () => {
+  it("is not an object with several names of two letters of which none is requested", () => {
     const row = { hours: { mo: "10-18", di: "10-18", so: "zu" }, size: { cm: "12", in: "4.7" } }
     expect(language(row, "de", "en")).toEqual(row)
   })
 
-  it("ends where a value is in itself", () => {
+  it("ends if a value contains itself", () => {
     const room: Record<string, unknown> = { name_de: "Saal" }
     room.objects = [
       { title_de: "Glocke", room },
@@ -134,7 +134,7 @@ describe("a value in languages", () => {
     })
   })
 
-  it("is no row that has an id and a field of each language, and no list of parts that have a key", () => {
+  it("is not a row with an id, and not a list of parts with a key", () => {
     const label = { id: "start", de: "Los", en: "Go" }
     expect(language([label], "de")).toEqual([label])
     const blocks = [
@@ -154,11 +154,11 @@ describe("translations of Directus", () => {
     ]
   }
 
-  it("are fields of their item, each in the first language that has it", () => {
+  it("become fields of their item, each in the first language that has it", () => {
     expect(language(item, "de", "en")).toEqual({ id: 7, year: 1862, title: "Glocke", text: "It rings." })
   })
 
-  it("may name the language as an item, and stay as they are in other languages", () => {
+  it("may have the language as an item, and are not changed if they are in other languages", () => {
     const translations = [{ languages_code: { code: "en-US", name: "English" }, title: "Bell" }]
     expect(language({ id: 7, translations }, "en")).toEqual({ id: 7, title: "Bell" })
     expect(language(item, "fr")).toEqual(item)
@@ -173,14 +173,14 @@ describe("records that have a locale", () => {
     { id: 4, documentId: "c", locale: "fr", title: "Lentille" }
   ]
 
-  it("are those in the first language that each has, or else the first of each", () => {
+  it("are reduced to the first language that each has, or else the first record of each", () => {
     const all = [...rows, { id: 5, documentId: "c", locale: "it", title: "Lente" }]
     expect(language(all, "de", "en").map(({ id }) => id)).toEqual([1, 3, 4])
     expect(language(all, "en").map(({ id }) => id)).toEqual([2, 3, 4])
     expect(language(all, "de-AT", "it").map(({ id }) => id)).toEqual([1, 3, 5])
   })
 
-  it("are all records where none is in one of the languages", () => {
+  it("are not changed if none is in one of the languages", () => {
     expect(language(rows, "es")).toEqual(rows)
     const places = [
       { id: "1", locale: "hof" },
@@ -189,12 +189,12 @@ describe("records that have a locale", () => {
     expect(language(places, "de", "en")).toEqual(places)
   })
 
-  it("are all those of the first language where they have no id", () => {
+  it("are reduced to those of the first language if they have no id", () => {
     const texts = ["fr", "en", "de", "de"].map((locale, index) => ({ locale, index }))
     expect(language(texts, "de", "en").map(({ index }) => index)).toEqual([2, 3])
   })
 
-  it("are all records where the field is no language", () => {
+  it("are not changed if the field is not a language", () => {
     const places = [
       { id: 1, locale: "Berlin" },
       { id: 2, locale: "de" }
@@ -203,7 +203,7 @@ describe("records that have a locale", () => {
   })
 })
 
-it("what has nothing of languages is the same, whatever it is", () => {
+it("values without languages are not changed", () => {
   // Names that no language has: those end in one letter behind a low line, or have capitals.
   const { tree } = FastCheck.letrec<{ readonly tree: unknown }>((tie) => ({
     tree: FastCheck.oneof(
@@ -223,7 +223,7 @@ it("what has nothing of languages is the same, whatever it is", () => {
   )
 })
 
-it("each field is in the first language that has it, in whatever order the fields come", () => {
+it("the order of the fields does not matter", () => {
   const codes = ["de", "en", "fr"]
   const texts = FastCheck.dictionary(FastCheck.constantFrom(...codes), FastCheck.constantFrom("", "x", "y"))
   FastCheck.assert(
@@ -236,7 +236,7 @@ it("each field is in the first language that has it, in whatever order the field
   )
 })
 
-it("a field may have the name of what every object has", () => {
+it("a field may have the name of a member of every object", () => {
   for (const name of ["constructor", "__proto__", "toString", "hasOwnProperty"]) {
     const given: unknown = language({ id: "1", ...JSON.parse(`{"${name}_de":"Glocke"}`) }, "en", "de")
     expect(JSON.stringify(given)).toBe(`{"id":"1","${name}":"Glocke"}`)
