@@ -13,10 +13,10 @@ import * as ContentServerOptions from "./layers/contentServer/ContentServerOptio
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 import * as Dashboard from "./layers/dashboard/Dashboard.ts"
 import * as DashboardOptions from "./layers/dashboard/DashboardOptions.ts"
+import * as ActiveVersion from "./layers/fetching/ActiveVersion.ts"
 import * as Content from "./layers/fetching/Content.ts"
 import * as ContentOptions from "./layers/fetching/ContentOptions.ts"
 import { registerOnDisk } from "./layers/fetching/contentCommands.ts"
-import { makeUndo } from "./layers/fetching/undo.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
@@ -200,8 +200,10 @@ const versionsOnDisk = (options: Either.Either<VersionsOptions, InvalidOptions>)
     Effect.gen(function* () {
       const decoded = yield* options
       const directory = yield* directoryOf(decoded, cwd)
-      const commands = Effect.flatMap(makeUndo({ report: Effect.succeed }), (undo) =>
-        registerOnDisk(decoded.name, undo)
+      const commands = Effect.provideServiceEffect(
+        registerOnDisk(decoded.name),
+        ActiveVersion.ActiveVersion,
+        ActiveVersion.silent
       )
       yield* Effect.provideServiceEffect(commands, VersionStore, openVersions(decoded, directory))
       return Effect.void

@@ -15,7 +15,7 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { RecordKey } from "../internal/recordKey.ts"
@@ -85,6 +85,10 @@ export type ManifestReading =
   | { readonly status: "ok"; readonly manifest: Manifest }
   | { readonly status: "missing" }
   | { readonly status: "invalid"; readonly message: string }
+
+/** The manifest, where it names a version that is there. */
+export const activeIn = (reading: ManifestReading): Option.Option<Manifest> =>
+  reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
 
 /** A source as part of a version. */
 export interface VersionSource {

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { printableLine } from "../../internal/printable.ts"
 import { CannotCompare } from "../../services/ContentDiff.ts"
-import { type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
+import { activeIn, type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
 import { changeWords } from "../status/changes.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
@@ -42,8 +42,7 @@ export const makeComparing = Effect.gen(function* () {
         Array.findFirst(versions, (id) => id === given),
         () => cannotCompare(`there is no version ${JSON.stringify(printableLine(given, 64))}`)
       )
-    const reading = yield* store.manifest
-    const active = reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
+    const active = activeIn(yield* store.manifest)
     const latest = Effect.mapBoth(active, {
       onFailure: () => cannotCompare("no version is active"),
       onSuccess: latestOf

@@ -3,6 +3,7 @@
  * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold`, `content.release` and
  * `content.resume`, or those of another name.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
@@ -14,7 +15,8 @@ import type { ContentCommands } from "../../services/ContentCommands.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
-import type { Undo } from "./undo.ts"
+import { ActiveVersion } from "./ActiveVersion.ts"
+import * as undo from "./undo.ts"
 
 /** Who asks, for people. */
 const by = Schema.optionalWith(Schema.String, { exact: true })
@@ -27,32 +29,38 @@ const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
 const maxReason = 300
 
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
-  /** Missing where versions are copied. */
-  readonly check?: Effect.Effect<ContentCheck, FetchError>
+  /** Nothing where versions are copied. */
+  readonly check: Effect.Effect<ContentCheck, FetchError> | undefined
   /** As `check`, of one source. */
-  readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
+  readonly sample: ((sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>) | undefined
   /** Run after each ack. */
   readonly acknowledged: Effect.Effect<void>
 }
 
+type Services = VersionStore | ActiveVersion
+
 /** Registers commands of the content of this name, as they are typed. */
-const registering = (name: string) =>
-  Effect.map(
-    CommandBus,
-    (commands) =>
-      <Type extends keyof ContentCommands, Encoded, E>(
-        type: Type,
-        fields: Schema.Schema<ContentCommands[Type]["fields"], Encoded>,
-        run: (fields: ContentCommands[Type]["fields"]) => Effect.Effect<ContentCommands[Type]["result"], E>
-      ) =>
-        commands.register({ type: `${name}.${type}`, fields, run })
-  )
+const registering = Effect.fnUntraced(function* (name: string) {
+  const commands = yield* CommandBus
+  const services = Context.pick(VersionStore, ActiveVersion)(yield* Effect.context<Services>())
+  return <Type extends keyof ContentCommands, Encoded, E>(
+    type: Type,
+    fields: Schema.Schema<ContentCommands[Type]["fields"], Encoded>,
+    run: (
+      fields: ContentCommands[Type]["fields"]
+    ) => Effect.Effect<ContentCommands[Type]["result"], E, Services>
+  ) =>
+    commands.register({
+      type: `${name}.${type}`,
+      fields,
+      run: (fields) => Effect.provide(run(fields), services)
+    })
+})
 
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  { acknowledged, check, fetch, sample }: Fetching,
-  undo: Undo
+  { acknowledged, check, fetch, sample }: Fetching
 ) {
   const register = yield* registering(name)
   const store = yield* VersionStore
@@ -91,11 +99,11 @@ export const registerCommands = Effect.fnUntraced(function* (
     }),
     ({ still, versionId }) => store.keep(versionId, still)
   )
-  yield* registerOnDisk(name, undo)
+  yield* registerOnDisk(name)
 })
 
 /** Those that need the versions on disk and nothing else, until the scope ends. */
-export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: Undo) {
+export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
   const register = yield* registering(name)
   const store = yield* VersionStore
   yield* register("verify", Schema.Struct({ versionId }), ({ versionId }) => store.verify(versionId))

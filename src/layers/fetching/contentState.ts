@@ -1,11 +1,16 @@
 /**
  * The slice of a content, as its events change it.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { ContentState, SourceState } from "../../services/Slices.ts"
+import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+import type { Provider } from "./Provider.ts"
 
 export interface ContentSlice {
   readonly get: Effect.Effect<ContentState>
@@ -27,6 +32,41 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
   }
   return slice
 })
+
+/** The fields of the slice that never rest. */
+export const makeMomentary = (
+  slice: ContentSlice,
+  { copiedFrom, reports, sourceData }: Provider,
+  screens: Effect.Effect<ReadonlyArray<Screen>>
+) =>
+  Effect.map(VersionStore, (store) => {
+    const unread = makeWarnWhile((message) => message)
+    const versions = store.versions.pipe(
+      Effect.tap(unread.works),
+      Effect.map((versions) => ({ versions })),
+      Effect.catchAll(({ message }) => Effect.as(unread.fails(message), {}))
+    )
+    return Effect.gen(function* () {
+      const { nextFetch, sources, ...state } = yield* slice.get
+      const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const data = sourceData === undefined ? {} : yield* sourceData
+      return {
+        ...state,
+        // A clock that was set forward, or a machine that slept, may be past it before the fetch begins.
+        ...(nextFetch === undefined ? {} : { nextFetch: { ...nextFetch, at: later(nextFetch.at, now) } }),
+        sources: Record.map(sources, (source, id) => ({
+          ...source,
+          ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
+        })),
+        ...(yield* versions),
+        screens: yield* screens,
+        ...(copiedFrom === undefined ? {} : { copiedFrom: yield* copiedFrom }),
+        ...(reports === undefined ? {} : { reports: yield* reports })
+      } satisfies ContentState
+    })
+  })
+
+const later = (one: string, other: string): string => (one > other ? one : other)
 
 export const initial: ContentState = { kind: "content", sources: {} }
 

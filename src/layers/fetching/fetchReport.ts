@@ -8,23 +8,26 @@ import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { kindOf, makeFailures } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
-import type { Mode } from "../../services/ControllerState.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
+import { ActiveVersion } from "./ActiveVersion.ts"
 import { type ContentSlice, withSources } from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
 import { countFetch } from "./metrics.ts"
 import type { Fetched } from "./Provider.ts"
 import { type Report, timestamp } from "./report.ts"
-import type { ActiveVersion } from "./reportActiveVersion.ts"
 
-interface Parts {
-  readonly activeVersion: ActiveVersion
-  readonly mode: Mode
-  readonly report: Report
-  readonly slice: ContentSlice
+export interface FetchReport {
+  /** Runs a fetch, and reports how it begins and ends. */
+  readonly reported: (fetch: Effect.Effect<Fetched, FetchError>) => Effect.Effect<FetchOutcome, FetchError>
+
+  /** Whether the last fetch failed in the same way; then it is counted, and not to be reported again. */
+  readonly repeats: (error: FetchError) => Effect.Effect<boolean>
 }
 
-export const makeFetchReport = Effect.fnUntraced(function* ({ activeVersion, mode, report, slice }: Parts) {
+export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
+  const { mode } = yield* ControllerState
+  const activeVersion = yield* ActiveVersion
   const failures = yield* makeFailures
   const isFirst = (error: FetchError) => failures.add(`${originOf(error)} ${kindOf(error)}`)
 
@@ -62,39 +65,42 @@ export const makeFetchReport = Effect.fnUntraced(function* ({ activeVersion, mod
     })
   })
 
-  return {
-    reported: (fetch: Effect.Effect<Fetched, FetchError>) =>
-      Effect.gen(function* () {
-        yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
-        const [duration, fetched] = yield* Effect.timed(fetch)
-        const { manifest, records } = fetched
-        const changed = fetched.changed && manifest.held === undefined
-        const { held, versionId } = yield* activeVersion.report(manifest, changed ? "promoted" : "unchanged")
-        const outcome: FetchOutcome = {
-          timestamp: yield* timestamp,
-          changed,
-          versionId,
-          ...(held === undefined ? {} : { held }),
-          records,
-          durationMs: Math.round(Duration.toMillis(duration))
-        }
-        yield* logDone(outcome, fetched)
-        yield* slice.note(withSources(manifest.sources.map(({ sourceId }) => sourceId)))
-        yield* report({ name: "content:fetch:done", payload: outcome })
-        yield* Effect.annotateCurrentSpan({ changed, versionId, records })
-        return outcome
-      }).pipe(countFetch, Effect.tapError(reportFailed), Effect.withSpan("Content.fetch")),
+  const run = Effect.fnUntraced(function* (fetch: Effect.Effect<Fetched, FetchError>) {
+    yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
+    const [duration, fetched] = yield* Effect.timed(fetch)
+    const { manifest, records } = fetched
+    const changed = fetched.changed && manifest.held === undefined
+    const { held, versionId } = yield* activeVersion.report(manifest, changed ? "promoted" : "unchanged")
+    const outcome: FetchOutcome = {
+      timestamp: yield* timestamp,
+      changed,
+      versionId,
+      ...(held === undefined ? {} : { held }),
+      records,
+      durationMs: Math.round(Duration.toMillis(duration))
+    }
+    yield* logDone(outcome, fetched)
+    yield* slice.note(withSources(manifest.sources.map(({ sourceId }) => sourceId)))
+    yield* report({ name: "content:fetch:done", payload: outcome })
+    yield* Effect.annotateCurrentSpan({ changed, versionId, records })
+    return outcome
+  })
 
-    /** Whether the last fetch failed in the same way; then it is counted, and not to be reported again. */
-    repeats: (error: FetchError) =>
-      Effect.flatMap(slice.get, ({ lastFetch }) =>
+  return {
+    reported: (fetch) =>
+      run(fetch).pipe(countFetch, Effect.tapError(reportFailed), Effect.withSpan("Content.fetch")),
+    repeats: Effect.fnUntraced(function* (error) {
+      const { lastFetch } = yield* slice.get
+      const isSame =
         lastFetch !== undefined &&
         "error" in lastFetch &&
         lastFetch.error.message === serializeError(error).message
-          ? Effect.as(isFirst(error), true)
-          : Effect.succeed(false)
-      )
-  }
+      if (isSame) {
+        yield* isFirst(error)
+      }
+      return isSame
+    })
+  } satisfies FetchReport
 })
 
 /** Whose failure it is, whether it may pass by itself, and whether what came was refused. */

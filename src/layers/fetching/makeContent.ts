@@ -3,35 +3,29 @@
  *
  * Where versions come from belongs to the provider, where they are kept to the store of versions.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
 import type { Fetches } from "../../internal/schedules.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
-import { isDiskFull } from "../../internal/systemError.ts"
-import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { EventBus } from "../../services/EventBus.ts"
-import type { ContentState, Screen } from "../../services/Slices.ts"
-import { VersionStore } from "../../services/VersionStore.ts"
+import type { EventBus } from "../../services/EventBus.ts"
+import type { VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/compareAnnounced.ts"
+import * as ActiveVersion from "./ActiveVersion.ts"
 import { registerCommands } from "./contentCommands.ts"
-import { type ContentSlice, makeSlice, withSources } from "./contentState.ts"
+import { makeMomentary, makeSlice, withSources } from "./contentState.ts"
 import { makeFetchReport } from "./fetchReport.ts"
-import { beginCounts, countVersions } from "./metrics.ts"
+import { beginCounts } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
-import { activeText, reading } from "./pluginReading.ts"
+import { reading } from "./pluginReading.ts"
 import { makeReport, type Report } from "./report.ts"
-import { type ActiveVersion, makeActiveVersion } from "./reportActiveVersion.ts"
 import { makeScreens } from "./screens.ts"
 import { makeSweeping } from "./sweeping.ts"
 import { keepFetching } from "./ticks.ts"
-import { makeUndo } from "./undo.ts"
 
 export interface Settings {
   /** What its commands and events begin with, and the name of its slice of the state. */
@@ -55,56 +49,50 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   yield* addReading(name, reading(name))
   yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
   yield* beginCounts
+  const reportVersions = mode === "task" ? report : yield* comparing(report)
+  const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
 
-  const activeVersion = yield* makeActiveVersion(mode === "task" ? report : yield* comparing(report), slice)
-  const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion, screens)
-  const { repeats, reported } = yield* makeFetchReport({ activeVersion, mode, report, slice })
-  const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
-  const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), sweep))
+  return yield* Effect.gen(function* () {
+    const { sweep, sweepIfDue, withRoom } = yield* makeSweeping(screens)
+    const { repeats, reported } = yield* makeFetchReport(report, slice)
+    const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
+    const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), sweep))
+    const fetch = onceReported(withRoom(provider.fetch))
+    const fetchNew = provider.fetchNew === undefined ? fetch : onceReported(withRoom(provider.fetchNew))
 
-  const withRoom = yield* evictIfFull
-  const fetch = onceReported(withRoom(provider.fetch))
-  const fetchNew = provider.fetchNew === undefined ? fetch : onceReported(withRoom(provider.fetchNew))
+    if (commands) {
+      const onceChecked = yield* singleFlight<ContentCheck, FetchError>(scope)
+      yield* registerCommands(name, {
+        fetch,
+        check: provider.check && onceChecked(provider.check),
+        sample: provider.sample,
+        acknowledged: Effect.asVoid(screens)
+      })
+    }
+    if (mode === "task") {
+      return Content.of({ fetch, start: Effect.void })
+    }
 
-  if (commands) {
-    const onceChecked = yield* singleFlight<ContentCheck, FetchError>(scope)
-    const check = provider.check === undefined ? {} : { check: onceChecked(provider.check) }
-    const sample = provider.sample === undefined ? {} : { sample: provider.sample }
-    yield* registerCommands(
-      name,
-      { fetch, ...check, ...sample, acknowledged: Effect.asVoid(screens) },
-      yield* makeUndo(activeVersion)
+    /** A poll that fails is a failed fetch, unless the one before failed alike. */
+    const pollFailed = (error: FetchError) =>
+      Effect.if(repeats(error), {
+        onTrue: () => Effect.fail(error),
+        onFalse: () => onceReported(Effect.fail(error))
+      })
+    const changes = provider.changes ?? Stream.empty
+    const steps = { fetch, fetchNew, poll: provider.poll, pollFailed, sweepIfDue, changes }
+    const inBackground = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.forkIn(withoutParentSpan(effect), scope)
+    const services = yield* withoutParentSpan(
+      Effect.context<ActiveVersion.ActiveVersion | EventBus | VersionStore>()
     )
-  }
-  if (mode === "task") {
-    return Content.of({ fetch, start: Effect.void })
-  }
-
-  const { announce, announceAgain } = yield* makeAnnouncing(activeVersion)
-  /** A poll that fails is a failed fetch, unless the one before failed alike. */
-  const pollFailed = (error: FetchError) =>
-    Effect.if(repeats(error), {
-      onTrue: () => Effect.fail(error),
-      onFalse: () => onceReported(Effect.fail(error))
+    const start = Effect.gen(function* () {
+      yield* ActiveVersion.announce
+      yield* inBackground(ActiveVersion.announceAgain)
+      yield* inBackground(keepFetching(steps, schedule, slice))
     })
-  const fetching = keepFetching(
-    {
-      fetch,
-      fetchNew,
-      poll: provider.poll,
-      pollFailed,
-      sweepIfDue,
-      changes: provider.changes ?? Stream.empty
-    },
-    schedule,
-    slice
-  )
-  const start = announce.pipe(
-    Effect.zipRight(Effect.forkIn(announceAgain, scope)),
-    Effect.zipRight(Effect.forkIn(withoutParentSpan(fetching), scope)),
-    Effect.asVoid
-  )
-  return Content.of({ fetch, start })
+    return Content.of({ fetch, start: Effect.provide(start, services) })
+  }).pipe(Effect.provideService(ActiveVersion.ActiveVersion, activeVersion))
 })
 
 /** Reports, and compares each version that is announced. */
@@ -117,88 +105,3 @@ const comparing = (report: Report) =>
           ? Effect.zipRight(report(event), announced(event.payload.versionId))
           : report(event)
   )
-
-/** The fields of the slice that never rest. */
-const makeMomentary = (
-  slice: ContentSlice,
-  { copiedFrom, reports, sourceData }: Provider,
-  screens: Effect.Effect<ReadonlyArray<Screen>>
-) =>
-  Effect.map(VersionStore, (store) => {
-    const unread = makeWarnWhile((message) => message)
-    const versions = store.versions.pipe(
-      Effect.tap(unread.works),
-      Effect.map((versions) => ({ versions })),
-      Effect.catchAll(({ message }) => Effect.as(unread.fails(message), {}))
-    )
-    return Effect.gen(function* () {
-      const { nextFetch, sources, ...state } = yield* slice.get
-      const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-      const data = sourceData === undefined ? {} : yield* sourceData
-      return {
-        ...state,
-        // A clock that was set forward, or a machine that slept, may be past it before the fetch begins.
-        ...(nextFetch === undefined ? {} : { nextFetch: { ...nextFetch, at: later(nextFetch.at, now) } }),
-        sources: Record.map(sources, (source, id) => ({
-          ...source,
-          ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
-        })),
-        ...(yield* versions),
-        screens: yield* screens,
-        ...(copiedFrom === undefined ? {} : { copiedFrom: yield* copiedFrom }),
-        ...(reports === undefined ? {} : { reports: yield* reports })
-      } satisfies ContentState
-    })
-  })
-
-const later = (one: string, other: string): string => (one > other ? one : other)
-
-/** Where the disk is full, versions that no screen shows make room for one more try. */
-const evictIfFull = Effect.map(
-  VersionStore,
-  (store) =>
-    <A>(fetch: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
-      Effect.catchIf(fetch, isDiskFull, (error) =>
-        store.evict.pipe(
-          Effect.orElseSucceed(() => []),
-          Effect.tap((removed) =>
-            removed.length === 0
-              ? Effect.fail(error)
-              : Effect.logWarning(
-                  `The disk is full: removed versions that no screen shows (${removed.join(", ")}), to try once more. ${error.message}`
-                )
-          ),
-          Effect.zipRight(fetch)
-        )
-      )
-)
-
-/** Announces the version that is active when everybody listens, and whenever the bus was emptied. */
-const makeAnnouncing = Effect.fnUntraced(function* (activeVersion: ActiveVersion) {
-  const store = yield* VersionStore
-  // The types of a configuration are not checked before it runs.
-  const { emptied = Stream.empty } = yield* EventBus
-
-  const announce = Effect.gen(function* () {
-    const reading = yield* store.manifest
-    if (reading.status === "ok") {
-      const { held, versionId } = yield* activeVersion.report(reading.manifest, "ready")
-      yield* Effect.logInfo(`Active version ${activeText(versionId, held)}`).pipe(
-        Effect.annotateLogs("version", versionId)
-      )
-    } else if (reading.status === "invalid") {
-      yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
-    }
-    yield* countVersions(store)
-  }).pipe(Effect.catchAll((error) => Effect.logWarning(error.message)))
-
-  const announceAgain = Stream.runForEach(emptied, () =>
-    store.manifest.pipe(
-      Effect.flatMap((reading) =>
-        reading.status === "ok" ? activeVersion.report(reading.manifest, "ready") : Effect.void
-      ),
-      Effect.catchAll((error) => Effect.logWarning(error.message))
-    )
-  )
-  return { announce, announceAgain }
-})

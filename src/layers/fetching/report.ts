@@ -4,6 +4,9 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
@@ -31,33 +34,27 @@ export const makeReport = (name: string, slice: ContentSlice) =>
  * Publishes events under the name of the content. Where the bus fails, that is logged once until it works again, and then
  * the active version is announced again.
  */
-const makePublish = (contentName: string) =>
-  Effect.map(EventBus, (bus): Report => {
-    const warning = makeWarnWhile(
-      (message) => `${message}. Clients learn of new versions from the manifest only, until it works again.`
+const makePublish = Effect.fnUntraced(function* (contentName: string) {
+  const bus = yield* EventBus
+  const unannounced = yield* Ref.make(Option.none<ContentEvent>())
+  const warning = makeWarnWhile(
+    (message) => `${message}. Clients learn of new versions from the manifest only, until it works again.`
+  )
+
+  const publish: Report = Effect.fnUntraced(function* (event) {
+    const isPromotion = event.name === "content:version:promoted"
+    const published = yield* Effect.exit(
+      bus.publish(event.name.replace("content", contentName), event.payload)
     )
-    let unannounced: ContentEvent | undefined
-
-    const works = Effect.suspend(() => {
-      const missed = unannounced
-      unannounced = undefined
-      return Effect.zipRight(warning.works, missed === undefined ? Effect.void : publish(missed))
-    })
-
-    const publish: Report = (event) => {
-      const isPromotion = event.name === "content:version:promoted"
-      return bus.publish(event.name.replace("content", contentName), event.payload).pipe(
-        Effect.matchCauseEffect({
-          onSuccess: () => {
-            unannounced = isPromotion ? undefined : unannounced
-            return works
-          },
-          onFailure: (cause) => {
-            unannounced = isPromotion ? event : unannounced
-            return warning.fails(messageOf(Cause.squash(cause)))
-          }
-        })
-      )
+    if (Exit.isFailure(published)) {
+      yield* isPromotion ? Ref.set(unannounced, Option.some(event)) : Effect.void
+      return yield* warning.fails(messageOf(Cause.squash(published.cause)))
     }
-    return publish
+    yield* warning.works
+    const missed = yield* Ref.getAndSet(unannounced, Option.none())
+    if (!isPromotion && Option.isSome(missed)) {
+      yield* publish(missed.value)
+    }
   })
+  return publish
+})

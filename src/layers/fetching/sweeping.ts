@@ -1,65 +1,84 @@
 /**
- * When versions and leases are swept: after each fetch, and at ticks that fetch nothing, because nothing is new or the hub is
- * away.
+ * When versions and leases are swept: after each fetch, at ticks that fetch nothing, because nothing is new or the hub is
+ * away, and where the disk is full.
  *
  * It has no timer of its own. What is removed, and that a lost manifest is written again, belongs to the store of versions.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { isDiskFull } from "../../internal/systemError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import { VersionStore } from "../../services/VersionStore.ts"
+import type { FetchError } from "../../services/Content.ts"
+import { activeIn, VersionStore } from "../../services/VersionStore.ts"
+import { ActiveVersion } from "./ActiveVersion.ts"
 import { countVersions } from "./metrics.ts"
-import type { ActiveVersion } from "./reportActiveVersion.ts"
+
+export interface Sweeping {
+  /** Failures are logged once, until it works again. */
+  readonly sweep: Effect.Effect<void>
+
+  /** Sweeps if that was long ago, or the manifest was lost. */
+  readonly sweepIfDue: Effect.Effect<void>
+
+  /** Where the disk is full, versions that no screen shows make room for one more try. */
+  readonly withRoom: <A>(fetch: Effect.Effect<A, FetchError>) => Effect.Effect<A, FetchError>
+}
 
 /** The least time between a sweep and one at a tick that fetches nothing, unless the manifest is lost in between. */
 const pause = Duration.minutes(5)
 
 /** `before` is run before each sweep. */
-export const makeSweeping = Effect.fnUntraced(function* (
-  activeVersion: ActiveVersion,
-  before: Effect.Effect<unknown>
-) {
+export const makeSweeping = Effect.fnUntraced(function* (before: Effect.Effect<unknown>) {
   const store = yield* VersionStore
-  let sweptAt = yield* monotonicMillis
-  let hadManifest = false
+  const activeVersion = yield* ActiveVersion
+  const sweptAt = yield* Ref.make(yield* monotonicMillis)
+  const hadManifest = yield* Ref.make(false)
   const warning = makeWarnWhile((message) => message)
 
-  const sweep = Effect.map(monotonicMillis, (now) => {
-    sweptAt = now
-  }).pipe(
-    Effect.zipRight(before),
-    Effect.zipRight(store.sweep),
-    Effect.flatMap((removed) =>
-      removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
-    ),
-    Effect.zipRight(countVersions(store)),
-    Effect.matchEffect({
-      onFailure: ({ message }) => warning.fails(message),
-      onSuccess: () => warning.works
-    })
-  )
+  const sweep = Effect.gen(function* () {
+    yield* Ref.set(sweptAt, yield* monotonicMillis)
+    yield* before
+    const removed = yield* store.sweep
+    if (removed.length > 0) {
+      yield* Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
+    }
+    yield* countVersions(store)
+    yield* warning.works
+  }).pipe(Effect.catchAll(({ message }) => warning.fails(message)))
 
-  const readManifest = store.manifest.pipe(
-    Effect.map((reading) => Option.fromNullable(reading.status === "ok" ? reading.manifest : undefined)),
+  const active = store.manifest.pipe(
+    Effect.map(activeIn),
     Effect.orElse(() => Effect.succeedNone)
   )
 
   const sweepIfDue = Effect.gen(function* () {
-    const manifest = yield* readManifest
-    const isLost = hadManifest && Option.isNone(manifest)
-    hadManifest = Option.isSome(manifest)
-    const isDue = (yield* monotonicMillis) - sweptAt >= Duration.toMillis(pause)
+    const isThere = Option.isSome(yield* active)
+    const isLost = (yield* Ref.getAndSet(hadManifest, isThere)) && !isThere
+    const isDue = (yield* monotonicMillis) - (yield* Ref.get(sweptAt)) >= Duration.toMillis(pause)
     if (isLost || isDue) {
       yield* sweep
       // The manifest that was written again may name another version.
-      const active = yield* readManifest
-      if (Option.isSome(active)) {
-        yield* activeVersion.report(active.value, "promoted")
-      }
+      yield* Effect.transposeMapOption(yield* active, (manifest) =>
+        activeVersion.report(manifest, "promoted")
+      )
     }
   })
 
-  return { sweep, sweepIfDue }
+  const evict = Effect.fnUntraced(function* (error: FetchError) {
+    const removed = yield* Effect.orElseSucceed(store.evict, () => [])
+    return removed.length === 0
+      ? yield* Effect.fail(error)
+      : yield* Effect.logWarning(
+          `The disk is full: removed versions that no screen shows (${removed.join(", ")}), to try once more. ${error.message}`
+        )
+  })
+
+  return {
+    sweep,
+    sweepIfDue,
+    withRoom: (fetch) => Effect.catchIf(fetch, isDiskFull, (error) => Effect.zipRight(evict(error), fetch))
+  } satisfies Sweeping
 })

@@ -17,6 +17,7 @@ import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
+  activeIn,
   type Hold,
   Manifest,
   type ManifestReading,
@@ -146,9 +147,7 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
     return { status: "ok", manifest } satisfies ManifestReading
   })
 
-  const active = Effect.map(read, (reading) =>
-    reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
-  )
+  const active = Effect.map(read, activeIn)
 
   /** A manifest of a later schema is kept beside: the program that wrote it may come back. It is read before each write. */
   const keepNewer = Effect.gen(function* () {

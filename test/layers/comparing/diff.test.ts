@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import { savedText } from "../../../src/layers/documents/sortedJson.ts"
+import * as ActiveVersion from "../../../src/layers/fetching/ActiveVersion.ts"
 import { registerOnDisk } from "../../../src/layers/fetching/contentCommands.ts"
-import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentDiff } from "../../../src/services/ContentDiff.ts"
 import { VersionStore, VersionsReport } from "../../../src/services/VersionStore.ts"
@@ -37,8 +37,10 @@ const version = (files: Readonly<Record<string, unknown>>) =>
     return manifest.held?.waiting ?? manifest.versionId
   })
 
-const registered = Effect.flatMap(makeUndo({ report: Effect.succeed }), (undo) =>
-  registerOnDisk("content", undo)
+const registered = Effect.provideServiceEffect(
+  registerOnDisk("content"),
+  ActiveVersion.ActiveVersion,
+  ActiveVersion.silent
 )
 
 const bell = { id: "rec1", title: "Fog Bell", year: 1862 }

@@ -6,8 +6,8 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
+import * as ActiveVersion from "../../../src/layers/fetching/ActiveVersion.ts"
 import { registerCommands } from "../../../src/layers/fetching/contentCommands.ts"
-import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
@@ -41,11 +41,12 @@ const promote = (fingerprint: string, size = large) =>
   }).pipe(Effect.scoped)
 
 const registerKeep = Effect.gen(function* () {
-  yield* registerCommands(
-    "content",
-    { fetch: Effect.never, acknowledged: Effect.void },
-    yield* makeUndo({ report: Effect.succeed })
-  )
+  yield* registerCommands("content", {
+    fetch: Effect.never,
+    check: undefined,
+    sample: undefined,
+    acknowledged: Effect.void
+  }).pipe(Effect.provideServiceEffect(ActiveVersion.ActiveVersion, ActiveVersion.silent))
 })
 
 it.scoped("a version is not swept under its reader, and is once nobody has read it for a while", () =>

@@ -8,8 +8,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
+import * as ActiveVersion from "../../../src/layers/fetching/ActiveVersion.ts"
 import { registerCommands } from "../../../src/layers/fetching/contentCommands.ts"
-import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import * as server from "../../support/contentServer.ts"
@@ -91,11 +91,12 @@ const follow = ({ release, steps }: History, isLookedAt: boolean, chosen: Array<
 
     return yield* Effect.gen(function* () {
       const store = yield* VersionStore
-      yield* registerCommands(
-        "content",
-        { fetch: Effect.never, acknowledged: Effect.void },
-        yield* makeUndo({ report: Effect.succeed })
-      )
+      yield* registerCommands("content", {
+        fetch: Effect.never,
+        check: undefined,
+        sample: undefined,
+        acknowledged: Effect.void
+      }).pipe(Effect.provideServiceEffect(ActiveVersion.ActiveVersion, ActiveVersion.silent))
       return yield* Effect.forEach(steps, (step) =>
         Effect.gen(function* () {
           yield* TestClock.adjust("1 second")

@@ -1,0 +1,144 @@
+/**
+ * Which version is active, in the state and announced.
+ */
+import { isDeepStrictEqual } from "node:util"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import { EventBus } from "../../services/EventBus.ts"
+import type { ContentState } from "../../services/Slices.ts"
+import {
+  activeIn,
+  type HoldOutcome,
+  type Manifest,
+  VersionStore,
+  type VersionStoreError
+} from "../../services/VersionStore.ts"
+import type { ContentSlice } from "./contentState.ts"
+import { countPromotion, countVersions } from "./metrics.ts"
+import { activeText } from "./pluginReading.ts"
+import { type Report, timestamp } from "./report.ts"
+
+/**
+ * Fetches and commands change it concurrently. What is reported is what the manifest says at that moment, one report at a
+ * time, so that the last version that is announced is the one that the manifest names.
+ */
+export class ActiveVersion extends Context.Tag("vitrine/ActiveVersion")<
+  ActiveVersion,
+  {
+    /**
+     * Reports the active version, and gives the manifest as it is now; where that cannot be read, as it was when it was last
+     * written. It is announced when the controller is ready or the bus was emptied, and when it is not the one announced last:
+     * which of several steps at the same time has changed it, the steps cannot know.
+     */
+    readonly report: (
+      written: Manifest,
+      occasion: "ready" | "promoted" | "unchanged"
+    ) => Effect.Effect<Manifest>
+
+    /** Runs a step that may make another version the active one, and reports that, even if its caller no longer waits. */
+    readonly change: <E>(
+      step: Effect.Effect<Manifest, E>
+    ) => Effect.Effect<HoldOutcome, E | VersionStoreError>
+  }
+>() {}
+
+/** Reports by events and in the slice. */
+export const make = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
+  const store = yield* VersionStore
+  const oneAtATime = yield* Effect.makeSemaphore(1)
+  const announced = yield* Ref.make("")
+
+  const reportNow = Effect.fnUntraced(function* (
+    written: Manifest,
+    occasion: "ready" | "promoted" | "unchanged"
+  ) {
+    const reading = yield* Effect.option(store.manifest)
+    const manifest = Option.getOrElse(Option.flatMap(reading, activeIn), () => written)
+    const { generatedAt, versionId, versionPath } = manifest
+    const now = yield* timestamp
+    const before = yield* slice.get
+    if (!isDeepStrictEqual(withActive(manifest, now)(before), before)) {
+      yield* slice.update(withActive(manifest, now))
+    }
+    const last = yield* Ref.get(announced)
+    const isNew = last !== versionId && (occasion === "promoted" || last !== "")
+    if (occasion === "ready" || isNew) {
+      yield* Ref.set(announced, versionId)
+      yield* report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
+    }
+    return manifest
+  }, oneAtATime.withPermits(1))
+
+  return yield* reportedBy(reportNow)
+})
+
+const withActive =
+  ({ generatedAt, held, released, versionId }: Manifest, now: string) =>
+  ({ held: _held, released: _released, activeSince, ...before }: ContentState): ContentState => ({
+    ...before,
+    activeSince: before.versionId === versionId && activeSince !== undefined ? activeSince : now,
+    versionId,
+    generatedAt,
+    ...(held === undefined ? {} : { held }),
+    ...(released === undefined ? {} : { released })
+  })
+
+const reportedBy = Effect.fnUntraced(function* (report: ActiveVersion["Type"]["report"]) {
+  const store = yield* VersionStore
+  const scope = yield* Effect.scope
+  return ActiveVersion.of({
+    report,
+    change: (step) =>
+      Effect.gen(function* () {
+        const before = activeIn(yield* store.manifest)
+        const after = yield* step
+        const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
+        const { held, versionId } = yield* report(after, changed ? "promoted" : "unchanged")
+        yield* changed ? countPromotion : Effect.void
+        yield* logActive(versionId, held)
+        return { versionId, changed, ...(held === undefined ? {} : { held }) }
+      }).pipe(Effect.forkIn(scope), Effect.flatMap(Fiber.join))
+  })
+})
+
+/** Where nobody is to be told: no controller runs. */
+export const silent = reportedBy(Effect.succeed)
+
+const logActive = (versionId: string, held: Manifest["held"]) =>
+  Effect.logInfo(`Active version ${activeText(versionId, held)}`).pipe(
+    Effect.annotateLogs("version", versionId)
+  )
+
+/** Announces the version that is active when everybody listens. */
+export const announce = Effect.gen(function* () {
+  const store = yield* VersionStore
+  const { report } = yield* ActiveVersion
+  const reading = yield* store.manifest
+  if (reading.status === "ok") {
+    const { held, versionId } = yield* report(reading.manifest, "ready")
+    yield* logActive(versionId, held)
+  } else if (reading.status === "invalid") {
+    yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
+  }
+  yield* countVersions(store)
+}).pipe(Effect.catchAll((error) => Effect.logWarning(error.message)))
+
+/** Announces it again whenever the bus was emptied; never ends. */
+export const announceAgain = Effect.gen(function* () {
+  const store = yield* VersionStore
+  const { report } = yield* ActiveVersion
+  // The types of a configuration are not checked before it runs.
+  const { emptied = Stream.empty } = yield* EventBus
+  yield* Stream.runForEach(emptied, () =>
+    store.manifest.pipe(
+      Effect.flatMap((reading) =>
+        Effect.transposeMapOption(activeIn(reading), (manifest) => report(manifest, "ready"))
+      ),
+      Effect.catchAll((error) => Effect.logWarning(error.message))
+    )
+  )
+})
