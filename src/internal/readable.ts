@@ -19,14 +19,27 @@ export const sizeText = (bytes: number): string => {
 /** The time on the wall, `09:30:00`. */
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
-/** `09:30:08 (in 8 s)`, `2026-11-20 09:30:00 (1 d ago)`: the local time, with its date on another day than now. */
+/** `09:30:08 (in 8 s)`, `2026-11-20 09:30:00 (1 d ago)` */
 export const momentText = (date: Date, now: number): string => {
   const seconds = Math.round((date.getTime() - now) / 1000)
   const distance = durationText(Math.abs(seconds) * 1000)
   const relation = seconds === 0 ? "now" : seconds > 0 ? `in ${distance}` : `${distance} ago`
-  const isToday = date.toDateString() === new Date(now).toDateString()
-  return `${isToday ? "" : `${localDate(date)} `}${clockTime(date)} (${relation})`
+  return `${localTime(date, now)} (${relation})`
 }
+
+/** `09:30:08`, `2026-11-20 09:30:00`: the local time, with its date on another day than now. */
+export const localTime = (date: Date, now: number): string => {
+  const isToday = date.toDateString() === new Date(now).toDateString()
+  return `${isToday ? "" : `${localDate(date)} `}${clockTime(date)}`
+}
+
+/** A text with its ISO times in the words of `words`, by default as `localTime`. */
+export const withLocalTimes = (
+  text: string,
+  now: number,
+  words: (date: Date, now: number) => string = localTime
+): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g, (time) => words(new Date(time), now))
 
 const localDate = (date: Date): string =>
   [date.getFullYear(), date.getMonth() + 1, date.getDate()]

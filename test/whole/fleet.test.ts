@@ -73,7 +73,7 @@ describe.concurrent("a fleet", () => {
           15,
           ({ content: { reports } }) => reports?.problem !== undefined
         )
-        yield* sees(player, "the hub is silent", 35, hasProblem("hub:silent"))
+        yield* sees(player, "the hub is away", 35, hasProblem("content:failing"))
         expect(yield* versionOf(player)).toBe(version)
         yield* hub.start
         const view = yield* hub.view
@@ -83,7 +83,7 @@ describe.concurrent("a fleet", () => {
           "the hub takes reports again",
           25,
           ({ content: { reports }, problems }) =>
-            reports?.problem === undefined && problems.every(({ code }) => code !== "hub:silent")
+            reports?.problem === undefined && problems.every(({ code }) => code !== "content:failing")
         )
         yield* sees(hub, "the player is up to date again", soon, playerIs("hall-1", "up to date"))
       }).pipe(environment)

@@ -151,7 +151,7 @@ const cutNetwork = ({ cut, hub }: Venue) =>
       [
         sees(hub, "hall-5 is silent", silentPlayer, playerIs("hall-5", "silent")),
         // At most ten seconds later, a report is sent in vain.
-        sees(cut, "its hub is silent", 10 + silentPlayer + here, hasProblem("hub:silent"))
+        sees(cut, "its hub is away", 10 + silentPlayer + here, hasProblem("content:failing"))
       ],
       { concurrency: 2 }
     )
@@ -187,7 +187,7 @@ const stopHub = (venue: Venue) =>
       Effect.forEach(players, look, { concurrency: "unbounded", discard: true })
     yield* hub.stop
     yield* all((player) =>
-      sees(player, "its hub is silent", 10 + silentPlayer + here, hasProblem("hub:silent"))
+      sees(player, "its hub is away", 10 + silentPlayer + here, hasProblem("content:failing"))
     )
     yield* hub.start
     yield* all((player) => sees(player, "nothing is wrong", healed, isFine))

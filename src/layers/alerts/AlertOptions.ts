@@ -27,7 +27,7 @@ const headers = Schema.Record({
 
 /** Where problems are posted to. */
 export interface AlertConfig {
-  /** Takes a `POST` with JSON for each problem that begins or ends. */
+  /** Takes a `POST` with JSON for each problem that begins or ends, or for several at once. */
   readonly url: string | Redacted.Redacted
 
   /** Sent with each of them, `Authorization` for example. Default none. */

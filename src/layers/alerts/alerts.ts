@@ -3,24 +3,22 @@
  *
  * Only what was not delivered yet is kept of each problem, so that a receiver that is away costs bounded memory and misses no end.
  */
-import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/HttpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
-import { maxProblems } from "../status/remembered.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
-import type { Found, ProblemChange } from "./problemChanges.ts"
+import { alertText } from "./alertText.ts"
+import { type Alert, type Alerts, due, posted, posting, update } from "./pending.ts"
+import type { Found } from "./problemChanges.ts"
 
 /** How often it is checked what is to be delivered. */
 const checkEvery = "5 seconds"
@@ -30,65 +28,6 @@ const postTimeout = 10_000
 
 /** Statuses that are about what was posted: the receiver may take the next one. */
 const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
-
-/** A problem of which something is to be delivered, or will be. */
-interface Alert {
-  readonly problem: Problem
-  /** When it was found, in milliseconds since 1970. */
-  readonly foundAt: number
-  /** Whether the receiver knows that it has begun, or may know, as that was tried. */
-  readonly isKnown: boolean
-  /** Whether it was posted as it is; one that has become worse is posted again. */
-  readonly isPosted: boolean
-  readonly endedAt?: string
-}
-
-type Alerts = ReadonlyMap<string, Alert>
-
-/** What there is to deliver after a change. Pure; `now` is in milliseconds since 1970. */
-const advance = (alerts: Alerts, change: ProblemChange, now: number): Alerts => {
-  const next = new Map(alerts)
-  const before = alerts.get(change.key)
-  if (change._tag === "Begin") {
-    const isWorse = before !== undefined && before.problem.severity !== change.problem.severity
-    if (before !== undefined || next.size < maxProblems) {
-      next.set(change.key, {
-        problem: change.problem,
-        foundAt: before?.foundAt ?? now,
-        isKnown: before?.isKnown ?? false,
-        isPosted: before !== undefined && !isWorse && before.isPosted
-      })
-    }
-  } else if (before === undefined || !before.isKnown) {
-    next.delete(change.key)
-  } else {
-    next.set(change.key, { ...before, endedAt: change.endedAt })
-  }
-  return next
-}
-
-/** What is left after `posted` was taken, or refused. It may have changed meanwhile. Pure. */
-const settle = (alerts: Alerts, key: string, posted: Alert, isTaken: boolean): Alerts => {
-  const now = alerts.get(key)
-  if (now === undefined) {
-    return alerts
-  }
-  const next = new Map(alerts)
-  if (!isTaken) {
-    next.set(key, { ...now, isKnown: posted.isKnown })
-  } else if (posted.endedAt === undefined) {
-    next.set(key, { ...now, isPosted: now.problem.severity === posted.problem.severity })
-  } else if (now.endedAt === undefined) {
-    next.set(key, { ...now, isKnown: false, isPosted: false })
-  } else {
-    next.delete(key)
-  }
-  return next
-}
-
-/** With what is said of each problem now. */
-const refreshed = (alerts: Alerts, standing: Found["standing"]): Alerts =>
-  new Map([...alerts].map(([key, alert]) => [key, { ...alert, problem: standing.get(key) ?? alert.problem }]))
 
 /** Delivers until the scope ends; gives what takes problems that were found. */
 export const make = Effect.fnUntraced(function* (
@@ -104,26 +43,33 @@ export const make = Effect.fnUntraced(function* (
   )
   const machine = node?.label ?? node?.id
 
-  const request = ({ endedAt, problem }: Alert): Requests.Request => ({
-    url: address,
-    headers: Record.map(headers, Redacted.value),
-    body: JSON.stringify({
-      text: [
-        ...(machine === undefined ? [] : [machine]),
-        ...(endedAt === undefined ? [] : ["over"]),
-        problem.text
-      ].join(": "),
-      event: endedAt === undefined ? "begin" : "end",
-      ...(node === undefined ? {} : { node }),
-      problem: { ...problem, ...(endedAt === undefined ? {} : { endedAt }) }
-    }),
-    follows: false,
-    isStatusOnly: true
-  })
+  const request = (post: ReadonlyArray<Alert>, now: number): Requests.Request => {
+    const isOver = post.some(({ isOver }) => isOver)
+    const problems = post.map(({ changedAt, problem }) => ({
+      ...problem,
+      ...(isOver ? { endedAt: new Date(changedAt).toISOString() } : {})
+    }))
+    return {
+      url: address,
+      headers: Record.map(headers, Redacted.value),
+      body: JSON.stringify({
+        text: [
+          ...(machine === undefined ? [] : [machine]),
+          ...(isOver ? ["over"] : []),
+          alertText(problems, now)
+        ].join(": "),
+        event: isOver ? "end" : "begin",
+        ...(node === undefined ? {} : { node }),
+        ...(problems.length === 1 ? { problem: problems[0] } : { problems })
+      }),
+      follows: false,
+      isStatusOnly: true
+    }
+  }
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
-  const post = (alert: Alert) =>
-    requests.once(request(alert)).pipe(
+  const send = (post: ReadonlyArray<Alert>, now: number) =>
+    requests.once(request(post, now)).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.as(warning.works, true),
         onFailure: ({ detail, reason, status }) =>
@@ -136,53 +82,36 @@ export const make = Effect.fnUntraced(function* (
       Effect.tapError(warning.fails)
     )
 
-  const isDue = ({ endedAt, foundAt, isPosted }: Alert, now: number) =>
-    endedAt !== undefined || (!isPosted && now - foundAt >= Duration.toMillis(after))
-
-  /** As it is then, which may be long after the turn of the first one; none where it is over. */
-  const atItsTurn = (key: string, now: number) =>
+  /** What is due next and was not `tried`, as it is then: posts take time. */
+  const next = (tried: ReadonlySet<string>, now: number) =>
     Ref.modify(alerts, (before) => {
-      const alert = before.get(key)
-      return alert === undefined || !isDue(alert, now)
-        ? [Option.none<Alert>(), before]
-        : [Option.some(alert), new Map(before).set(key, { ...alert, isKnown: true })]
+      const post = due(before, Duration.toMillis(after), now).find(
+        (post) => !post.some(({ key }) => tried.has(key))
+      )
+      return post === undefined ? [[], before] : [post, posting(before, post)]
     })
 
-  const deliverOne = (key: string, now: number) =>
-    Effect.flatMap(
-      atItsTurn(key, now),
-      Option.match({
-        onNone: () => Effect.succeed(true),
-        onSome: (alert) =>
-          Effect.tap(post(alert), (isTaken) =>
-            Ref.update(alerts, (before) => settle(before, key, alert, isTaken))
-          )
-      })
-    )
+  const deliver = (tried: ReadonlySet<string>): Effect.Effect<void, string> =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const post = yield* next(tried, now)
+      if (post.length === 0) {
+        return
+      }
+      const isTaken = yield* send(post, now)
+      yield* Ref.update(alerts, (before) => posted(before, post, isTaken))
+      yield* deliver(new Set([...tried, ...post.map(({ key }) => key)]))
+      yield* isTaken ? Effect.void : Effect.fail("some were refused")
+    })
 
-  /** The ends first: of a receiver that takes little it should not seem that all goes on. */
-  const deliver = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const [begun, ended] = Array.partition(yield* Ref.get(alerts), ([, { endedAt }]) => endedAt !== undefined)
-    const taken = yield* Effect.forEach([...ended, ...begun], ([key]) => deliverOne(key, now))
-    if (taken.includes(false)) {
-      yield* Effect.fail("some were refused")
-    }
-  })
-
-  yield* deliver.pipe(
+  yield* deliver(new Set()).pipe(
     Effect.retry(resubscribe),
     Effect.repeat(Schedule.spaced(checkEvery)),
     Effect.forkScoped
   )
 
-  return ({ changes, standing }: Found): Effect.Effect<void> =>
+  return ({ standing }: Found): Effect.Effect<void> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Ref.update(alerts, (before) =>
-        refreshed(
-          changes.reduce<Alerts>((alerts, change) => advance(alerts, change, now), before),
-          standing
-        )
-      )
+      Ref.update(alerts, (before) => update(before, standing, now))
     )
 })

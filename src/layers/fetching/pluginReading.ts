@@ -101,18 +101,25 @@ export const problems = (
       since: held.since
     })
   }
+  // A hub that is away is one problem: where nothing else can be copied from, that fetches fail.
+  const away = copiedFrom.filter(({ problem }) => problem !== undefined)
+  const isNamed = error !== undefined && away.length === copiedFrom.length
   return [
     ...found,
-    ...copiedFrom
+    ...(isNamed ? [] : copiedFrom)
       .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
       .map((upstream) => ({
         ...warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`),
         subject: upstream.url
       })),
-    ...(reports === undefined ? [] : reportsProblems(reports, now)),
+    ...(reports === undefined || away.some(({ url }) => originOf(url) === originOf(reports.to))
+      ? []
+      : reportsProblems(reports, now)),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
   ]
 }
+
+const originOf = (url: string): string => new URL(url).origin
 
 /** How long a hub may be away: it is started again, say. */
 const hubSilentMs = 30_000

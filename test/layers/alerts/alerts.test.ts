@@ -4,8 +4,9 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
+import { localTime } from "../../../src/internal/readable.ts"
+import type { AlertOptions } from "../../../src/layers/alerts/AlertOptions.ts"
 import * as Alerts from "../../../src/layers/alerts/alerts.ts"
-import type { ProblemChange, StandingProblems } from "../../../src/layers/alerts/problemChanges.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { withLog } from "../../support/logged.ts"
 
@@ -18,19 +19,11 @@ const broken = (code: string, severity: Problem["severity"] = "warning"): Proble
   since
 })
 
-const begin = (code: string, severity?: Problem["severity"]): ProblemChange => ({
-  _tag: "Begin",
-  isWorse: false,
-  key: code,
-  problem: broken(code, severity)
-})
+/** A problem with this key, or none any more. */
+type Change = readonly [key: string, problem?: Problem]
 
-const end = (code: string): ProblemChange => ({
-  _tag: "End",
-  key: code,
-  problem: broken(code),
-  endedAt: since
-})
+const begin = (code: string, severity?: Problem["severity"]): Change => [code, broken(code, severity)]
+const end = (code: string): Change => [code]
 
 /** The body of an answer whose status says all. */
 const endless = () => new ReadableStream<Uint8Array>()
@@ -61,22 +54,117 @@ const receiver = () => {
   return { bodies, client, respond, texts }
 }
 
-const options = {
+const options: AlertOptions = {
   url: Redacted.make("https://chat.example/hooks/very-secret"),
   headers: { authorization: Redacted.make("Bearer key") },
-  after: "2 minutes" as const
+  after: "2 minutes"
 }
 
-const setUp = Effect.gen(function* () {
+const setUpWith = Effect.fnUntraced(function* (given: AlertOptions) {
   const hook = receiver()
   const take = yield* Effect.provideService(
-    Alerts.make(options, { id: "hall-3", label: "Hall 3" }),
+    Alerts.make(given, { id: "hall-3", label: "Hall 3" }),
     HttpClient.HttpClient,
     hook.client
   )
-  const found = (changes: ReadonlyArray<ProblemChange>, standing: StandingProblems = new Map()) =>
-    take({ changes, standing })
+  const standing = new Map<string, Problem>()
+  const found = (changes: ReadonlyArray<Change>) => {
+    for (const [key, problem] of changes) {
+      standing.delete(key)
+      if (problem !== undefined) {
+        standing.set(key, problem)
+      }
+    }
+    return take({ changes: [], standing: new Map(standing) })
+  }
   return { ...hook, take: found }
+})
+
+const setUp = setUpWith(options)
+
+const silent = (player: string): Change => [
+  player,
+  {
+    code: "player:silent",
+    severity: "error",
+    subject: player,
+    text: `Player ${player} was last heard of at ${since}`,
+    since
+  }
+]
+
+const time = localTime(new Date(since), 0)
+
+describe("alerts of one cause", () => {
+  it.scoped("are one when three or more begin within a minute, and one when they are over", () =>
+    Effect.gen(function* () {
+      const { bodies, take, texts } = yield* setUp
+      yield* take([silent("a")])
+      yield* TestClock.adjust("50 seconds")
+      yield* take([silent("b"), silent("c"), begin("left")])
+      yield* TestClock.adjust("119 seconds")
+      expect(texts).toEqual([])
+      yield* TestClock.adjust("10 seconds")
+      expect(texts.toSorted()).toEqual([
+        `Hall 3: 3 players silent since ${time}: a, b, c`,
+        "Hall 3: The lamp left is broken."
+      ])
+      expect(bodies).toContainEqual({
+        authorization: "Bearer key",
+        json: expect.objectContaining({
+          event: "begin",
+          problems: [silent("a")[1], silent("b")[1], silent("c")[1]]
+        })
+      })
+      yield* take([end("c")])
+      yield* TestClock.adjust("50 seconds")
+      yield* take([end("a")])
+      expect(texts).toHaveLength(2)
+      yield* take([end("b")])
+      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("10 minutes")
+      expect(texts.slice(2)).toEqual([`Hall 3: over: 3 players silent since ${time}: c, a, b`])
+    })
+  )
+
+  it.scoped("are posted one by one where they are two, or begin more than a minute apart", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([silent("a"), silent("b")])
+      yield* TestClock.adjust("61 seconds")
+      yield* take([silent("c")])
+      yield* TestClock.adjust("10 minutes")
+      expect(texts).toHaveLength(3)
+      yield* take([end("a"), end("b")])
+      yield* TestClock.adjust("65 seconds")
+      expect(texts).toHaveLength(5)
+      yield* take([end("c")])
+      yield* TestClock.adjust("5 seconds")
+      expect(texts).toHaveLength(6)
+    })
+  )
+
+  it.scoped("are one where each is posted soon, too, which then waits for the minute", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUpWith({ ...options, after: 0 })
+      yield* take([silent("a")])
+      yield* TestClock.adjust("55 seconds")
+      yield* take([silent("b"), silent("c"), silent("d")])
+      expect(texts).toEqual([])
+      yield* TestClock.adjust("10 seconds")
+      expect(texts).toEqual([`Hall 3: 4 players silent since ${time}: a, b, c, d`])
+    })
+  )
+
+  it.scoped("name twenty, and count the others", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take(Array.from({ length: 22 }, (_, index) => silent(`p${index}`)))
+      yield* TestClock.adjust("3 minutes")
+      expect(texts).toHaveLength(1)
+      expect(texts[0]).toMatch(/: 22 players silent since .*: p0, .*, p19 and 2 more$/)
+    })
+  )
 })
 
 describe("alerts", () => {
@@ -110,7 +198,7 @@ describe("alerts", () => {
       const { take, texts } = yield* setUp
       yield* take([begin("left")])
       yield* TestClock.adjust("1 minute")
-      yield* take([], new Map([["left", { ...broken("left"), text: "The left lamp is gone." }]]))
+      yield* take([["left", { ...broken("left"), text: "The left lamp is gone." }]])
       yield* TestClock.adjust("2 minutes")
       expect(texts).toEqual(["Hall 3: The left lamp is gone."])
     })
@@ -219,7 +307,7 @@ describe("alerts", () => {
       yield* take([end("slow")])
       yield* TestClock.adjust("6 seconds")
       yield* take([begin("slow")])
-      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("3 minutes")
       expect(texts).toEqual([
         "Hall 3: The lamp slow is broken.",
         "Hall 3: over: The lamp slow is broken.",

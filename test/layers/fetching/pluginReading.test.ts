@@ -114,6 +114,38 @@ describe("the screens in the status", () => {
   })
 })
 
+describe("a hub that is away", () => {
+  const since = "2026-11-21T09:00:00.000Z"
+  const away = { url: "http://hub:8730/", askedAt: since, problem: "no network" }
+  const copy = { url: "http://copy:8730/", askedAt: since, versionId }
+  const to = "http://hub:8730/"
+  const codes = (slice: Partial<ContentState>) =>
+    read(
+      {
+        kind: "content",
+        versionId,
+        sources: {},
+        reports: { to, problem: { since, reason: "no network" } },
+        ...slice
+      },
+      Date.parse(since) + 60_000
+    ).problems?.map(({ code }) => code)
+  const lastFetch = { timestamp: since, error: { name: "CopyFailed", message: "Cannot copy" } }
+
+  it("is one problem of a player, that fetches fail, though its reports are not taken either", () => {
+    expect(codes({ copiedFrom: [away], lastFetch, failingSince: since })).toEqual(["content:failing"])
+    expect(codes({ copiedFrom: [away, copy] })).toEqual(["content:upstream"])
+  })
+
+  it("is not what else is wrong: another address, a full disk, reports that are refused", () => {
+    expect(codes({ copiedFrom: [away, copy], lastFetch, failingSince: since })).toEqual([
+      "content:failing",
+      "content:upstream"
+    ])
+    expect(codes({ copiedFrom: [copy] })).toEqual(["hub:silent"])
+  })
+})
+
 describe("the reports to a hub", () => {
   const to = "http://hub:8730/"
   const takenAt = "2026-11-21T09:00:00.000Z"

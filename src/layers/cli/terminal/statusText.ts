@@ -3,7 +3,7 @@
  */
 import pc from "picocolors"
 import { printableLine } from "../../../internal/printable.ts"
-import { durationText, momentText } from "../../../internal/readable.ts"
+import { durationText, momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import type { Health, HealthWord } from "../../status/Health.ts"
@@ -39,8 +39,7 @@ export const statusText = (
   { header, sections }: StatusSnapshot,
   { health, now, palette }: { readonly health: Health; readonly now: number; readonly palette: Palette }
 ): string => {
-  const readable = (text: string) =>
-    printableLine(text).replace(isoTime, (time) => momentText(new Date(time), now))
+  const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
   return [
     [
       palette.word(health.word),
@@ -61,8 +60,6 @@ const timesText = ({ count = 1 }: Problem): string => (count > 1 ? ` (${count} t
 
 const nodeText = ({ node }: StatusSnapshot["header"]): string =>
   node === undefined ? "" : `${printableLine(node.label ?? node.id)}, `
-
-const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g
 
 interface Format {
   readonly palette: Palette

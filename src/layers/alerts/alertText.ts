@@ -1,0 +1,31 @@
+/**
+ * What is posted of problems, in words.
+ */
+import { printableLine } from "../../internal/printable.ts"
+import { countText, withLocalTimes } from "../../internal/readable.ts"
+import type { Problem } from "../../services/Problem.ts"
+
+/** How many are named, and how long a name may be. */
+const maxNamed = 20
+const maxName = 64
+
+/** The sentence of one; of several with the same code `12 players silent since 22:01:09: hall-1, hall-2`. Times are local ones. */
+export const alertText = (problems: ReadonlyArray<Problem>, now: number): string =>
+  withLocalTimes(problems.length === 1 ? problems.map(({ text }) => text).join() : groupText(problems), now)
+
+const groupText = (problems: ReadonlyArray<Problem>): string => {
+  const [since] = problems.flatMap(({ since }) => (since === undefined ? [] : [since])).toSorted()
+  const named = problems.slice(0, maxNamed).map(nameOf)
+  const more = problems.length - named.length
+  return `${countOf(problems)}${since === undefined ? "" : ` since ${since}`}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
+/** `player:never-seen` as `3 players never seen`. */
+const countOf = ({ 0: first, length }: ReadonlyArray<Problem>): string => {
+  const [kind = "", ...what] = (first?.code ?? "").split(":")
+  const words = what.join(" ").replaceAll("-", " ")
+  return `${countText(length, kind)} ${words === "problem" ? "with a problem" : words}`.trimEnd()
+}
+
+const nameOf = ({ player, subject, text }: Problem): string =>
+  printableLine([...(player === undefined ? [] : [player]), subject ?? text].join(" "), maxName)
