@@ -25,6 +25,13 @@ const statusOf = (url: string, path: string) =>
       )
   )
 
+/** How many buttons a finger hits once they are scrolled into view. */
+const reachable = `[...document.querySelectorAll("button")].filter((button) => {
+  button.scrollIntoView({ block: "nearest" })
+  const { bottom, left, right, top } = button.getBoundingClientRect()
+  return button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2))
+}).length`
+
 describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
   layer(Layer.provideMerge(Browser.layer, NodeContext.layer), { excludeTestServices: true, timeout: 60_000 })(
     (it) => {
@@ -73,6 +80,27 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
             expect(yield* Effect.promise(() => tab.textContent(pressed))).toBe("The Sulking Barometer")
             // Without it, the browser asks for one that is not there.
             expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
+            yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
+            yield* chosen("A New Bell")
+
+            const objects = Array.from(
+              { length: 40 },
+              (_, index) => `Bell ${index + 1},${"It rang. ".repeat(120)}`
+            )
+            yield* fs.writeFileString(
+              `${reader.folder}/content/Objects.csv`,
+              `title,text\n${objects.join("\n")}\n`
+            )
+            yield* chosen("Bell 1")
+            for (const [width, height] of [
+              [1920, 1080],
+              [1280, 800],
+              [1080, 1920],
+              [600, 900]
+            ] as const) {
+              yield* Effect.promise(() => tab.setViewportSize({ width, height }))
+              expect(yield* Effect.promise(() => tab.evaluate(reachable))).toBe(40)
+            }
             yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
             yield* chosen("A New Bell")
 

@@ -1,5 +1,5 @@
 /// <reference types="vite/client" />
-import { connect, type Version } from "vitrine/client"
+import { connect, type Version } from "vitrine/client/preview"
 import "./style.css"
 
 /** That of the objects and their pictures. */
@@ -32,6 +32,7 @@ const choose = (object: Item) => {
   find("#year").textContent = object.year ?? ""
   find("h2").textContent = object.title
   find("#text").textContent = object.text ?? ""
+  find("article").scrollTop = 0
   for (const button of document.querySelectorAll<HTMLButtonElement>("nav button")) {
     button.setAttribute("aria-current", `${button.value === chosen}`)
   }

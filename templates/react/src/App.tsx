@@ -1,13 +1,19 @@
-import { useEffect, useState, useSyncExternalStore } from "react"
+import { useEffect, useRef, useState, useSyncExternalStore } from "react"
 import { exhibit } from "./exhibit.ts"
 
 export default function App() {
   const { connection, problem, shown, version } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
   const [chosen, choose] = useState("")
+  const article = useRef<HTMLElement>(null)
   const title = shown?.settings.title
+  const object = shown?.objects.find(({ id }) => id === chosen) ?? shown?.objects[0]
   useEffect(() => {
     if (title) document.title = title
   }, [title])
+  // Each object begins at its top.
+  useEffect(() => {
+    article.current?.scrollTo(0, 0)
+  }, [object?.id])
   if (!shown || !version) {
     return (
       <>
@@ -16,7 +22,6 @@ export default function App() {
       </>
     )
   }
-  const object = shown.objects.find(({ id }) => id === chosen) ?? shown.objects[0]
   return (
     <>
       <h1>{title}</h1>
@@ -24,7 +29,7 @@ export default function App() {
         <figure>
           <img src={object?.src} alt={object?.alt ?? ""} />
         </figure>
-        <article aria-live="polite">
+        <article ref={article} aria-live="polite">
           <p id="year">{object?.year}</p>
           <h2>{object?.title}</h2>
           <p id="text">{object?.text}</p>

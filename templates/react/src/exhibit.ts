@@ -1,4 +1,4 @@
-import { connect, type Version } from "vitrine/client"
+import { connect, type Version } from "vitrine/client/preview"
 
 /** That of the objects and their pictures. */
 const source = "exhibits"
