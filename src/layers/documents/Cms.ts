@@ -16,8 +16,8 @@ import { excerpt } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { passes } from "../httpClient/HttpFailure.ts"
 import type { Answer, RequestFailed } from "../httpClient/Requests.ts"
-import { makeRequests, redirectAdvice } from "./answers.ts"
 import type { CmsOptions } from "./CmsOptions.ts"
+import { makeRequests, redirectAdvice } from "./readText.ts"
 import { isLast, type List, type ListChanged, type Reading, readAgain, readList } from "./wholeList.ts"
 
 /** The system cannot be asked, refuses, or answers something else. */

@@ -7,7 +7,7 @@ import { isHttpBase } from "../../internal/httpAddress.ts"
 import { expects, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
-import { fileFieldsOfReader } from "./media/fileOptions.ts"
+import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 
 /** A text that says something. */
 export const filled = (what: string) => expects(Schema.NonEmptyString, what)

@@ -17,8 +17,8 @@ import type {
 import type { EffectSchema, TableExpectation } from "./expect/ExpectConfig.ts"
 import { ExpectOptions } from "./expect/ExpectOptions.ts"
 import type { ImageConfig } from "./images/ImageConfig.ts"
-import { fileFields } from "./media/fileOptions.ts"
 import type { MediaConfig } from "./media/MediaConfig.ts"
+import { fileFields } from "./media/MediaOptions.ts"
 
 /** A record before anything is expected of it: what its fields are is known to who writes the step. */
 // biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` has it, or each step would begin with checks.

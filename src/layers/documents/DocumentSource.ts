@@ -17,11 +17,11 @@ import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
 import type { WantedFile } from "./media/WantedFile.ts"
 
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
-export { makeRequests, type Requests } from "./answers.ts"
 export { type Document, type DocumentContent, DocumentNotSaved, Records, Value } from "./Document.ts"
 export { type DocumentConfig as Config, DocumentOptions as Options, define } from "./DocumentOptions.ts"
 export { makeDocumentSource as make } from "./makeDocumentSource.ts"
-export { fileFieldsOfReader } from "./media/fileOptions.ts"
+export { fileFieldsOfReader } from "./media/MediaOptions.ts"
+export { makeRequests, type Requests } from "./readText.ts"
 
 /** Why documents cannot be had. */
 export interface DocumentsError extends Error {

@@ -15,7 +15,7 @@ import type { Expectations } from "./expect/Expectations.ts"
 import type { FoundDocument, KnownDocument } from "./knownDocuments.ts"
 import type { FoundMedia, SearchedDocument } from "./media/findMedia.ts"
 import type * as SourceFiles from "./media/SourceFiles.ts"
-import { withWarnings } from "./outsideText.ts"
+import { withWarnings } from "./readText.ts"
 import { type DocumentTarget, saveDocument } from "./saveDocument.ts"
 import { makeEmptied } from "./warnings.ts"
 

@@ -1,6 +1,7 @@
 /**
  * One document on its way from its source to its file: its steps, what is expected of it, and the links in it.
  */
+
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
-import { printableLine } from "../../internal/printable.ts"
+import { excerpt, printableLine } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
+import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
 import type { Document, DocumentNotSaved } from "./Document.ts"
@@ -25,7 +28,6 @@ import {
 import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck } from "./expect/TableCheck.ts"
 import type { FoundMedia, Search } from "./media/findMedia.ts"
-import { makeRecordIds } from "./recordIds.ts"
 import { runsOf, sorted } from "./sortedJson.ts"
 
 export interface DocumentTarget extends FileTarget {
@@ -183,3 +185,37 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
 
 /** The names in it, sorted, unless they come as they are to be saved. */
 const orderOf = ({ isSorted = false }: Document<unknown>) => (isSorted ? identity : sorted)
+
+/** Without a `key`, records may all be without an `id`. */
+const makeRecordIds = (key: RecordKey | undefined) => {
+  const idOf = recordId(key ?? defaultKey)
+  const name = (key ?? defaultKey).join(" and ")
+  const seen = new Set<string>()
+  let missing = 0
+  let twice = 0
+  let first = ""
+
+  return {
+    /** The id of the next record. */
+    add: (record: unknown): Option.Option<string> => {
+      const id = idOf(record)
+      if (Option.isNone(id)) {
+        missing++
+      } else if (seen.has(id.value)) {
+        if (twice++ === 0) first = id.value
+      } else {
+        seen.add(id.value)
+      }
+      return id
+    },
+
+    warnings: (): ReadonlyArray<string> => [
+      ...(missing === 0 || (key === undefined && seen.size === 0)
+        ? []
+        : [`${countText(missing, "record")} without ${name}, by which they would be compared`]),
+      ...(twice === 0
+        ? []
+        : [`${countText(twice, "record")} with the ${name} of another one, ${excerpt(first)} first`])
+    ]
+  }
+}

@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import { fileName } from "../../internal/FileName.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { Answer, RequestFailed, Requests } from "../httpClient/Requests.ts"
-import { parseCsv, parseJson } from "./answers.ts"
+import { csvOf, jsonOf } from "./readText.ts"
 
 /** How an answer is read: JSON, text, or CSV with a first row of names, each other row an object without its empty cells. */
 export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text" | "csv"> {
@@ -61,11 +61,7 @@ export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, sig
   ): Promise<unknown> {
     const answer = requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
     const read = (answer: Answer): Effect.Effect<unknown, RequestFailed> =>
-      as === "json"
-        ? parseJson(answer)
-        : as === "csv"
-          ? parseCsv(answer, delimiter)
-          : Effect.succeed(answer.text)
+      as === "json" ? jsonOf(answer) : as === "csv" ? csvOf(answer, delimiter) : Effect.succeed(answer.text)
     return run(Effect.flatMap(answer, read), runtime, signal)
   }
   return get

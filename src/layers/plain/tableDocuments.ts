@@ -20,7 +20,7 @@ import type { TableCheck } from "../documents/expect/TableCheck.ts"
 import { makeSayWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
-import { isAttachment } from "../sources/tableSource/AttachmentCells.ts"
+import { isAttachment } from "../sources/tableSource/Attachments.ts"
 import { columnsOf, type SavedRecord } from "../sources/tableSource/SavedRecords.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import {

@@ -14,9 +14,8 @@ import { countText } from "../../../internal/readable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
-import { makeFieldProblems } from "./fieldProblems.ts"
+import { makeFieldProblems, type Problem } from "./fieldProblems.ts"
 import type { CellTests } from "./fieldTypes.ts"
-import type { Problem } from "./schemaProblems.ts"
 
 /** What is in a saved table, without its cells. */
 export interface SavedNames {

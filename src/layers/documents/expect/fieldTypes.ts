@@ -1,9 +1,11 @@
 /**
- * The types of fields that can be expected without a schema.
+ * The types of fields that can be expected without a schema, and what is expected of a table as a schema of what is saved.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import type { FieldType, FullFieldType } from "./ExpectConfig.ts"
+import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
 
 export interface FieldTest {
   /** What a cell must be, as in "expected …". */
@@ -79,7 +81,7 @@ const fullTypes = Record.keys(descriptions)
 export const fieldTypes: ReadonlyArray<string> = fullTypes.map((type) => JSON.stringify(type))
 
 /** The type without its mark. */
-export const fullTypeOf = (type: unknown): FullFieldType | undefined =>
+const fullTypeOf = (type: unknown): FullFieldType | undefined =>
   fullTypes.find((full) => type === full || type === `${full}?`)
 
 export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(input) !== undefined
@@ -96,5 +98,44 @@ export const fieldTest = (type: FieldType, tests: CellTests): FieldTest => {
   return {
     expected: isOptional ? `${descriptions[full]} or nothing` : descriptions[full],
     accepts: (cell) => (isEmpty(cell) ? isOptional : acceptsFull[full](cell, tests))
+  }
+}
+
+/** How a source saves what is expected. */
+export interface SavedForm {
+  /** An attachment. */
+  readonly attachment: FieldSchema
+  /** Whether an empty cell is left out, or may be `null` as well. */
+  readonly emptyCells: "left out" | "null"
+}
+
+export const expectedSchema = ({ fields = {} }: TableExpectation, form: SavedForm): FieldSchema =>
+  Schema.isSchema(fields)
+    ? fields
+    : Schema.Struct(Record.map(fields, (type) => (Schema.isSchema(type) ? type : fieldOf(type, form))))
+
+const fieldOf = (type: FieldType, form: SavedForm) => {
+  const schema = schemaOf(type, form.attachment)
+  return type.endsWith("?")
+    ? Schema.optional(form.emptyCells === "null" ? Schema.NullOr(schema) : schema)
+    : schema
+}
+
+const schemaOf = (type: FieldType, attachment: FieldSchema): FieldSchema => {
+  switch (fullTypeOf(type)) {
+    case "text":
+    case "date":
+    case "file":
+      return Schema.String
+    case "number":
+      return Schema.Number
+    case "boolean":
+      return Schema.Boolean
+    case "attachments":
+      return Schema.Array(attachment)
+    case "list":
+      return Schema.Array(Schema.Unknown)
+    default:
+      return Schema.Unknown
   }
 }

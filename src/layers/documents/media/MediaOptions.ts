@@ -1,5 +1,6 @@
 /**
- * The options of media, and what each must be; `MediaConfig.ts` says what they are for.
+ * The options about files of documents, `media` and `images`, and what each must be; `MediaConfig.ts` and `ImageConfig.ts` say what they
+ * are for.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -8,6 +9,7 @@ import * as Schema from "effect/Schema"
 import { expects, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import { ImageOptions } from "../images/ImageOptions.ts"
 import type * as Config from "./MediaConfig.ts"
 import * as PathPattern from "./PathPattern.ts"
 
@@ -99,3 +101,21 @@ export type MediaOptions = typeof MediaOptions.Type
 
 /** The options as a user writes them. */
 export type MediaConfig = Config.MediaConfig<string | Redacted.Redacted>
+
+/** For a source whose user says where its links are. */
+export const fileFields = {
+  media: Schema.optionalWith(MediaOptions, exact),
+  images: Schema.optionalWith(ImageOptions, exact)
+}
+
+/** For a source of a vendor, which finds its media by a reader: `false` leaves them where they are. */
+export const fileFieldsOfReader = {
+  media: Schema.optionalWith(
+    expects(
+      Schema.Union(Schema.Literal(false), MediaOptionsOfReader),
+      "false, or an object with options of media"
+    ),
+    exact
+  ),
+  images: fileFields.images
+}

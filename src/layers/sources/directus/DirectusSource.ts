@@ -16,7 +16,7 @@ import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { changesSince, makeLastRead } from "../../documents/sourceAnswers.ts"
-import { type Ask, directus, makeAsk } from "./api.ts"
+import { type Ask, directus, makeAsk, mayReadActivity, readActivity } from "./api.ts"
 import {
   CheckedOptions,
   type Collection,
@@ -26,7 +26,6 @@ import {
 import { readFile, withUrls } from "./files.ts"
 import { inLanguages, translationsField } from "./languages.ts"
 import { hasField, readCollection } from "./readCollection.ts"
-import { mayReadActivity, readActivity } from "./responses.ts"
 
 /** How long nothing is read though nothing seems to have changed: a collection may be left out of the activity, for example. */
 const longest = Duration.hours(1)

@@ -1,11 +1,84 @@
 /**
- * Asking Directus, and what to do about its refusals.
+ * Asking Directus: what it answers, and what to do about its refusals.
  */
+
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 import * as Cms from "../../documents/Cms.ts"
 import type { DirectusOptions } from "./DirectusOptions.ts"
-import { readRefusal } from "./responses.ts"
+
+export type Item = Readonly<Record<string, unknown>>
+
+const Item = Schema.declare(Predicate.isReadonlyRecord)
+
+/** PostgreSQL counts in texts. */
+const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(Schema.nonNegative()))
+
+/** What a server gives at once, unless it is set up otherwise. */
+const pageSize = 100
+
+const Page = Schema.Struct({ data: Schema.Array(Item), meta: Schema.Struct({ filter_count: Count }) })
+const Single = Schema.Struct({ data: Item })
+
+const pageOf = Schema.decodeUnknownOption(Page)
+const singleOf = Schema.decodeUnknownOption(Single)
+
+export const readAnswer = (body: unknown): CollectionAnswer<Item> => {
+  const page = pageOf(body)
+  if (Option.isSome(page)) {
+    return { kind: "page", items: page.value.data, total: page.value.meta.filter_count, size: pageSize }
+  }
+  return Option.match(singleOf(body), {
+    onNone: () => ({
+      kind: "strange",
+      detail: 'it has no items in "data", or does not say how many there are'
+    }),
+    onSome: ({ data }) => ({ kind: "single", item: data })
+  })
+}
+
+const decodeErrors = Schema.decodeUnknownOption(
+  Schema.Struct({
+    errors: Schema.NonEmptyArray(
+      Schema.Struct({ message: Schema.String, extensions: Schema.Struct({ code: Schema.String }) })
+    )
+  })
+)
+
+export const readRefusal = (body: unknown): Refusal =>
+  Option.match(decodeErrors(body), {
+    onNone: () => ({ name: "", message: "" }),
+    onSome: ({ errors: [{ extensions, message }] }) => ({
+      // Not an address of its API: "url" leads to another part of it.
+      name: extensions.code === "ROUTE_NOT_FOUND" ? "" : extensions.code,
+      message
+    })
+  })
+
+const Permissions = Schema.Struct({
+  data: Schema.Struct({
+    directus_activity: Schema.Struct({ read: Schema.Struct({ access: Schema.Literal("full") }) })
+  })
+})
+
+/** Whether permissions are to read the activity of all users. */
+export const mayReadActivity = Schema.is(Permissions)
+
+const number = Schema.Union(Schema.Number, Schema.String)
+
+const Activity = Schema.Struct({
+  data: Schema.NonEmptyArray(Schema.Struct({ max: Schema.Struct({ id: number }), count: number }))
+})
+
+/** The largest id, and how many there are: a change that is stored late may have a smaller one. `None` where it says neither. */
+export const readActivity = (body: unknown): Option.Option<string> =>
+  Option.map(
+    Schema.decodeUnknownOption(Activity)(body),
+    ({ data: [{ count, max }] }) => `${max.id} of ${count}`
+  )
 
 /** What is asked: texts as they are, lists with commas, objects as JSON. */
 export type Parameters = Readonly<Record<string, unknown>>

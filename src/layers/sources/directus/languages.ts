@@ -2,8 +2,8 @@
  * Items in several languages: the fields of their translations as their own.
  */
 import * as Predicate from "effect/Predicate"
+import type { Item } from "./api.ts"
 import type { DirectusOptions } from "./DirectusOptions.ts"
-import type { Item } from "./responses.ts"
 
 export const translationsField = "translations"
 

@@ -6,10 +6,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Cms from "../../documents/Cms.ts"
 import { ListChanged } from "../../documents/wholeList.ts"
-import { type Ask, directus, type Parameters } from "./api.ts"
+import { type Ask, directus, type Item, type Parameters, readAnswer } from "./api.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 import { translationsField } from "./languages.ts"
-import { type Item, readAnswer } from "./responses.ts"
 
 /** Whether a collection has a field that the token may read: Directus refuses both alike. */
 export const hasField = (ask: Ask, name: string, field: string) =>

@@ -6,15 +6,18 @@
  * file, of the size and date that were seen, in the folder is read, and no more of it than that size. Only Linux says where a handle
  * leads; on other systems a folder on the way can still be exchanged (docs/security.md).
  */
+
 import { createHash } from "node:crypto"
 import { close, constants, fstat, futimes, open, read, readlink, write } from "node:fs"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
+import { isMarkup } from "../../../internal/editedText.ts"
 import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
+import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import { FolderFailed, FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderFailed.ts"
-import { type Flaw, flawOf } from "./flawOf.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
+import { isPicture } from "./namedFiles.ts"
 
 // They take half the processor time of `node:fs/promises`, which wraps each handle.
 const disk = {
@@ -158,4 +161,20 @@ const writing = async <A>({ path }: FolderFile, action: Promise<A>): Promise<A> 
       cause: error
     })
   }
+}
+
+interface Flaw {
+  /** What is wrong, and what to do. */
+  readonly problem: string
+  /** Whether smaller pictures are made of it that pages show. */
+  readonly isShrinkable: boolean
+}
+
+const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
+  const format = formatOf(head)
+  const problem = format && notShown(format)
+  if (problem !== undefined) return { problem: `${problem}.`, isShrinkable: format?.decoder !== undefined }
+  return isPicture(path) && isMarkup(Buffer.from(head.subarray(0, 4096)).toString())
+    ? { problem: "it is a web page (HTML) under the name of a picture.", isShrinkable: false }
+    : undefined
 }

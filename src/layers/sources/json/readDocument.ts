@@ -9,8 +9,8 @@ import * as Redacted from "effect/Redacted"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
-import { parseCsv, parseJson, redirectAdvice } from "../../documents/answers.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
+import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
 import { hasAll, isShort, type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 import type { RequestFailed, Requests } from "../../httpClient/Requests.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
@@ -63,7 +63,7 @@ const makeAsk = (requests: Pick<Requests, "get">, document: JsonDocumentOptions)
       const json: unknown =
         isList && answer.status === 204
           ? null
-          : yield* as === "csv" ? parseCsv(answer, delimiter) : parseJson(answer)
+          : yield* as === "csv" ? csvOf(answer, delimiter) : jsonOf(answer)
       return { ...answer, json }
     })
 }

@@ -9,8 +9,7 @@ import { documentName, expects, expectsSecret, optional } from "../../../interna
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { token } from "../../documents/CmsOptions.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
-import { fileFieldsOfReader } from "../../documents/media/fileOptions.ts"
-import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
+import { fileFieldsOfReader, type MediaConfig } from "../../documents/media/MediaOptions.ts"
 
 /** What is asked in GROQ, saved as one document. */
 export interface SanityQuery {

@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { parseJson } from "../../documents/answers.ts"
 import { type CmsError, credentials } from "../../documents/Cms.ts"
+import { jsonOf } from "../../documents/readText.ts"
 import type { Headers } from "../../httpClient/headers.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { type Question, requestFailed, unexpected } from "./requestErrors.ts"
@@ -59,7 +59,7 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
   const api: Api = {
     ask: (query, useCdn) =>
       send(query, useCdn).pipe(
-        Effect.flatMap((answer) => Effect.filterOrFail(parseJson(answer), hasNoError, refusedIn(answer))),
+        Effect.flatMap((answer) => Effect.filterOrFail(jsonOf(answer), hasNoError, refusedIn(answer))),
         Effect.mapError((error) => requestFailed(query, error, options)),
         Effect.flatMap((json) =>
           Option.match(decodeAnswer(json), {

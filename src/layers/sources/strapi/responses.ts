@@ -5,7 +5,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
-import { pageSize } from "./requests.ts"
+
+/** The most that a server gives at once, unless it is set up otherwise. */
+export const pageSize = 100
 
 /** An entry as Strapi gives it. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly documentId: string }

@@ -12,7 +12,7 @@ import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../../services/WaitObserver.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { FileOptions } from "../../documents/media/SourceFiles.ts"
-import * as AttachmentCells from "./AttachmentCells.ts"
+import * as Attachments from "./Attachments.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { makePolling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
@@ -39,7 +39,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
   yield* warnOfNoTables(options)
   const client = yield* TableSourceClient
   const { attachments: format, calls, changes } = client
-  const cells = AttachmentCells.make(format)
+  const cells = Attachments.make(format)
   const names = tablesOf(options).map(({ table }) => table)
   const polling = changes === undefined ? undefined : makePolling(names, ofPlain(wholeEvery), changes)
   const { countWhole, data, polled } = makeSourceStatus(calls, polling)
@@ -55,7 +55,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
     options,
     documents: makeTableDocuments(options, client),
     lasting: cells.withoutVolatileParts,
-    tables: { view, isAttachment: AttachmentCells.isAttachment(format), fieldsOf: columnsOf },
+    tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
     ...(endpointUrl === undefined ? {} : { url: endpointUrl }),
     ...(polling && {

@@ -16,8 +16,7 @@ import { type Document, type DocumentNotSaved, Records, Value } from "../../docu
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.ts"
 import type { ListChanged } from "../../documents/wholeList.ts"
-import * as AttachmentCells from "./AttachmentCells.ts"
-import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
+import * as Attachments from "./Attachments.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { makeSavedRecords, type SavedRecord, tryEncode } from "./SavedRecords.ts"
 import { pagesOf, withRestarts } from "./TableReader.ts"
@@ -63,10 +62,10 @@ type Options = Pick<
 
 /** Gives the documents of a fetch. `attached` are files that have their paths already. */
 export const makeTableDocuments = (options: Options, client: typeof TableSourceClient.Service) => {
-  const cells = AttachmentCells.make(client.attachments)
+  const cells = Attachments.make(client.attachments)
 
   return (_: FetchTarget, attached: ReadonlyArray<WantedFile>) => {
-    const pathOf = makeAttachmentPaths()
+    const pathOf = Attachments.makeAttachmentPaths()
     for (const { name = "", version = "" } of attached) pathOf({ id: version, filename: name })
     const linkOf = makeLinks(cells, client)
     return Effect.succeed(
@@ -139,7 +138,7 @@ export interface Collection {
 export const collectNothing: Collection = { add: (record) => record, files: () => [] }
 
 interface Attaching {
-  readonly pathOf: PathOf
+  readonly pathOf: Attachments.PathOf
   readonly linkOf: (
     attachment: Attachment,
     of: { readonly table: string; readonly recordId: string }
@@ -149,7 +148,7 @@ interface Attaching {
 const makeCollection = (
   table: string,
   { appendLocalAttachmentPaths }: Options,
-  cells: AttachmentCells.AttachmentCells,
+  cells: Attachments.AttachmentCells,
   { linkOf, pathOf }: Attaching
 ): Collection => {
   const found = new Map<string, WantedFile>()
@@ -172,13 +171,13 @@ const makeCollection = (
           attachment: { localPath, link: linkOf(attachment, { table, recordId }) }
         })
       }
-      return appendLocalAttachmentPaths ? { ...item, [AttachmentCells.localPathField]: localPath } : item
+      return appendLocalAttachmentPaths ? { ...item, [Attachments.localPathField]: localPath } : item
     }
 
   return {
     /** A record in which nothing changes stays the object that it is. */
     add: (record) => {
-      const fields = AttachmentCells.replaceInFields(record.fields, (cell, field) =>
+      const fields = Attachments.replaceInFields(record.fields, (cell, field) =>
         cells.replaceIn(cell, addFrom(record.id, field))
       )
       return fields === record.fields ? record : { id: record.id, fields }
@@ -194,7 +193,7 @@ const makeCollection = (
 
 /** For one fetch: the links of records that were read again serve all their attachments. */
 const makeLinks = (
-  cells: AttachmentCells.AttachmentCells,
+  cells: Attachments.AttachmentCells,
   client: typeof TableSourceClient.Service
 ): Attaching["linkOf"] => {
   const links = new Map<string, string>()

@@ -2,7 +2,7 @@
  * What is asked of Strapi: the query string, as the library reads it that Strapi reads it with.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { onlyField, page, parameters } from "../../../../src/layers/sources/strapi/requests.ts"
+import { onlyField, page, parameters } from "../../../../src/layers/sources/strapi/api.ts"
 
 const text = (asked: ReadonlyArray<readonly [string, string]>) =>
   asked.map(([name, value]) => `${name}=${value}`)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
-import * as AttachmentCells from "../../../../src/layers/sources/tableSource/AttachmentCells.ts"
+import * as Attachments from "../../../../src/layers/sources/tableSource/Attachments.ts"
 
-const { allIn, replaceIn, withoutVolatileParts } = AttachmentCells.make(attachments)
+const { allIn, replaceIn, withoutVolatileParts } = Attachments.make(attachments)
 
 const attachment = (signature: string) => ({
   id: "att1",
@@ -42,7 +42,7 @@ describe("attachments", () => {
   })
 
   it("are read as the client's base has them, and not at all where it has none", () => {
-    const cells = AttachmentCells.make({
+    const cells = Attachments.make({
       read: ({ href }) =>
         typeof href === "string"
           ? Option.some({ id: href, url: href, filename: "file", size: Option.none() })
@@ -52,7 +52,7 @@ describe("attachments", () => {
     const cell = [{ href: "https://files.example/1?sig", title: "One", localPath: "attachments/1/file" }]
     expect(cells.allIn(cell).map(({ id }) => id)).toEqual(["https://files.example/1?sig"])
     expect(cells.withoutVolatileParts(cell)).toEqual([{ title: "One", localPath: "attachments/1/file" }])
-    expect(AttachmentCells.make().allIn([attachment("x")])).toEqual([])
+    expect(Attachments.make().allIn([attachment("x")])).toEqual([])
   })
 
   it("last but for what is signed anew", () => {

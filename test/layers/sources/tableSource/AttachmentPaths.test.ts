@@ -4,7 +4,7 @@ import { fileKey } from "../../../../src/internal/FileName.ts"
 import {
   attachmentName,
   makeAttachmentPaths
-} from "../../../../src/layers/sources/tableSource/AttachmentPaths.ts"
+} from "../../../../src/layers/sources/tableSource/Attachments.ts"
 
 /** Text rich in what file systems trip over, and in twins. */
 const hostile = FastCheck.oneof(
