@@ -114,7 +114,7 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vi
   detail: Schema.String
 }) {
   override get message() {
-    return `The controller at ${this.path} cannot be talked to: ${this.detail}`
+    return `The controller at ${this.path} cannot be reached: ${this.detail}`
   }
 }
 

@@ -49,7 +49,7 @@ export const reportProblems = Effect.fnUntraced(function* (
   })
 
   yield* check.pipe(
-    Effect.catchAllCause((cause) => Effect.logError("Problems could not be looked for", cause)),
+    Effect.catchAllCause((cause) => Effect.logError("Problems could not be determined", cause)),
     Effect.repeat(Schedule.spaced(checkEvery)),
     Effect.forkScoped
   )

@@ -122,7 +122,7 @@ const noVersion = (versionId: string) =>
 
 const withoutList = (versionId: string) =>
   new NotFound({
-    message: `The version ${versionId} has no ${fileListName}: an older Vitrine has made it. The next fetch makes one that can be served.`
+    message: `The version ${versionId} has no ${fileListName}: it was made by an older Vitrine. The next fetch makes one that can be served.`
   })
 
 const unreadable = (versionId: string) =>

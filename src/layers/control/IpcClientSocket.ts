@@ -207,5 +207,5 @@ const notHttp =
 const belongsToAnother = (path: string, user: string) =>
   new ControllerUnreachable({
     path,
-    detail: `it belongs to ${user}. Ask as the user who started the controller.`
+    detail: `it belongs to ${user}. Run the command as the user who started the controller.`
   })

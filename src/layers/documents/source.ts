@@ -128,7 +128,7 @@ const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>
     Effect.timeoutFail({
       duration: maxDuration,
       onTimeout: () =>
-        new FunctionFailed({ place, detail: `it has given nothing for ${maxDuration}`, isTransient: true })
+        new FunctionFailed({ place, detail: `it has sent nothing for ${maxDuration}`, isTransient: true })
     })
   )
 

@@ -36,7 +36,7 @@ export const keepFetching = Effect.fnUntraced(function* (
   return yield* Effect.zipRight(
     fetchAtTicks(next, schedule, slice),
     Stream.runForEach(steps.changes, () => next).pipe(
-      Effect.catchAllCause((cause) => Effect.logError("A source can tell no changes any more", cause))
+      Effect.catchAllCause((cause) => Effect.logError("A source no longer reports changes", cause))
     ),
     { concurrent: true }
   )

@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
       }
       const why = typeof reason === "string" ? reason : explain(reason)
       return Effect.as(
-        Effect.logWarning(`${file} cannot be used, and players are known when they report: ${why}`),
+        Effect.logWarning(`${file} cannot be used, and players are listed once they report: ${why}`),
         []
       )
     }),

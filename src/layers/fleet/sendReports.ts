@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
   const taken = Effect.fnUntraced(function* (vitrine: string) {
-    yield* warning.isFailing() ? Effect.logInfo(`Reports are taken by ${to} again`) : Effect.void
+    yield* warning.isFailing() ? Effect.logInfo(`Reports are accepted by ${to} again`) : Effect.void
     yield* warning.works
     yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
   })

@@ -35,7 +35,7 @@ const readTimeout = "5 seconds"
 /** Another process may still be remembering what was missed here. */
 const rereadAfter = "1 second"
 
-const noAnswer = new ReplayBacklogError({ action: "read", detail: "no answer within 5 seconds" })
+const noAnswer = new ReplayBacklogError({ action: "read", detail: "no response within 5 seconds" })
 
 export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => boolean) {
   const { snapshot } = yield* ReplayBacklog

@@ -41,7 +41,7 @@ export const makeForwarding = Effect.fnUntraced(function* ({ backlog, clients, e
 
   const warnOfGap = yield* Effect.once(
     Effect.logWarning(
-      "The event bus has left out events: they came faster than they could be forwarded, or the bus has lost them. Of names that are replayed, clients are given the latest that the backlog has; the others they do not see."
+      "The event bus has left out events: they came faster than they could be forwarded, or the bus has lost them. Clients get the latest replayed events from the backlog; other missed events are lost."
     )
   )
 

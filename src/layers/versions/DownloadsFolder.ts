@@ -252,9 +252,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
 
   yield* makeRoot
   yield* Effect.catchTag(claim, "vitrine/VersionStoreError", ({ message }) =>
-    Effect.logWarning(
-      `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
-    )
+    Effect.logWarning(`${message} Existing content is shown; nothing can be fetched until this is fixed.`)
   )
   return DownloadsFolder.of({
     root,

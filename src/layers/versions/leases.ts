@@ -192,7 +192,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   const removeIfOver = (consumerId: string) =>
     retryHeldOpen(fs.remove(fileOf(consumerId), { force: true })).pipe(
       Effect.tap(() => known.delete(consumerId)),
-      Effect.catchAll(({ message }) => Effect.logDebug(`A lease that is over stays on disk. ${message}`)),
+      Effect.catchAll(({ message }) => Effect.logDebug(`An expired lease stays on disk. ${message}`)),
       Effect.whenEffect(Effect.zipRight(look(consumerId), hasEnded(consumerId)))
     )
 

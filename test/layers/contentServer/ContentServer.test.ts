@@ -216,7 +216,7 @@ describe("a file of a version", () => {
         yield* fs.remove(`${onDisk}/files.json`, { recursive: true })
         expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
           404,
-          expect.stringMatching(/has no files.json: an older Vitrine has made it/)
+          expect.stringMatching(/has no files.json: it was made by an older Vitrine/)
         ])
         expect(yield* message("/versions/20261121T093009Z/files.json")).toEqual([
           404,

@@ -137,7 +137,7 @@ describe("the client of a controller's socket", () => {
       for (const question of questions) {
         expect(yield* Effect.flip(question)).toMatchObject({
           _tag: "vitrine/IpcProtocolError",
-          message: `The controller at ${path} cannot be talked to: it does not speak HTTP. Perhaps an earlier version of Vitrine has started it: end its process, whose id is in controller.pid, and start it again.`
+          message: `The controller at ${path} cannot be reached: it does not speak HTTP. Perhaps an earlier version of Vitrine has started it: end its process, whose id is in controller.pid, and start it again.`
         })
       }
     })
@@ -234,7 +234,7 @@ describe("the client of a controller's socket", () => {
       yield* Effect.promise(() => chown(path, uid, -1))
       const error = yield* asUser(4242, Effect.flip(client.status))
       expect(error.message).toBe(
-        `The controller cannot be reached at ${path}: it belongs to user ${uid}. Ask as the user who started the controller.`
+        `The controller cannot be reached at ${path}: it belongs to user ${uid}. Run the command as the user who started the controller.`
       )
     })
   )

@@ -369,7 +369,7 @@ describe("a mistake in it", () => {
       yield* Deferred.await(isAsked)
       yield* TestClock.adjust("10 minutes")
       expect(yield* Fiber.join(fetching)).toMatchObject({
-        message: 'Source "events": fetch, document "many": it has given nothing for 10 minutes',
+        message: 'Source "events": fetch, document "many": it has sent nothing for 10 minutes',
         isTransient: true
       })
     }).pipe(run)

@@ -189,7 +189,7 @@ describe("a player that reports", () => {
         answers(taken)
         yield* passes(10_000)
         expect(yield* state).toEqual({ to, takenAt: reports.at(-1)?.sentAt, vitrine: vitrineVersion })
-        expect(log.slice(1)).toEqual([`INFO Reports are taken by ${to} again`])
+        expect(log.slice(1)).toEqual([`INFO Reports are accepted by ${to} again`])
         answers(silence)
         const lastTaken = reports.length
         yield* passes(60_000)

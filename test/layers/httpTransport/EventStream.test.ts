@@ -417,7 +417,7 @@ describe("EventStream", () => {
       yield* publish("content:live", 1)
       yield* received.until((text) => text === "retry: 2000\n\nevent: content:live\ndata: 1\n\n")
       expect(lines).toEqual([
-        expect.stringMatching(/^WARN The replay backlog cannot be read, .*: no answer within 5 seconds$/)
+        expect.stringMatching(/^WARN The replay backlog cannot be read, .*: no response within 5 seconds$/)
       ])
       yield* Deferred.succeed(answer, [{ name: "content:a", data: "0", sequence: 0 }])
       yield* TestClock.adjust("2 seconds")

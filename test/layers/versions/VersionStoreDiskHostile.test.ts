@@ -709,7 +709,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
         yield* Effect.gen(function* () {
           const store = yield* VersionStore
           expect(log).toEqual([
-            `WARN Cannot make ${folder}/.staging: ${problem}. The content that is there can be shown; nothing can be fetched until that is mended.`
+            `WARN Cannot make ${folder}/.staging: ${problem}. Existing content is shown; nothing can be fetched until this is fixed.`
           ])
           expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
           expect(yield* versionIds).toHaveLength(2)

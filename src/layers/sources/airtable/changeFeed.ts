@@ -116,7 +116,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared:
     }
     const position = yield* begin
     shared.restart = { at: now, position }
-    yield* Effect.logWarning(`What has changed is not known, all tables are read: ${why}`)
+    yield* Effect.logWarning(`Changes are not known, all tables are read: ${why}`)
     return everythingSince(position)
   })
 

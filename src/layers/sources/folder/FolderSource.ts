@@ -209,7 +209,7 @@ const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, Folde
     ? Effect.void
     : new FolderFailed({
         place: shown(empty.path),
-        detail: "is empty, as a file is whose copying was cut off. Copy it again, or remove it."
+        detail: "is empty, perhaps because copying was interrupted. Copy it again, or remove it."
       })
 }
 

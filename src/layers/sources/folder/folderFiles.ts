@@ -119,7 +119,7 @@ const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<
     if (process.platform === "linux" && !isIn(file.root, await disk.readlink(`/proc/self/fd/${handle}`))) {
       throw new FolderFailed({
         place: shown(file.path),
-        detail: "has been exchanged for a file that is not in the folder."
+        detail: "was replaced by a file that is not in the folder."
       })
     }
     return await use(handle)

@@ -178,7 +178,7 @@ const advice = (cause: Error): string =>
 const targetOf = async (root: string, place: string, path: string): Promise<string> => {
   const refuse = (detail: string) => new FolderFailed({ place: shown(path), detail })
   const target = await disk.realpath(place).catch(() => {
-    throw refuse("is a link that leads nowhere.")
+    throw refuse("is a broken link.")
   })
   if (!isIn(root, target)) throw refuse("is a link that leads out of the folder. Copy the file into it.")
   return target
@@ -202,7 +202,7 @@ const checkNames = (prefix: string, names: ReadonlyArray<string>): Effect.Effect
         detail:
           prefix === "" && documentName(name) !== undefined
             ? `each would be the document ${JSON.stringify(documentName(name))}. Rename or remove one.`
-            : "their names differ in nothing but case, so Windows and macOS cannot store both. Rename one."
+            : "their names differ in case only, so Windows and macOS cannot store both. Rename one."
       })
     }
     byKey.set(key, name)

@@ -91,7 +91,7 @@ const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Op
   if (Option.isNone(link)) return Either.right(link)
   if (!URL.canParse(link.value, page.url)) {
     const advice = document.next === "link" ? "" : '; a token needs "cursor"'
-    return Either.left(`what is to be the URL of the next page is none${advice}`)
+    return Either.left(`the URL of the next page is not valid${advice}`)
   }
   const url = new URL(link.value, page.url)
   const known = [document.url, page.url].map((address) => new URL(address))

@@ -48,7 +48,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
     client.schema === undefined || options.tables.length === 0
       ? Effect.succeed([])
       : Effect.catchAll(client.schema(attachment), ({ detail }) =>
-          Effect.as(Effect.logWarning(`What fields the tables have cannot be asked: ${detail}`), [])
+          Effect.as(Effect.logWarning(`The fields of the tables cannot be read: ${detail}`), [])
         )
 
   const source = yield* makeDocumentSource({

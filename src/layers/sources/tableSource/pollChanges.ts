@@ -50,7 +50,7 @@ export const makePolling = (
 
   const worked = Effect.gen(function* () {
     if (Option.isSome(yield* lastFailure.get)) {
-      yield* Effect.logInfo("It can be asked again what has changed")
+      yield* Effect.logInfo("Changes can be read again")
     }
     yield* lastFailure.worked
     yield* warning.works
