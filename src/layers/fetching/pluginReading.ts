@@ -1,30 +1,19 @@
 /**
  * What the slice of a content means.
  */
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import { outcomeText, progressText, waitText } from "../../internal/progressText.ts"
 import { countText } from "../../internal/readable.ts"
-import { vitrineVersion } from "../../internal/vitrineVersion.ts"
-import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
-import {
-  type ContentState,
-  type HealthRules,
-  type Reports,
-  type SourceState,
-  TableSourceData,
-  type Upstream
-} from "../../services/Slices.ts"
+import type { ContentState, HealthRules } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
 import { codes } from "../status/codes.ts"
 import { rulesOf } from "../status/healthRules.ts"
-import { kv, list, problemRow, text } from "../status/rows.ts"
+import { kv, list, text } from "../status/rows.ts"
 import * as screens from "../status/screens.ts"
-import { contentsOf, readingOf, reported, titleOf } from "../status/slices.ts"
+import { contentsOf, readingOf, titleOf } from "../status/slices.ts"
+import * as hub from "./hubReading.ts"
+import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
 export const reading = (name: string) =>
   readingOf(contentsOf, name, (slice, { now, state }) => ({
@@ -58,7 +47,7 @@ export const problems = (
   { failingForMs, maxAgeMs }: HealthRules,
   now: number
 ): ReadonlyArray<Problem> => {
-  const { copiedFrom = [], failingSince, held, reports, sources, versionId } = slice
+  const { failingSince, held, sources, versionId } = slice
   const found: Array<Problem> = []
   const error = errorOf(slice)
   if (versionId === undefined) {
@@ -101,67 +90,19 @@ export const problems = (
       since: held.since
     })
   }
-  // A hub that is away is one problem: where nothing else can be copied from, that fetches fail.
-  const away = copiedFrom.filter(({ problem }) => problem !== undefined)
-  const isNamed = error !== undefined && away.length === copiedFrom.length
   return [
     ...found,
-    ...(isNamed ? [] : copiedFrom)
-      .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
-      .map((upstream) => ({
-        ...warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`),
-        subject: upstream.url
-      })),
-    ...(reports === undefined || away.some(({ url }) => originOf(url) === originOf(reports.to))
-      ? []
-      : reportsProblems(reports, now)),
+    ...hub.problems(slice, error !== undefined, now),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
   ]
 }
-
-const originOf = (url: string): string => new URL(url).origin
-
-/** How long a hub may be away: it is started again, say. */
-const hubSilentMs = 30_000
-
-const reportsProblems = ({ problem, to }: Reports, now: number): ReadonlyArray<Problem> =>
-  problem === undefined || now - Date.parse(problem.since) < hubSilentMs
-    ? []
-    : [
-        {
-          code: codes.hubSilent,
-          severity: "warning",
-          subject: to,
-          text: `The hub has not taken reports since ${problem.since}: ${problem.reason}`,
-          since: problem.since
-        }
-      ]
-
-const warning = (code: string, text: string): Problem => ({ code, severity: "warning", text })
-
-const sourceProblems = (id: string, { data, lastSuccess, progress }: SourceState): ReadonlyArray<Problem> => {
-  const ofSource = (code: string, text: string) => warning(code, `Source "${id}": ${text}`)
-  const changes = tableDataOf(data).changes?.problem
-  return [
-    ...(lastSuccess?.warnings ?? []).map((text) => ofSource("source:warning", text)),
-    ...(progress?.waiting !== undefined && isHeldUp(progress)
-      ? [{ ...ofSource("source:waiting", waitText(progress.waiting)), subject: id }]
-      : []),
-    ...(changes === undefined ? [] : [{ ...ofSource("source:changes", changesText(changes)), subject: id }]),
-    ...reported(data)
-  ]
-}
-
-/** Whether it waits for something else than its own pace. */
-const isHeldUp = ({ waiting }: SourceProgress): boolean =>
-  waiting !== undefined && waiting.reason !== "pacing"
 
 /** `shownBy` are the screens of this content. */
 export const rows = (
   slice: ContentState,
   shownBy: ReadonlyArray<screens.ScreenStatus>
 ): ReadonlyArray<Row> => {
-  const { copiedFrom, held, rejection, reports, sources, versions = [] } = slice
+  const { held, rejection, sources, versions = [] } = slice
   return [
     kv("Active version", activeOf(versions)),
     ...screens.problemRows(shownBy),
@@ -169,8 +110,7 @@ export const rows = (
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
-    ...(copiedFrom === undefined ? [] : [list("Copied from", copiedFrom.map(upstreamRow))]),
-    ...(reports === undefined ? [] : reportsRows(reports)),
+    ...hub.rows(slice),
     list(
       "Sources",
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))
@@ -252,14 +192,6 @@ const nextFetchText = ({ fetchingSince, isPolling, nextFetch }: ContentState): s
         ? "none planned"
         : `${nextFetch.at}${nextFetch.isRetry ? ", a retry: what failed may pass by itself" : ""}`
 
-type Rejection = NonNullable<ContentState["rejection"]>
-
-/** What was rejected stands in a row of its own. */
-const failureText = (message: string, rejection: Rejection | undefined): string =>
-  rejection?.violations.every((violation) => message.includes(violationText(violation))) === true
-    ? "rejected, see above"
-    : message
-
 const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
   list(
     "Rejected",
@@ -268,97 +200,3 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
       ...violations.map(violationText)
     ].map((line) => text(line, "error"))
   )
-
-const reportsRows = ({ problem, takenAt, to, vitrine }: Reports): ReadonlyArray<Row> => [
-  problem !== undefined
-    ? kv(`Reports to ${to}`, `not taken since ${problem.since}: ${problem.reason}`, "warn")
-    : takenAt === undefined
-      ? kv(`Reports to ${to}`, "none taken yet", "neutral")
-      : kv(`Reports to ${to}`, `taken at ${takenAt}`, "ok"),
-  ...(vitrine === undefined || vitrine === vitrineVersion
-    ? []
-    : [text(`The hub runs Vitrine ${vitrine}, this is ${vitrineVersion}`, "neutral")])
-]
-
-const upstreamRow = (upstream: Upstream): Row => {
-  const { askedAt, url } = upstream
-  const said = upstreamText(upstream)
-  return kv(url, askedAt === undefined ? said : `${askedAt}, ${said}`, upstreamTone(upstream))
-}
-
-const upstreamText = ({ askedAt, problem, versionId }: Upstream): string =>
-  askedAt === undefined
-    ? "not asked yet"
-    : problem !== undefined
-      ? `failed: ${problem}`
-      : versionId === undefined
-        ? "it has no version yet (404 for manifest.json)"
-        : `version ${versionId}`
-
-const upstreamTone = ({ askedAt, problem, versionId }: Upstream) =>
-  askedAt === undefined
-    ? "neutral"
-    : problem !== undefined
-      ? "error"
-      : versionId === undefined
-        ? "warn"
-        : "ok"
-
-const sourceRows = (
-  { data, fetchingSince, lastError, lastSuccess, progress }: SourceState,
-  rejection: Rejection | undefined
-): ReadonlyArray<Row> => [
-  progress !== undefined
-    ? kv("Now", progressText(progress), isHeldUp(progress) ? "warn" : "ok")
-    : fetchingSince !== undefined
-      ? kv("Now", "starting to fetch", "ok")
-      : kv("Now", "idle", "neutral"),
-  lastSuccess === undefined
-    ? kv("Last success", "none yet", "neutral")
-    : kv("Last success", `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`, "ok"),
-  ...(lastSuccess?.warnings ?? []).map((warning) => kv("Warning", warning, "warn")),
-  lastError === undefined
-    ? kv("Last error", "none", "neutral")
-    : kv(
-        "Last error",
-        `${lastError.timestamp}, ${failureText(lastError.message, rejection)}`,
-        lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
-      ),
-  ...dataRows(data)
-]
-
-/** What a table source says of itself, and what another one does: its problems, and its texts and figures by their names. */
-const dataRows = (data: SourceState["data"] = {}): ReadonlyArray<Row> => {
-  const { calls, callsWithoutLooks, changes } = tableDataOf(data)
-  return [
-    ...(changes === undefined
-      ? []
-      : changes.problem === undefined
-        ? [kv("Changes", "asked for at every tick", "ok")]
-        : [kv("Changes", changesText(changes.problem), "warn")]),
-    ...(calls === undefined ? [] : [kv("API calls", callsText(calls, callsWithoutLooks))]),
-    ...reported(data).map(problemRow),
-    ...Object.entries(data).flatMap(([label, value]) =>
-      Predicate.isString(value) || Predicate.isNumber(value) ? [kv(label, String(value))] : []
-    )
-  ]
-}
-
-const decodeTableData = Schema.decodeUnknownOption(TableSourceData)
-
-const tableDataOf = (data: unknown): TableSourceData => Option.getOrElse(decodeTableData(data), () => ({}))
-
-type Changes = NonNullable<TableSourceData["changes"]>
-
-const changesText = ({ reason, retryAt }: NonNullable<Changes["problem"]>): string =>
-  `it cannot be asked what has changed: ${reason}. All tables are read instead; asked again at ${retryAt}`
-
-type Calls = NonNullable<TableSourceData["calls"]>
-
-const callsText = (calls: Calls, without: Calls | undefined): string =>
-  `${perDayAndMonth(calls)}${
-    without === undefined ? "" : `; ${perDayAndMonth(without)} if all tables were read at every tick`
-  } (UTC, since the start)`
-
-const perDayAndMonth = ({ month, today }: Calls): string =>
-  `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`

@@ -1,0 +1,105 @@
+/**
+ * What the slice of a content says of one source.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { outcomeText, progressText, waitText } from "../../internal/progressText.ts"
+import type { SourceProgress } from "../../services/ContentSource.ts"
+import type { Problem } from "../../services/Problem.ts"
+import { type ContentState, type SourceState, TableSourceData } from "../../services/Slices.ts"
+import type { Row } from "../../services/StatusSnapshot.ts"
+import { violationText } from "../../services/Violation.ts"
+import { kv, problemRow } from "../status/rows.ts"
+import { reported } from "../status/slices.ts"
+
+export type Rejection = NonNullable<ContentState["rejection"]>
+
+/** What was rejected stands in a row of its own. */
+export const failureText = (message: string, rejection: Rejection | undefined): string =>
+  rejection?.violations.every((violation) => message.includes(violationText(violation))) === true
+    ? "rejected, see above"
+    : message
+
+export const sourceProblems = (
+  id: string,
+  { data, lastSuccess, progress }: SourceState
+): ReadonlyArray<Problem> => {
+  const ofSource = (code: string, text: string): Problem => ({
+    code,
+    severity: "warning",
+    text: `Source "${id}": ${text}`
+  })
+  const changes = tableDataOf(data).changes?.problem
+  return [
+    ...(lastSuccess?.warnings ?? []).map((text) => ofSource("source:warning", text)),
+    ...(progress?.waiting !== undefined && isHeldUp(progress)
+      ? [{ ...ofSource("source:waiting", waitText(progress.waiting)), subject: id }]
+      : []),
+    ...(changes === undefined ? [] : [{ ...ofSource("source:changes", changesText(changes)), subject: id }]),
+    ...reported(data)
+  ]
+}
+
+/** Whether it waits for something else than its own pace. */
+const isHeldUp = ({ waiting }: SourceProgress): boolean =>
+  waiting !== undefined && waiting.reason !== "pacing"
+
+export const sourceRows = (
+  { data, fetchingSince, lastError, lastSuccess, progress }: SourceState,
+  rejection: Rejection | undefined
+): ReadonlyArray<Row> => [
+  progress !== undefined
+    ? kv("Now", progressText(progress), isHeldUp(progress) ? "warn" : "ok")
+    : fetchingSince !== undefined
+      ? kv("Now", "starting to fetch", "ok")
+      : kv("Now", "idle", "neutral"),
+  lastSuccess === undefined
+    ? kv("Last success", "none yet", "neutral")
+    : kv("Last success", `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`, "ok"),
+  ...(lastSuccess?.warnings ?? []).map((warning) => kv("Warning", warning, "warn")),
+  lastError === undefined
+    ? kv("Last error", "none", "neutral")
+    : kv(
+        "Last error",
+        `${lastError.timestamp}, ${failureText(lastError.message, rejection)}`,
+        lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
+      ),
+  ...dataRows(data)
+]
+
+/** What a table source says of itself, and what another one does: its problems, and its texts and figures by their names. */
+const dataRows = (data: SourceState["data"] = {}): ReadonlyArray<Row> => {
+  const { calls, callsWithoutLooks, changes } = tableDataOf(data)
+  return [
+    ...(changes === undefined
+      ? []
+      : changes.problem === undefined
+        ? [kv("Changes", "asked for at every tick", "ok")]
+        : [kv("Changes", changesText(changes.problem), "warn")]),
+    ...(calls === undefined ? [] : [kv("API calls", callsText(calls, callsWithoutLooks))]),
+    ...reported(data).map(problemRow),
+    ...Object.entries(data).flatMap(([label, value]) =>
+      Predicate.isString(value) || Predicate.isNumber(value) ? [kv(label, String(value))] : []
+    )
+  ]
+}
+
+const decodeTableData = Schema.decodeUnknownOption(TableSourceData)
+
+const tableDataOf = (data: unknown): TableSourceData => Option.getOrElse(decodeTableData(data), () => ({}))
+
+type Changes = NonNullable<TableSourceData["changes"]>
+
+const changesText = ({ reason, retryAt }: NonNullable<Changes["problem"]>): string =>
+  `it cannot be asked what has changed: ${reason}. All tables are read instead; asked again at ${retryAt}`
+
+type Calls = NonNullable<TableSourceData["calls"]>
+
+const callsText = (calls: Calls, without: Calls | undefined): string =>
+  `${perDayAndMonth(calls)}${
+    without === undefined ? "" : `; ${perDayAndMonth(without)} if all tables were read at every tick`
+  } (UTC, since the start)`
+
+const perDayAndMonth = ({ month, today }: Calls): string =>
+  `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`
