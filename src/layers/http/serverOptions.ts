@@ -20,8 +20,13 @@ export const list = (valid: (entry: string) => boolean, what: string) =>
 
 export const port = (defaultPort: number) => optional(integer(0, 65_535), defaultPort)
 
+/** An address may have the brackets that it has in a URL. */
 export const host = optional(
-  expects(Schema.NonEmptyString, "the name or address of an interface"),
+  Schema.transform(expects(Schema.NonEmptyString, "the name or address of an interface"), Schema.String, {
+    strict: true,
+    decode: (host) => host.replace(/^\[(.+)\]$/, "$1"),
+    encode: (host) => host
+  }),
   "127.0.0.1"
 )
 

@@ -29,6 +29,10 @@ describe("the options of the HTTP transport", () => {
     )
   })
 
+  it("takes the address of a host as it stands in a URL", () => {
+    expect(decode({ host: "[::1]" })).toEqual(Either.right({ ...defaults, host: "::1" }))
+  })
+
   it.each([
     ["port", 0],
     ["port", 65_535],
