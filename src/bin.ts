@@ -36,8 +36,24 @@ const run = async (given: Given) => {
   run(given)
 }
 
+/**
+ * A log that cannot be written is no reason to end. When the reader of its output goes away, the command ends, and has not failed for
+ * that; output that cannot be written for another reason, to a full disk for example, is a failure.
+ */
+const outliveOutput = () => {
+  process.stderr.on("error", () => {})
+  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    if (code !== "EPIPE") {
+      console.error(`The output cannot be written. ${message}`)
+      process.exitCode = 1
+    }
+    process.exit()
+  })
+}
+
 const args = process.argv.slice(2)
 
+outliveOutput()
 try {
   const program = makeProgram(require("../package.json").version, run)
   await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" })

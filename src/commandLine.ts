@@ -97,17 +97,6 @@ const teardown: Runtime.Teardown = (exit) =>
     )
   })
 
-/**
- * A log that cannot be written is no reason to end. When the reader of its output goes away, the command ends, and has not failed for
- * that; output that cannot be written for another reason, to a full disk for example, is a failure.
- */
-const outliveOutput = () => {
-  process.stderr.on("error", () => {})
-  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
-    process.exit(code === "EPIPE" ? process.exitCode : 1)
-  )
-}
-
 /** Takes the colours out of what the effect writes to the console, as far as they are out of place. */
 const withFittingColours = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Console.consoleWith((console) =>
@@ -126,7 +115,6 @@ const fitting = (stream: NodeJS.WriteStream, args: ReadonlyArray<unknown>): Read
 /** Runs the command, and ends the process. */
 export const run = (given: Given): void => {
   endFirmly()
-  outliveOutput()
   executeReporting(given).pipe(
     withFittingColours,
     logTo({ format: "text", write: console.error }),

@@ -322,10 +322,16 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
-  it("fails where its output cannot be written, to a full disk for example", () => {
-    const command = `'${process.execPath}' '${builtBin}' --version >/dev/full`
-    expect(spawnSync("sh", ["-c", command]).status).toBe(1)
-  })
+  it.each(["--version", "--help", "status --help", "--completions bash"])(
+    "fails where its output cannot be written, to a full disk for example: vitrine %s",
+    (args) => {
+      const command = `'${process.execPath}' '${builtBin}' ${args} >/dev/full`
+      expect(spawnSync("sh", ["-c", command], { encoding: "utf8" })).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/^The output cannot be written\. ENOSPC: .*\n$/)
+      })
+    }
+  )
 
   it.scopedLive("goes on where its log cannot be written", () =>
     Effect.gen(function* () {
