@@ -177,12 +177,14 @@ export class TypesNotWritten extends Schema.TaggedError<TypesNotWritten>()("vitr
   }
 }
 
-/** Replaces a file as a whole. */
+/** Replaces a file as a whole, and makes its folder. */
 const replace = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`)
+    const folder = path.dirname(file)
+    yield* fs.makeDirectory(folder, { recursive: true })
+    const temporary = path.join(folder, `.${path.basename(file)}.${randomUUID()}`)
     yield* Effect.zipRight(fs.writeFileString(temporary, text), move(temporary, file)).pipe(
       Effect.onError(() => Effect.ignore(remove(temporary)))
     )

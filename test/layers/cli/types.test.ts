@@ -107,7 +107,7 @@ describe("vitrine types", () => {
       yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
       yield* project.fetch
-      const output = `${project.directory}/types.d.ts`
+      const output = `${project.directory}/types/other.d.ts`
       yield* project.run({ output })
       const fs = yield* FileSystem.FileSystem
       expect(compileLoads(yield* fs.readFileString(output), { page })).toContain(
@@ -116,7 +116,8 @@ describe("vitrine types", () => {
       expect(yield* project.text).toBe(text)
       expect(
         (yield* fs.readDirectory(project.directory)).filter((name) => name.includes(".d.ts")).sort()
-      ).toEqual(["types.d.ts", "vitrine.d.ts"])
+      ).toEqual(["vitrine.d.ts"])
+      expect(yield* fs.readDirectory(`${project.directory}/types`)).toEqual(["other.d.ts"])
     })
   )
 
