@@ -26,7 +26,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
   const staging = path.join(root, ".staging")
   const writing = makeWarnWhile(
     (reason) =>
-      `${file} cannot be written, and is tried again each minute: ${reason} After a restart, players are known when they report.`
+      `${file} cannot be written, and is tried again each minute: ${reason} After a restart, players are listed once they report.`
   )
 
   const readPlayers = Effect.gen(function* () {
