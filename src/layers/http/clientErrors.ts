@@ -26,27 +26,18 @@ export interface Answer {
 export const handleClientErrors = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
   const responses = new WeakMap<Duplex, ReadonlyArray<ServerResponse>>()
   const unfinished = (socket: Duplex) => (responses.get(socket) ?? []).filter(({ closed }) => !closed)
-  const postponed = new WeakSet<Duplex>()
 
   const refuse = (socket: Duplex, refusal: Refusal) => {
     const unanswered = unfinished(socket)
     const isAnswering = unanswered.some(({ finished, headersSent }) => headersSent && !finished)
     const inFront = unanswered.findLast(({ req }) => req.complete)
-    if (postponed.has(socket)) {
-      if (socket.readableEnded) {
-        socket.destroy()
-      }
-    } else if (!socket.writable || isAnswering) {
+    if (!socket.writable || isAnswering) {
       // What follows an answer that has begun, an open event stream for example, must not be written into it.
       socket.destroy()
-    } else if (inFront === undefined) {
-      socket.end(formatAnswer(refusal.status, answer(refusal)), () => socket.destroy())
+    } else if (inFront !== undefined) {
+      inFront.once("close", () => refuse(socket, refusal))
     } else {
-      postponed.add(socket)
-      inFront.once("close", () => {
-        postponed.delete(socket)
-        refuse(socket, refusal)
-      })
+      socket.end(formatAnswer(refusal.status, answer(refusal)), () => socket.destroy())
     }
   }
 

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Predicate from "effect/Predicate"
+import * as Runtime from "effect/Runtime"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
@@ -11,39 +12,38 @@ import * as SseFrame from "../http/SseFrame.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export interface EventEncoder {
-  /** Whether clients are sent events of that name. One that no frame can hold is noted for `warn`. */
+  /** Whether clients are sent events of that name. One that no frame can hold is logged once. */
   readonly isForwarded: (name: string) => boolean
 
   /** Whether events of that name are kept for clients that connect later. */
   readonly isReplayed: (name: string) => boolean
 
-  /** The payload as JSON text. One that JSON cannot hold is noted for `warn`. */
+  /** The payload as JSON text. One that JSON cannot hold is logged once for each name. */
   readonly data: (event: BusEvent) => string
-
-  /** Logs what was noted, each name once. */
-  readonly warn: Effect.Effect<void>
 }
 
-export const make = (options: Pick<HttpTransportOptions, "events" | "replayEvents">): EventEncoder => {
-  const matches = matching(options.events)
-  const replayed = new Set(options.replayEvents.filter((name) => matches(name) && SseFrame.isEventName(name)))
+export const make = Effect.fnUntraced(function* ({
+  events,
+  replayEvents
+}: Pick<HttpTransportOptions, "events" | "replayEvents">) {
+  const log = Runtime.runFork(yield* Effect.runtime())
+  const matches = matching(events)
+  const replayed = new Set(replayEvents.filter((name) => matches(name) && SseFrame.isEventName(name)))
   const warnOfName = makeWarnOnce(
     (name) => `Events named ${shownName(name)} are not forwarded: the name has a line break or a NUL.`
   )
   const warnOfPayload = makeWarnOnce(
     (name) => `An event ${shownName(name)} has what JSON cannot hold: a placeholder is sent in its place.`
   )
-  const unsendable = new Set<string>()
-  const incomplete = new Set<string>()
 
-  return {
+  const encoder: EventEncoder = {
     isForwarded: (name) => {
       if (!matches(name)) {
         return false
       }
       const isSendable = SseFrame.isEventName(name)
       if (!isSendable) {
-        unsendable.add(name)
+        log(warnOfName(name))
       }
       return isSendable
     },
@@ -51,21 +51,13 @@ export const make = (options: Pick<HttpTransportOptions, "events" | "replayEvent
     data: ({ name, payload }) => {
       const { isComplete, text } = encodeJson(payload)
       if (!isComplete) {
-        incomplete.add(name)
+        log(warnOfPayload(name))
       }
       return text
-    },
-    warn: Effect.suspend(() => {
-      if (unsendable.size + incomplete.size === 0) {
-        return Effect.void
-      }
-      const warnings = [...[...unsendable].map(warnOfName), ...[...incomplete].map(warnOfPayload)]
-      unsendable.clear()
-      incomplete.clear()
-      return Effect.all(warnings, { discard: true })
-    })
+    }
   }
-}
+  return encoder
+})
 
 /**
  * Accepts the names that match one of the patterns (docs/wire.md, section 2.1): a pattern that ends in `*` matches every name

@@ -34,7 +34,7 @@ const pingInput: Input = { _tag: "Ping" }
 
 /** An event stream that lives as long as the scope. It has subscribed, or tried to, when this Effect returns. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const encoder = EventEncoder.make(options)
+  const encoder = yield* EventEncoder.make(options)
   const backlog = yield* Backlog.make(encoder.isReplayed)
   const clients = yield* Clients.make({ maxClients: options.maxClients, preamble: backlog.preamble })
   const { begin, end, forward } = yield* makeForwarding({ backlog, clients, encoder })

@@ -86,7 +86,7 @@ export const makeForwarding = Effect.fnUntraced(function* ({ backlog, clients, e
 
   const send = (events: ReadonlyArray<BusEvent>): Effect.Effect<void> =>
     Effect.flatMap(clients.send(framesOf(events)), (gap) =>
-      gap === undefined ? encoder.warn : Effect.zipRight(repair(gap), send(gap.events))
+      gap === undefined ? Effect.void : Effect.zipRight(repair(gap), send(gap.events))
     )
 
   /** Gives clients what the backlog has of the events that are missing. */

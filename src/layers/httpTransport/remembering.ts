@@ -3,8 +3,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
+import * as FiberHandle from "effect/FiberHandle"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -23,9 +22,9 @@ export interface Remembering {
 /** Where the backlog fails, which is logged once until it works again, the same is tried again until it works. */
 export const makeRemembering = Effect.gen(function* () {
   const backlog = yield* ReplayBacklog
-  const fork = Runtime.runFork(yield* Effect.runtime())
   const waiting = new Map<string, RememberedEvent>()
-  let running: Fiber.RuntimeFiber<void> | undefined
+  const worker = yield* FiberHandle.make<void, never>()
+  const run = yield* FiberHandle.runtime(worker)()
   const warning = makeWarnWhile(
     (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
   )
@@ -61,35 +60,20 @@ export const makeRemembering = Effect.gen(function* () {
     Effect.ignore
   )
 
-  const start = () => {
-    if (running === undefined && waiting.size > 0) {
-      const fiber = fork(rememberAll)
-      running = fiber
-      fiber.addObserver(() => {
-        running = undefined
-        start()
-      })
-    }
-  }
-
-  const finish = Effect.suspend(() =>
-    running === undefined || warning.isFailing()
+  const forget = Effect.suspend(() =>
+    warning.isFailing()
       ? Effect.void
-      : Effect.interruptible(Effect.timeoutOption(Fiber.await(running), grace))
-  )
-
-  const clear = Effect.suspend(() => {
-    waiting.clear()
-    return running === undefined ? Effect.void : Fiber.interrupt(running)
-  })
-
-  const forget = Effect.zipRight(finish, clear)
+      : Effect.timeoutOption(Effect.interruptible(FiberHandle.awaitEmpty(worker)), grace)
+  ).pipe(Effect.zipRight(Effect.sync(() => waiting.clear())), Effect.zipRight(FiberHandle.clear(worker)))
   yield* Effect.addFinalizer(() => forget)
 
   const remembering: Remembering = {
     remember: (event) => {
+      const isIdle = waiting.size === 0
       enqueue(event)
-      start()
+      if (isIdle) {
+        run(rememberAll)
+      }
     },
     forget
   }

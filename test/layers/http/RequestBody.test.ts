@@ -1,16 +1,7 @@
-import { IncomingMessage, ServerResponse } from "node:http"
-import { Socket } from "node:net"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import {
-  type BadRequest,
-  type BodyTooLarge,
-  maxBodyBytes as maxBytes
-} from "../../../src/layers/http/errors.ts"
-import * as RequestBody from "../../../src/layers/http/RequestBody.ts"
+import { maxBodyBytes as maxBytes } from "../../../src/layers/http/errors.ts"
 import { format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
@@ -220,22 +211,5 @@ describe("the body of a request", () => {
         [200, 413, 100, 200, 200].map((status) => `HTTP/1.1 ${status}`)
       )
     }).pipe(Effect.scoped, Effect.provide(layer))
-  )
-
-  it.effect("is unreadable where the request is given up", () =>
-    Effect.gen(function* () {
-      const request = Object.assign(new IncomingMessage(new Socket()), { method: "POST", url: "/command" })
-      const failure = yield* Deferred.make<BodyTooLarge | BadRequest>()
-      const handle = yield* NodeHttpServer.makeHandler(
-        Effect.flip(RequestBody.read).pipe(
-          Effect.flatMap((error) => Deferred.succeed(failure, error)),
-          Effect.as(HttpServerResponse.empty())
-        )
-      )
-      handle(request, new ServerResponse(request))
-      yield* eventLoopTurn
-      request.destroy()
-      expect(yield* Deferred.await(failure)).toMatchObject({ _tag: "vitrine/BadRequest" })
-    })
   )
 })
