@@ -21,6 +21,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/tableSource": ["documents"],
   "sources/airtable": ["sources/tableSource", "documents"],
   "sources/json": ["documents"],
+  "sources/function": ["documents"],
   "sources/strapi": ["documents"],
   "sources/sanity": ["documents"],
   "sources/directus": ["documents"],

@@ -2,7 +2,8 @@
  * A document of a source, before it is saved.
  */
 import * as Data from "effect/Data"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { RecordKey } from "../../internal/recordKey.ts"
@@ -81,3 +82,16 @@ export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vi
     })
   }
 }
+
+/** Work on what is nested too deeply throws, wherever it is done: here it becomes the failure of its document. */
+export const catchTooDeep =
+  (failed: (detail: string, cause?: unknown) => DocumentNotSaved) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | DocumentNotSaved, R> =>
+    Effect.catchSomeDefect(work, (defect) =>
+      defect instanceof RangeError
+        ? Option.some(failed(`cannot be written as JSON: ${rangeText(defect)}`, defect))
+        : Option.none()
+    )
+
+const rangeText = ({ message }: RangeError): string =>
+  /call stack/.test(message) ? "it is nested too deeply" : message

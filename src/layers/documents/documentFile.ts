@@ -17,7 +17,7 @@ import * as Stream from "effect/Stream"
 import { move } from "../../internal/heldOpen.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { explain } from "../../internal/systemError.ts"
-import type { DocumentNotSaved } from "./Document.ts"
+import { catchTooDeep, type DocumentNotSaved } from "./Document.ts"
 import type { DocumentPart } from "./media/findMedia.ts"
 import { type Order, runParts, runsOf, savedParts } from "./sortedJson.ts"
 
@@ -93,7 +93,7 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
     add: (parts: Iterable<string>, lasting?: Iterable<string>) =>
       Effect.gen(function* () {
         const work = adding(parts, lasting)
-        while ((yield* encoding(target, () => work.next())).done !== true) {
+        while (work.next().done !== true) {
           if (unwrittenBytes >= fewBytes) yield* flush
           yield* giveWay
         }
@@ -135,13 +135,6 @@ export const writeValue = (target: FileTarget, value: unknown, order: Order, las
     return yield* file.end
   }).pipe(Effect.scoped)
 
-/** Fails where something is nested deeper than can be written, for example. */
-export const encoding = <A>(
-  { failed }: Pick<FileTarget, "failed">,
-  encode: () => A
-): Effect.Effect<A, DocumentNotSaved> =>
-  Effect.try({ try: encode, catch: (cause) => failed(`cannot be written as JSON: ${String(cause)}`, cause) })
-
 const writing = <A, R>(
   { failed, path }: FileTarget,
   write: Effect.Effect<A, PlatformError, R>
@@ -149,36 +142,34 @@ const writing = <A, R>(
   Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
 
 /** Writes what another file has, changed. It may be that of the target itself. */
-export const rewrite = Effect.fnUntraced(function* (
-  from: string,
-  holds: Holds,
-  change: (part: DocumentPart) => ReadonlyArray<unknown>,
-  target: FileTarget
-) {
-  const temporary = { ...target, path: `${target.path}.new` }
-  const parts = Stream.mapError(readParts(from, holds), (cause) =>
-    target.failed(`cannot be read again: ${explain(cause)}`, cause)
-  )
-  const changed = Stream.mapEffect(parts, (part) =>
-    Effect.map(
-      encoding(target, () => change(part)),
-      (values) => ({ ...part, values })
+export const rewrite = Effect.fnUntraced(
+  function* (
+    from: string,
+    holds: Holds,
+    change: (part: DocumentPart) => ReadonlyArray<unknown>,
+    target: FileTarget
+  ) {
+    const temporary = { ...target, path: `${target.path}.new` }
+    const parts = Stream.mapError(readParts(from, holds), (cause) =>
+      target.failed(`cannot be read again: ${explain(cause)}`, cause)
     )
-  )
-  const { digest: _, ...written } = yield* holds === "keys"
-    ? Effect.flatMap(Stream.runCollect(changed), (parts) =>
-        writeValue(temporary, Chunk.unsafeHead(parts).values[0], identity)
-      )
-    : Effect.gen(function* () {
-        const file = yield* openRecords(temporary, identity)
-        const records = yield* Stream.runFoldEffect(changed, 0, (first, { values }) =>
-          Effect.as(file.add(values, first), first + values.length)
+    const changed = Stream.map(parts, change)
+    const { digest: _, ...written } = yield* holds === "keys"
+      ? Effect.flatMap(Stream.runCollect(changed), (parts) =>
+          writeValue(temporary, Chunk.unsafeHead(parts)[0], identity)
         )
-        return yield* file.end(records)
-      }).pipe(Effect.scoped)
-  yield* writing(target, move(temporary.path, target.path))
-  return written
-})
+      : Effect.gen(function* () {
+          const file = yield* openRecords(temporary, identity)
+          const records = yield* Stream.runFoldEffect(changed, 0, (first, values) =>
+            Effect.as(file.add(values, first), first + values.length)
+          )
+          return yield* file.end(records)
+        }).pipe(Effect.scoped)
+    yield* writing(target, move(temporary.path, target.path))
+    return written
+  },
+  (rewriting, _from, _holds, _change, { failed }) => catchTooDeep(failed)(rewriting)
+)
 
 /** What a file has, in parts that are as much work as is done at once. */
 export const readParts = (file: string, holds: Holds) =>

@@ -15,13 +15,14 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import type {
-  AttachmentProgress,
-  ContentSource,
-  FetchedAttachments,
-  FetchedSource,
-  FetchTarget,
-  SourceProgress
+import {
+  type AttachmentProgress,
+  type ContentSource,
+  type FetchedAttachments,
+  type FetchedSource,
+  type FetchTarget,
+  SourceFailed,
+  type SourceProgress
 } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import { makeSentHeaders, SentHeaders } from "../httpClient/hideSecret.ts"
@@ -29,7 +30,7 @@ import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OwnFiles } from "./DocumentSource.ts"
 import { type DocumentFile, rewrite } from "./documentFile.ts"
-import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
+import { makeExpectations, NotAsExpected, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/fieldTypes.ts"
 import { fingerprint, type KnownDocuments, makeKnownDocuments } from "./knownDocuments.ts"
 import { together } from "./media/findMedia.ts"
@@ -37,7 +38,6 @@ import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progressReporter.ts"
 import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
 import { withWarnings } from "./readText.ts"
-import { sourceFailed } from "./sourceAnswers.ts"
 import { listed, makeSayWarnings } from "./warnings.ts"
 
 type Step = Pick<SourceProgress, "attachments" | "document" | "records">
@@ -232,6 +232,19 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     ...(poll && { poll: (cursor) => answering(poll(cursor)) })
   } satisfies ContentSource
 })
+
+/** The failure of a source for this reason, with what is not as expected. One that is a failure of a source already stays as it is. */
+export const sourceFailed =
+  (sourceId: string) =>
+  (cause: DocumentsError | SourceFailed): SourceFailed =>
+    cause instanceof SourceFailed
+      ? cause
+      : new SourceFailed({
+          sourceId,
+          cause,
+          isTransient: cause.isTransient,
+          ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
+        })
 
 const noFiles: OwnFiles<never> = {
   total: 0,

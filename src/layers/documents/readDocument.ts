@@ -9,7 +9,7 @@ import { fileName } from "../../internal/FileName.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
-import { type Document, DocumentNotSaved, Records } from "./Document.ts"
+import { catchTooDeep, type Document, DocumentNotSaved, Records } from "./Document.ts"
 import { type DocumentFile, readParts } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { FoundDocument, KnownDocument } from "./knownDocuments.ts"
@@ -66,6 +66,7 @@ export const makeReadDocument = ({ expectations, failedIn, files, hide, ...share
         failed: failedIn(document.name)
       }
     ).pipe(
+      catchTooDeep(failedIn(document.name)),
       Effect.mapError((error) => (error instanceof DocumentNotSaved ? error.hidden(hide) : error)),
       withWarnings
     )

@@ -17,14 +17,7 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
 import type { Document, DocumentNotSaved } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
-import {
-  type DocumentFile,
-  encoding,
-  type FileTarget,
-  type Holds,
-  openRecords,
-  writeValue
-} from "./documentFile.ts"
+import { type DocumentFile, type FileTarget, type Holds, openRecords, writeValue } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck } from "./expect/TableCheck.ts"
 import type { FoundMedia, Search } from "./media/findMedia.ts"
@@ -132,13 +125,11 @@ const saveRecords = <E>(
     }
 
     const save = Effect.fnUntraced(function* (first: number, values: ReadonlyArray<unknown>) {
-      const lasting = yield* encoding(target, () => {
-        for (const record of values) look(record)
-        if (Option.isSome(search)) search.value.look({ values, first: Option.some(first) })
-        const parts = values.map(target.lasting)
-        return parts.every((part, index) => part === values[index]) ? values : parts
-      })
-      yield* file.add(values, first, lasting)
+      for (const record of values) look(record)
+      if (Option.isSome(search)) search.value.look({ values, first: Option.some(first) })
+      const lasting = values.map(target.lasting)
+      const isSame = lasting.every((part, index) => part === values[index])
+      yield* file.add(values, first, isSame ? values : lasting)
       yield* giveWay
       return first + values.length
     })
@@ -164,12 +155,10 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
     const check = target.begin(document.name, "keys")
     const search = yield* target.search
     const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
-    const lasting = yield* encoding(target, () => {
-      if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
-      if (Option.isSome(search)) search.value.look({ values: [value], first: Option.none() })
-      return target.lasting(value)
-    })
-    const { digest, ...written } = yield* writeValue(target, value, orderOf(document), lasting)
+    if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
+    if (Option.isSome(search)) search.value.look({ values: [value], first: Option.none() })
+    const order = orderOf(document)
+    const { digest, ...written } = yield* writeValue(target, value, order, target.lasting(value))
     yield* target.progress(records)
     return {
       digest,

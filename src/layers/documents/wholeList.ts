@@ -129,7 +129,7 @@ export const readList = <Position, Item, E>(
         const failed = (detail: string) => mistake(`page ${number}: ${detail}`)
         const page = yield* ask(position)
         const { items } = page
-        const content = yield* Effect.mapError(contentOf(items), failed)
+        const content = contentOf(items)
         same = before !== undefined && isSame(content, before) ? same + 1 : 1
         before = content
         const leadsBack = Option.exists(page.next, (next) => asked.has(placeOf(next)))
@@ -249,14 +249,10 @@ interface PageContent {
 
 const makeContentOf =
   <Item>({ idOf }: Items<Item>) =>
-  (items: ReadonlyArray<Item>): Effect.Effect<PageContent, string> =>
-    Effect.try({
-      try: () => {
-        const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
-        return { ids, digest: ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : "" }
-      },
-      catch: () => "it is nested too deeply"
-    })
+  (items: ReadonlyArray<Item>): PageContent => {
+    const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
+    return { ids, digest: ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : "" }
+  }
 
 const isSame = (one: PageContent, other: PageContent): boolean =>
   one.digest === other.digest &&

@@ -15,13 +15,14 @@ import { fileName } from "../../internal/FileName.ts"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { catchTooDeep } from "../documents/Document.ts"
 import { makeExpectations, type NotAsExpected, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
 import { makeSayWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { isAttachment } from "../sources/tableSource/Attachments.ts"
-import { columnsOf, type SavedRecord } from "../sources/tableSource/SavedRecords.ts"
+import { columnsOf, type SavedRecord, tableNotSaved } from "../sources/tableSource/SavedRecords.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import {
   collectNothing,
@@ -140,7 +141,9 @@ const read = (source: SourceTable, options: Omit<TableSourceOptions, "wholeEvery
 
     const reading: Effect.Effect<Checked, ReadError> =
       content._tag === "Records" ? readRecords(content.pages) : readValue(content.value)
-    const { check, data } = yield* again(reading)
+    const { check, data } = yield* catchTooDeep((detail, cause) => tableNotSaved(table, detail, cause))(
+      again(reading)
+    )
     yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
     return { data, warnings: about().warnings ?? [] }
   })

@@ -11,12 +11,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { credentials, strange } from "../../documents/Cms.ts"
+import { credentials } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { changesSince, makeLastRead } from "../../documents/sourceAnswers.ts"
-import { type Ask, directus, makeAsk, mayReadActivity, readActivity } from "./api.ts"
+import { makeLastRead } from "../../documents/polls.ts"
+import { type Ask, makeAsk, mayReadActivity, readActivity } from "./api.ts"
 import {
   CheckedOptions,
   type Collection,
@@ -44,10 +44,7 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
     const read = Effect.gen(function* () {
       const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
       yield* lastRead.isNow
-      return yield* Effect.try({
-        try: () => withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url),
-        catch: () => strange(directus, name, "it is nested too deeply")
-      })
+      return withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url)
     })
     return {
       name,
@@ -71,11 +68,7 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const poll = Effect.fnUntraced(function* (before: Option.Option<string>) {
     const activity = yield* latestActivity(ask)
     const cursor = Option.isSome(activity) ? activity.value : yield* contentMark
-    const isRecent = yield* lastRead.isWithin(longest)
-    return changesSince(
-      Option.filter(before, () => isRecent),
-      cursor
-    )
+    return yield* lastRead.changesSince(before, cursor, longest)
   })
 
   return yield* makeDocumentSource({

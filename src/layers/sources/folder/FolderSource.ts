@@ -31,9 +31,8 @@ import {
   Keys
 } from "../../documents/DocumentOptions.ts"
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import { makeDocumentSource, sourceFailed } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
-import { sourceFailed } from "../../documents/sourceAnswers.ts"
 import { FolderFailed, type FolderInUse, shown } from "./FolderFailed.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles } from "./namedFiles.ts"

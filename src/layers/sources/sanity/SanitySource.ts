@@ -13,11 +13,10 @@ import type { CmsError } from "../../documents/Cms.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { changesSince } from "../../documents/sourceAnswers.ts"
+import { changesSince } from "../../documents/polls.ts"
 import { type Api, makeApi } from "./api.ts"
 import { readAsset, withAssetUrls } from "./assets.ts"
 import { type LiveEvents, makeLiveEvents } from "./liveEvents.ts"
-import { unexpected } from "./requestErrors.ts"
 import { type Query, queryOf, SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
 
 /** A source of content for the content plugin's `sources`. */
@@ -63,10 +62,7 @@ const answerOf = Effect.fnUntraced(function* (
     useCdn
   )
   yield* events.answered(name, syncTags)
-  return yield* Effect.try({
-    try: () => withAssetUrls(result, options),
-    catch: (cause) => unexpected(name, "its answer is nested too deeply", cause)
-  })
+  return withAssetUrls(result, options)
 })
 
 /** The newest change in what is seen of the dataset, and how much there is: one is seen by the other where it is not by itself. */

@@ -50,8 +50,8 @@ export const requestFailed = ({ groq, name }: Question, error: RequestFailed, pl
     cause: error
   })
 
-export const unexpected = (name: string | undefined, detail: string, cause?: unknown) =>
-  new CmsError({ detail: `${questionText(name)}${detail}`, isTransient: false, cause })
+export const unexpected = (name: string | undefined, detail: string) =>
+  new CmsError({ detail: `${questionText(name)}${detail}`, isTransient: false })
 
 const questionText = (name: string | undefined) => (name === undefined ? "" : `Query "${name}": `)
 

@@ -8,16 +8,15 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeWarnOnce } from "../../../internal/warnOnce.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { strange } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { changesSince, makeLastRead } from "../../documents/sourceAnswers.ts"
-import { makeAsk, strapi } from "./api.ts"
+import { makeLastRead } from "../../documents/polls.ts"
+import { makeAsk } from "./api.ts"
 import { readFile, withoutFormats } from "./media.ts"
 import { lookInto, type Probe, probe, type Seen } from "./probe.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
@@ -51,13 +50,10 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
 
   /** Remembers what stands in it, and gives what is to be saved of it. */
   const take = Effect.fnUntraced(function* (name: string, content: unknown) {
-    const [seenNow, value] = yield* Effect.try({
-      try: () => [lookInto(content), withoutFormats(content)] as const,
-      catch: () => strange(strapi, name, "it is nested too deeply")
-    })
+    const seenNow = lookInto(content)
     yield* Ref.update(seen, (before) => new Map([...before, [name, seenNow]]))
     yield* lastRead.isNow
-    return value
+    return withoutFormats(content)
   })
 
   const documentOf = Effect.fnUntraced(function* ([name, type]: readonly [string, StrapiType]) {
@@ -95,11 +91,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     const answer = yield* probe(ask, options)
     const reasons = yield* whyUnsure(answer)
     yield* Effect.forEach(reasons, warnOnce)
-    const isRecent = yield* lastRead.isWithin(reasons.length === 0 ? longest : longestUnsure)
-    return changesSince(
-      Option.filter(before, () => isRecent),
-      answer.text
-    )
+    return yield* lastRead.changesSince(before, answer.text, reasons.length === 0 ? longest : longestUnsure)
   })
 
   const documents = () => Effect.forEach(Object.entries(types), documentOf)

@@ -33,7 +33,7 @@ export const makeSavedRecords = (table: string): SavedRecords => {
   return {
     add: (records) =>
       Effect.filterOrFail(
-        tryEncode(table, () => records.map(form)),
+        Effect.sync(() => records.map(form)),
         () => columns.size < 2,
         () =>
           tableNotSaved(
@@ -45,13 +45,6 @@ export const makeSavedRecords = (table: string): SavedRecords => {
       columns.has("id") ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`] : []
   }
 }
-
-/** A cell may be nested deeper than can be written. */
-export const tryEncode = <A>(table: string, form: () => A): Effect.Effect<A, DocumentNotSaved> =>
-  Effect.try({
-    try: form,
-    catch: (cause) => tableNotSaved(table, `cannot be written as JSON: ${String(cause)}`, cause)
-  })
 
 export const tableNotSaved = (table: string, detail: string, cause?: unknown) =>
   new DocumentNotSaved({ document: table, kind: "table", detail, cause })

@@ -18,7 +18,7 @@ import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.
 import type { ListChanged } from "../../documents/wholeList.ts"
 import * as Attachments from "./Attachments.ts"
 import { keyValues } from "./KeyValueTable.ts"
-import { makeSavedRecords, type SavedRecord, tryEncode } from "./SavedRecords.ts"
+import { makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
 import { pagesOf, withRestarts } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
@@ -97,24 +97,17 @@ export const tableDocument = (
     const { add, files } = collect()
     const saved = makeSavedRecords(table)
     about = () => ({ warnings: saved.warnings(), files: files() })
-    return Stream.mapEffect(pages, (page) =>
-      Effect.flatMap(
-        tryEncode(table, () => page.map(add)),
-        saved.add
-      )
-    )
+    return Stream.mapEffect(pages, (page) => saved.add(page.map(add)))
   })
   const value = Effect.gen(function* () {
     const { add, files } = collect()
     const rows: Array<TableRecord> = []
     yield* Stream.runForEach(pages, (page) =>
-      tryEncode(table, () => {
+      Effect.sync(() => {
         for (const row of page) rows.push(add(row))
       })
     )
-    const { recordOf, value, warnings } = yield* Effect.flatten(
-      tryEncode(table, () => keyValues(table, rows))
-    )
+    const { recordOf, value, warnings } = yield* keyValues(table, rows)
     about = () => ({ warnings, recordOf, records: rows.length, files: files(value) })
     return value
   })

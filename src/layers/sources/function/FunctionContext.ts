@@ -9,10 +9,10 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { fileName } from "../../internal/FileName.ts"
-import type { FetchTarget } from "../../services/ContentSource.ts"
-import type { Answer, RequestFailed, Requests } from "../httpClient/Requests.ts"
-import { csvOf, jsonOf } from "./readText.ts"
+import { fileName } from "../../../internal/FileName.ts"
+import type { FetchTarget } from "../../../services/ContentSource.ts"
+import { csvOf, jsonOf } from "../../documents/readText.ts"
+import type { Answer, RequestFailed, Requests } from "../../httpClient/Requests.ts"
 
 /** How an answer is read: JSON, text, or CSV with a first row of names, each other row an object without its empty cells. */
 export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text" | "csv"> {
