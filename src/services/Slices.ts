@@ -90,7 +90,13 @@ const Screen = Schema.Struct({
   /** When it said that it closes; missing where it was heard of since. */
   closedAt: optional(timestamp),
   /** When its lease ends or has ended. */
-  until: timestamp
+  until: timestamp,
+  /** The pages or programs that use its id at once, the oldest first: when each was first and last heard of. */
+  runs: optional(
+    Schema.Array(Schema.Struct({ since: timestamp, heardAt: timestamp, visible: optional(Schema.Boolean) }))
+  ),
+  /** How often it was started again in the last ten minutes; missing where it was not. */
+  restarts: optional(count)
 })
 /** A consumer of content, as it was last heard of. */
 export type Screen = typeof Screen.Type

@@ -250,13 +250,15 @@ export interface AckDetails {
   readonly visible?: boolean
   /** Whether it has drawn frames since its last ack. */
   readonly drawing?: boolean
-  /** Whether it is about to end. Nothing else that the ack says counts then. */
+  /** Random, the same until the page or program ends: two that use one name differ by it. */
+  readonly runId?: string
+  /** Whether it is about to end. Nothing else that the ack says counts then, but of which run it is. */
   readonly closing?: boolean
 }
 
 /** A consumer with a fresh lease, as it was last heard of. Times are in milliseconds since 1970. */
 export interface Consumer
-  extends Omit<AckDetails, "closing">,
+  extends Omit<AckDetails, "closing" | "runId">,
     Pick<Lease, "consumerId" | "versionId" | "heardAt" | "until"> {
   /** Since when it shows this version, as far as that is known: it was heard of then. */
   readonly shownSince: number
@@ -266,6 +268,14 @@ export interface Consumer
   readonly hiddenSince?: number
   /** When it said that it closes; missing where it was heard of since. */
   readonly closedAt?: number
+  /** The pages or programs that use its name at once, the oldest first; missing where there are no two. */
+  readonly runs?: ReadonlyArray<{
+    readonly since: number
+    readonly heardAt: number
+    readonly visible?: boolean
+  }>
+  /** How often it was started again in the last ten minutes; missing where it was not. */
+  readonly restarts?: number
 }
 
 /** A version on disk, and why it is kept. */

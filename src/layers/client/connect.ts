@@ -73,6 +73,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   }
 
   const presence = makePresence()
+  const runId = randomId()
 
   const acks = makeAcks(
     () => {
@@ -86,7 +87,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
         method: "POST",
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
-        body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, ...ack })
+        body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, runId, ...ack })
       })
       if (!answer) {
         throw new Refused(`${url}: HTTP 404`)
@@ -252,13 +253,15 @@ const tell = (vitrine: "shown" | "gone", again = false) => {
   }
 }
 
+const randomId = (): string => Math.random().toString(36).slice(2, 10)
+
 /** The name in the page's address, or one that this tab keeps when it loads the page again, where it has a storage. */
 const screenName = (): string => {
   const given = new URLSearchParams(location.search).get("screen")
   if (given) {
     return given
   }
-  const fresh = `screen-${Math.random().toString(36).slice(2, 10)}`
+  const fresh = `screen-${randomId()}`
   try {
     const name = sessionStorage.getItem("vitrine") ?? fresh
     sessionStorage.setItem("vitrine", name)

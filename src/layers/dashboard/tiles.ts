@@ -61,7 +61,7 @@ const screenTile = ({ active, name, problems, said, since, word }: ScreenStatus)
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
   ...(since === undefined ? {} : { since }),
   ...(said === undefined || active ? {} : { versionId: said.versionId }),
-  ...(word === "problem" && said?.problem !== undefined ? { text: said.problem } : {})
+  ...(word === "problem" && problems[0] !== undefined ? { text: said?.problem ?? problems[0].text } : {})
 })
 
 const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {

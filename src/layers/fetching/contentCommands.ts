@@ -82,6 +82,7 @@ export const registerCommands = Effect.fnUntraced(function* (
       renewMs: Schema.optionalWith(Schema.Positive, { exact: true }),
       visible: flag,
       drawing: flag,
+      runId: Schema.optionalWith(Schema.String, { exact: true }),
       closing: flag
     }),
     ({ consumerId, versionId, ...details }) =>

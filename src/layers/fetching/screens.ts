@@ -33,6 +33,7 @@ const screenOf = ({
   heardAt,
   hiddenSince,
   problemSince,
+  runs,
   shownSince,
   until,
   ...said
@@ -44,7 +45,10 @@ const screenOf = ({
   until: iso(until),
   ...(problemSince === undefined ? {} : { problemSince: iso(problemSince) }),
   ...(hiddenSince === undefined ? {} : { hiddenSince: iso(hiddenSince) }),
-  ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) })
+  ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) }),
+  ...(runs === undefined
+    ? {}
+    : { runs: runs.map((run) => ({ ...run, since: iso(run.since), heardAt: iso(run.heardAt) })) })
 })
 
 const iso = (millis: number): string => new Date(millis).toISOString()

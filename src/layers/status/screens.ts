@@ -54,6 +54,9 @@ const silentMs = 90_000
 /** How long a page may be hidden, while it is loaded or switched. */
 const hiddenMs = 10_000
 
+/** How often an expected screen may be started again in ten minutes. */
+const maxRestarts = 2
+
 type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
 
 /** How long a screen may be unheard of, in milliseconds, unless it has a stream of its own; for ever if it does not say how often it renews. */
@@ -145,15 +148,15 @@ const wordOf = (
   stream: Stream | undefined,
   now: number
 ) => {
-  const { closedAt, hiddenSince, problem, problemSince, shownSince } = said
+  const { closedAt, hiddenSince, problem, problemSince, runs, shownSince } = said
   const behindSince = activeSince > shownSince ? activeSince : shownSince
   const isBehind = said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
   return closedAt !== undefined
     ? word("closed", closedAt)
     : now >= silentAt(said, stream)
       ? word("silent", lastSign(said, stream))
-      : problem !== undefined
-        ? word("problem", problemSince)
+      : problem !== undefined || runs !== undefined
+        ? word("problem", problemSince ?? runs?.[1]?.since)
         : isHidden(said)
           ? word("hidden", hiddenSince)
           : isBehind
@@ -202,10 +205,44 @@ const codes = {
 
 /** It is an error where visitors see nothing, or something wrong, on an expected screen. */
 const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArray<Problem> => {
+  const { id, isExpected, name, said, word } = screen
+  const severity = isExpected ? "error" : "warning"
+  const { restarts = 0, runs = [] } = said ?? {}
+  return [
+    ...(word === "showing" ? [] : wordProblem({ ...screen, word }, now, startTime)),
+    ...(runs.length === 0
+      ? []
+      : [
+          {
+            code: "screen:duplicate",
+            severity,
+            subject: id,
+            text: `Screen ${name} is ${runs.length} pages or programs with one id: ${runs.map(runText).join(", ")}. Close the others, or give each an id of its own`
+          } as const
+        ]),
+    ...(isExpected && restarts > maxRestarts
+      ? [
+          {
+            code: "screen:restarting",
+            severity,
+            subject: id,
+            text: `Screen ${name} was started again ${restarts} times in the last ten minutes: see the log of its browser or program`
+          } as const
+        ]
+      : [])
+  ]
+}
+
+const runText = ({ heardAt, since, visible }: NonNullable<Screen["runs"]>[number]): string =>
+  `one since ${since}, ${visible === false ? "hidden, " : ""}last heard of at ${heardAt}`
+
+/** What the word means. */
+const wordProblem = (
+  screen: Found & { readonly word: keyof typeof codes },
+  now: number,
+  startTime: string
+): ReadonlyArray<Problem> => {
   const { id, isExpected, name, said, since, word } = screen
-  if (word === "showing") {
-    return []
-  }
   const problem = (severity: Problem["severity"], text: string): ReadonlyArray<Problem> => [
     {
       code: codes[word],
@@ -223,7 +260,9 @@ const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArra
         `is behind since ${since}: it still shows version ${said?.versionId}. If it goes on, load its page again`
       )
     case "problem":
-      return problem(isExpected ? "error" : "warning", `has a problem since ${since}: ${said?.problem}`)
+      return said?.problem === undefined
+        ? []
+        : problem(isExpected ? "error" : "warning", `has a problem since ${since}: ${said.problem}`)
     case "hidden":
       return isSince(hiddenMs)
         ? problem(

@@ -1,5 +1,5 @@
 /**
- * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs?, visible?, drawing?, closing? }`,
+ * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs?, visible?, drawing?, runId?, closing? }`,
  * and is as old as its time of change says. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -19,6 +19,7 @@ const maxBytes = 4096
 
 /** How much is kept of the text of a problem, in characters. */
 const maxProblem = 500
+const maxRunId = 64
 
 /** A file that changed so recently may change again without a later time of change, in milliseconds. */
 const youngMs = 2000
@@ -120,6 +121,7 @@ const WrittenLease = Schema.Struct({
   renewMs: Schema.optional(Schema.Unknown),
   visible: Schema.optional(Schema.Unknown),
   drawing: Schema.optional(Schema.Unknown),
+  runId: Schema.optional(Schema.Unknown),
   closing: Schema.optional(Schema.Unknown)
 })
 export type WrittenLease = typeof WrittenLease.Type
@@ -128,13 +130,14 @@ const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
 /** What is kept of it. */
 export const contentOf = (written: WrittenLease): LeaseContent => {
-  const { closing, drawing, problem, renewMs, versionId, visible } = written
+  const { closing, drawing, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,
     ...problemOf(problem),
     ...(isPositive(renewMs) ? { renewMs } : {}),
     ...(Predicate.isBoolean(visible) ? { visible } : {}),
     ...(Predicate.isBoolean(drawing) ? { drawing } : {}),
+    ...(Predicate.isString(runId) && runId !== "" ? { runId: printableLine(runId, maxRunId) } : {}),
     ...(closing === true ? { closing } : {})
   }
 }

@@ -29,6 +29,7 @@ import { isHidden, silentAfterMs } from "../status/screens.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
+import * as Runs from "./runs.ts"
 
 const extension = ".json"
 
@@ -39,7 +40,14 @@ interface KnownLease extends LeaseFile.LeaseFile {
   readonly shownSince: number
   readonly hiddenSince: number
   readonly closedAt: number
+  readonly runs: Runs.Runs
 }
+
+const runOf = ({ lease: { visible }, since, takenAt }: Runs.Run, { monotonic, wall }: LeaseFile.Now) => ({
+  since,
+  heardAt: wall - (monotonic - takenAt),
+  ...(visible === undefined ? {} : { visible })
+})
 
 export class Leases extends Context.Tag("vitrine/Leases")<
   Leases,
@@ -83,12 +91,17 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   const isOver = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
     monotonic - takenAt > lifetimeOf(lease)
 
-  const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
-    Option.exists(lease, (lease) => monotonic - takenAt >= Math.min(lifetime, silentAfterMs(lease)))
+  const isFresh = ({ lease, takenAt }: Pick<Runs.Run, "lease" | "takenAt">, { monotonic }: LeaseFile.Now) =>
+    monotonic - takenAt < Math.min(lifetime, silentAfterMs(lease))
+
+  const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, now: LeaseFile.Now) =>
+    Option.exists(lease, (lease) => !isFresh({ lease, takenAt }, now))
 
   const heardOf = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
-    Option.map(entry.lease, ({ closing, problem, ...lease }): Consumer => {
+    Option.map(entry.lease, ({ closing, problem, runId, ...lease }): Consumer => {
       const heardAt = now.wall - (now.monotonic - entry.takenAt)
+      const runs = Runs.atOnce(entry.runs.heard.filter((run) => now.monotonic - run.takenAt <= lifetime))
+      const restarts = Runs.restarts(entry.runs, now)
       return {
         consumerId,
         ...lease,
@@ -97,7 +110,9 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
         until: heardAt + lifetimeOf(entry.lease),
         ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince }),
         ...(isHidden(lease) ? { hiddenSince: entry.hiddenSince } : {}),
-        ...(closing === true ? { closedAt: entry.closedAt } : {})
+        ...(closing === true ? { closedAt: entry.closedAt } : {}),
+        ...(runs.length === 0 ? {} : { runs: runs.map((run) => runOf(run, now)) }),
+        ...(restarts === 0 ? {} : { restarts })
       }
     }).pipe(Option.filter(() => !isOver(entry, now)))
 
@@ -138,7 +153,11 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       problemSince: since(before?.problemSince, isKnown),
       shownSince: since(before?.shownSince, saidBefore?.versionId === said?.versionId),
       hiddenSince: since(before?.hiddenSince, saidBefore !== undefined && isHidden(saidBefore)),
-      closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing)
+      closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing),
+      runs:
+        said === undefined
+          ? (before?.runs ?? Runs.noRuns)
+          : Runs.hear(before?.runs ?? Runs.noRuns, said, file.takenAt, now)
     })
   }
 
@@ -233,16 +252,36 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     yield* firstLook
     const before = yield* leaseOf(consumerId)
     const said = LeaseFile.contentOf(written)
-    if (said.closing === true && Option.isNone(before)) {
-      return
+    if (said.closing === true) {
+      return Option.isSome(before) ? yield* close(consumerId, before.value, said.runId) : undefined
     }
     yield* admit(consumerId)
-    // Anybody can say it in the name of another: the version that this one shows must stay.
-    const lease =
-      said.closing === true && Option.isSome(before) ? { ...before.value, closing: said.closing } : said
-    const file = yield* renew(fileOf(consumerId), lease, before)
+    const file = yield* renew(fileOf(consumerId), said, before)
     learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))
+
+  /** Where another run of the consumer goes on, the lease is that of this one. */
+  const close = Effect.fnUntraced(function* (
+    consumerId: string,
+    before: LeaseFile.LeaseContent,
+    runId: string | undefined
+  ) {
+    const entry = known.get(consumerId)
+    const now = yield* LeaseFile.now
+    const { begun, heard } = entry?.runs ?? Runs.noRuns
+    const others = heard.filter((run) => run.id !== runId)
+    if (entry !== undefined) {
+      known.set(consumerId, { ...entry, runs: { begun, heard: others } })
+    }
+    if (runId !== undefined && before.runId !== undefined && runId !== before.runId) {
+      return
+    }
+    const other = runId === undefined ? undefined : others.findLast((run) => isFresh(run, now))
+    // Anybody can say it in the name of another: the version that this one shows must stay.
+    const lease = other?.lease ?? { ...before, closing: true as const }
+    const file = yield* renew(fileOf(consumerId), lease, Option.some(before))
+    learn(consumerId, other === undefined ? file : { ...file, takenAt: other.takenAt }, now)
+  })
 
   return Leases.of({
     fresh: Effect.zipRight(lookAtAll, freshNow),

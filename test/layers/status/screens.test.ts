@@ -104,6 +104,35 @@ describe("a screen is", () => {
     expect(words({ screens: [left], expected }, 1800)).toEqual(["silent"])
   })
 
+  it("a problem where two pages have its id, which is named with both, beside what they cannot show", () => {
+    const runs = [
+      { since: at(0), heardAt: at(40), visible: true },
+      { since: at(20), heardAt: at(50), visible: false }
+    ]
+    const given = { screens: [{ ...page, heardAt: at(50), runs }], expected }
+    expect(words(given, 60)).toEqual(["problem"])
+    expect(problemsAt(given, 60)).toEqual([
+      {
+        code: "screen:duplicate",
+        severity: "error",
+        subject: "left",
+        text: `Screen Left wall is 2 pages or programs with one id: one since ${at(0)}, last heard of at ${at(40)}, one since ${at(20)}, hidden, last heard of at ${at(50)}. Close the others, or give each an id of its own`
+      }
+    ])
+    expect(problemsAt({ screens: given.screens }, 60)).toMatchObject([{ severity: "warning" }])
+    const worse = { ...page, heardAt: at(50), runs, problem: "no film", problemSince: at(45) }
+    expect(codes({ screens: [worse] }, 60)).toEqual(["screen:problem", "screen:duplicate"])
+  })
+
+  it("a problem where it was started again three times in ten minutes and is expected", () => {
+    const screens = [{ ...page, restarts: 3 }]
+    expect(problemsAt({ screens, expected }, 1)).toMatchObject([
+      { code: "screen:restarting", severity: "error", subject: "left" }
+    ])
+    expect(codes({ screens }, 1)).toEqual([])
+    expect(codes({ screens: [{ ...page, restarts: 2 }], expected }, 1)).toEqual([])
+  })
+
   it("behind where it shows another version than the active one for longer than a minute", () => {
     const screens = [{ ...page, versionId: older, heardAt: at(60) }]
     expect(words({ screens }, 60)).toEqual(["showing"])

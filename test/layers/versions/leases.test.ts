@@ -363,6 +363,73 @@ describe("a consumer that says that it closes", () => {
   )
 })
 
+describe("two pages with one name", () => {
+  const ack = (runId: string, versionId: string, details: AckDetails = {}) =>
+    acknowledgeWith("left", versionId, { runId, renewMs: 60_000, visible: true, drawing: true, ...details })
+  const screen = Effect.flatMap(VersionStore, ({ consumers }) =>
+    Effect.map(consumers, (consumers) => consumers.find(({ consumerId }) => consumerId === "left"))
+  )
+  const at = (seconds: number) => start + seconds * 1000
+
+  scenario("are named once both were heard of again, and until one of them closes", () =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      yield* ack("wall", versionId)
+      yield* TestClock.adjust("20 seconds")
+      yield* ack("desk", versionId, { visible: false })
+      expect(yield* screen).not.toHaveProperty("runs")
+      yield* TestClock.adjust("10 seconds")
+      yield* ack("wall", versionId)
+      const runs = [
+        { since: at(0), heardAt: at(30), visible: true },
+        { since: at(20), heardAt: at(20), visible: false }
+      ]
+      expect(yield* screen).toMatchObject({ heardAt: at(30), runs })
+      yield* TestClock.adjust("10 seconds")
+      yield* ack("desk", versionId, { visible: false })
+      expect(yield* screen).toMatchObject({ runs: [runs[0], { ...runs[1], heardAt: at(40) }] })
+
+      yield* ack("desk", versionId, { closing: true })
+      const left = yield* screen
+      expect(left).not.toHaveProperty("runs")
+      expect(left).not.toHaveProperty("closedAt")
+      expect(left).toMatchObject({ heardAt: at(30), visible: true })
+    })
+  )
+
+  scenario("close for themselves, whichever was heard of last", () =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      yield* ack("wall", versionId)
+      yield* TestClock.adjust("20 seconds")
+      yield* ack("desk", versionId)
+      yield* TestClock.adjust("5 seconds")
+      yield* ack("wall", versionId, { closing: true })
+      expect(yield* screen).not.toHaveProperty("closedAt")
+      expect(yield* screen).toMatchObject({ heardAt: at(20) })
+      yield* ack("desk", versionId, { closing: true })
+      expect(yield* screen).toMatchObject({ closedAt: at(25) })
+    })
+  )
+
+  scenario("are one that was loaded again where the first is not heard of any more, which is counted", () =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      for (const run of ["first", "second", "third", "fourth"]) {
+        yield* ack(run, versionId)
+        yield* TestClock.adjust("10 seconds")
+        yield* ack(run, versionId)
+        yield* run === "second" ? ack(run, versionId, { closing: true }) : Effect.void
+      }
+      const found = yield* screen
+      expect(found).toMatchObject({ restarts: 3 })
+      expect(found).not.toHaveProperty("runs")
+      yield* TestClock.adjust("10 minutes")
+      expect(yield* screen).not.toHaveProperty("restarts")
+    })
+  )
+})
+
 it.effect.prop(
   "costs no consumer its version that others say in its name that it closes",
   [

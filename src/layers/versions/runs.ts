@@ -1,0 +1,63 @@
+/**
+ * The pages and programs that use the name of one consumer: each says which run it is. Pure.
+ *
+ * A new run takes the place of the one before: a page was loaded again. Where the one before is heard of again, both go on.
+ */
+import type { LeaseContent, Now } from "./LeaseFile.ts"
+
+export interface Run {
+  readonly id: string
+  readonly lease: LeaseContent
+  /** When it was first heard of, in milliseconds since 1970. */
+  readonly since: number
+  /** When it was last heard of, by the monotonic clock. */
+  readonly takenAt: number
+  /** Whether it was heard of after one that began later, or before such a one. */
+  readonly isBeside: boolean
+}
+
+export interface Runs {
+  /** Those that have not closed; the last one was heard of last. */
+  readonly heard: ReadonlyArray<Run>
+  /** When each began, by the monotonic clock: the last hundred. */
+  readonly begun: ReadonlyArray<number>
+}
+
+export const noRuns: Runs = { heard: [], begun: [] }
+
+/** How many are distinguished. */
+const maxRuns = 8
+const maxBegun = 100
+
+/** With a lease that was taken at `takenAt`; one that says that it closes is that of no run any more. */
+export const hear = ({ begun, heard }: Runs, lease: LeaseContent, takenAt: number, now: Now): Runs => {
+  const { closing, runId: id } = lease
+  const known = heard.find((run) => run.id === id)
+  const others = heard.filter((run) => run !== known)
+  if (id === undefined || closing === true) {
+    return { begun, heard: others }
+  }
+  const latest = heard.at(-1)
+  const isBack = known !== undefined && known !== latest
+  const since = now.wall - (now.monotonic - takenAt)
+  const run: Run = { id, since, isBeside: isBack, ...known, lease, takenAt }
+  return {
+    heard: [
+      ...others.map((other) => (isBack && other === latest ? { ...other, isBeside: true } : other)),
+      isBack ? { ...run, isBeside: true } : run
+    ].slice(-maxRuns),
+    begun: known === undefined ? [...begun, takenAt].slice(-maxBegun) : begun
+  }
+}
+
+/** Those that go on at once, the oldest first; none where there are no two. */
+export const atOnce = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
+  const beside = runs.filter(({ isBeside }) => isBeside)
+  return beside.length < 2 ? [] : beside.toSorted((one, other) => one.since - other.since)
+}
+
+const restartsMs = 10 * 60_000
+
+/** How many began in the last ten minutes, but for the first one that there was. */
+export const restarts = ({ begun }: Runs, { monotonic }: Now): number =>
+  begun.filter((at, index) => index > 0 && monotonic - at < restartsMs).length
