@@ -1,5 +1,5 @@
 /**
- * Vitrine: the plugins and sources of a configuration, and the services and layers for programs of their own.
+ * Vitrine: the plugins and sources of a configuration, and the services and layers for your own programs.
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"

@@ -21,7 +21,7 @@ export const encodeJson = (value: unknown): { readonly text: string; readonly is
   }
 }
 
-/** A replacer: it looks at the holder, since an error with a `toJSON` of its own arrives as something else. */
+/** A replacer: it looks at the holder, since an error with its own `toJSON` arrives as something else. */
 function describeErrors(this: unknown, key: string, value: unknown): unknown {
   const original = (this as Record<string, unknown>)[key]
   return original instanceof Error ? serializeError(original) : value

@@ -82,7 +82,7 @@ export const documentName = Schema.String.pipe(
   Schema.filter((name) => name !== "__proto__", { identifier: 'all but "__proto__"' })
 )
 
-/** What is wrong inside a composite is said where it is. A struct whose members have defaults is a transformation of one. */
+/** Mistakes inside a composite have their own paths. A struct whose members have defaults is a transformation of one. */
 const isInside = (issue: ParseResult.ParseIssue): boolean =>
   issue._tag === "Composite" || (issue._tag === "Transformation" && isInside(issue.issue))
 

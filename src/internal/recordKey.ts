@@ -21,7 +21,7 @@ export const recordId = (key: RecordKey): ((record: unknown) => Option.Option<st
   }
 }
 
-/** So that a slash in a value is none between two. */
+/** Escapes slashes in a value, which separate values. */
 const escaped = (part: unknown): string => String(part).replace(/[\\/]/g, "\\$&")
 
 const partOf = (value: unknown, name: string): unknown =>

@@ -60,7 +60,7 @@ export interface ContentSource {
 export interface DocumentSchema {
   /** Whether it is an array of records, or one value. Default as in the active version, or else records. */
   readonly holds?: "records" | "value"
-  /** Schemas of each record, or of the value. All of them hold; what counts is their encoded side, as it is saved. */
+  /** Schemas of each record, or of the value. All of them apply, by their encoded side, as it is saved. */
   readonly schemas: ReadonlyArray<Schema.Schema.AnyNoContext>
   /** Whether there are no other fields. Default `false`: others are read off the active version. */
   readonly isComplete?: boolean
@@ -196,7 +196,7 @@ export interface ContentSourceDefinition<R = never> {
   readonly id: string
   /** What is wrong with its options; it is only made when that is nothing. */
   readonly issues: ReadonlyArray<PlacedIssue>
-  /** It fails with what is said to the user: the controller does not start then. */
+  /** If it fails, its message is shown to the user, and the controller does not start. */
   readonly make: Effect.Effect<ContentSource, Error, SourceEnvironment | Scope.Scope | R>
 }
 

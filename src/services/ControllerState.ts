@@ -1,5 +1,5 @@
 /**
- * What the controller says of itself: the global state, for programs, and the status, for people.
+ * What the controller reports: the global state, for programs, and the status, for people.
  *
  * It owns the assembly of both. Each plugin has a slice of the state, and says with a pure function what its slice means: sections of the
  * status, problems, metrics. Your own plugin does it in the same way.
@@ -58,13 +58,13 @@ export interface ControllerReading extends ReadingContext {
   readonly logs: ReadonlySet<string>
 }
 
-/** What a controller says of itself: a slice of the state for each plugin, and sections of the status. */
+/** What a controller reports: a slice of the state for each plugin, and sections of the status. */
 export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   ControllerState,
   {
     readonly mode: Mode
 
-    /** The state, and what it means: read once for all that is made of it. */
+    /** The state and its readings, read once for everything that is derived from them. */
     readonly read: Effect.Effect<ControllerReading>
 
     /** The slices, with what is momentary, and the problems that they and the sections have. */

@@ -49,7 +49,7 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
     /**
      * Emits when the engine has lost what was published before, and numbers events again from the start: those who publish
      * what later subscribers need, the active version for example, publish it again. `Stream.empty` for a bus whose engine cannot lose it;
-     * a bus that wraps another hands on the other's.
+     * a bus that wraps another passes on the other's.
      */
     readonly emptied: Stream.Stream<void>
   }

@@ -33,7 +33,7 @@ export type SourceState = typeof SourceState.Type
 
 const Calls = Schema.Struct({ today: count, month: count })
 
-/** What a table source says of itself, where its client can. */
+/** What a table source reports, if its client can. */
 export const TableSourceData = Schema.Struct({
   calls: optional(Calls),
   /** How many there would have been if all tables were read each time. */
@@ -174,7 +174,7 @@ export const TransportState = Schema.Struct({
       since: timestamp
     })
   ),
-  /** Consumers that have or had a stream of their own, 256 at most; `endedAt` where none is open. Absent in earlier versions. */
+  /** Consumers that have or had their own stream, 256 at most; `endedAt` where none is open. Absent in earlier versions. */
   consumers: optional(
     Schema.Array(Schema.Struct({ id: Schema.String, since: timestamp, endedAt: optional(timestamp) }))
   ),

@@ -87,7 +87,7 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
     readonly changes?: ChangeFeed
 
     /**
-     * What the base says of its tables, where it can be asked: one request, or a few. `attachment` is what a saved attachment is like.
+     * The schemas of the tables, if the API has them: one request, or a few. `attachment` is what a saved attachment is like.
      */
     readonly schema?: (
       attachment: Schema.Schema.AnyNoContext

@@ -240,7 +240,7 @@ export const Lease = Schema.Struct({
 })
 export type Lease = typeof Lease.Type
 
-/** What a consumer says of itself with an ack, beside the version that it shows. */
+/** What a consumer reports with an ack, beside the version that it shows. */
 export interface AckDetails {
   /** What it cannot show of the version. */
   readonly problem?: string
@@ -421,7 +421,7 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
 /** Another controller works in the downloads folder. */
 export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrine/DownloadsInUse", {
   path: Schema.String,
-  /** The process that works there, where it told. */
+  /** The process that uses it, if known. */
   owner: Schema.String
 }) {
   override get message() {

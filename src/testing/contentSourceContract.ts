@@ -44,7 +44,7 @@ export const contentSourceContract = (
   const setUp = Effect.gen(function* () {
     const { edit, source } = yield* make
 
-    /** Fetches into a folder of its own, and gives what a version would know of it. */
+    /** Fetches into its own folder, and gives what a version would know of it. */
     const fetch = (options: Partial<FetchTarget> = {}) =>
       Effect.gen(function* () {
         const directory = yield* temporaryFolder

@@ -40,7 +40,7 @@ export interface ReplayBacklogTraits {
     Scope.Scope
   >
 
-  /** How many histories are tried, each in a backlog of its own. Default 100. */
+  /** How many histories are tried, each in its own backlog. Default 100. */
   readonly runs?: number
 }
 

@@ -13,7 +13,7 @@ import type * as Scope from "effect/Scope"
 
 const contenders = 8
 
-/** Lets eight take it at once, each in a scope of its own; exactly one must have it. Gives why the others have not. */
+/** Lets eight take it at once, each in its own scope; exactly one must have it. Gives why the others have not. */
 export const contend = <A, E, R>(
   take: Effect.Effect<A, E, R>
 ): Effect.Effect<ReadonlyArray<E>, never, Exclude<R, Scope.Scope>> =>

@@ -86,7 +86,7 @@ export interface Answer {
   readonly body: Buffer
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on its own connection. */
 export const request = (request: rawHttp.Request): Effect.Effect<Answer, Error, ContentServer> =>
   Effect.scoped(
     Effect.flatMap(connect, ({ received, send }) => {

@@ -1,5 +1,5 @@
 /**
- * A controller's socket in a folder of its own.
+ * A controller's socket in its own folder.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

@@ -1,5 +1,5 @@
 /**
- * A line between two programs that can be cut: a TCP proxy on a port of its own.
+ * A line between two programs that can be cut: a TCP proxy on its own port.
  */
 import { connect, createServer, type Socket } from "node:net"
 import * as Effect from "effect/Effect"

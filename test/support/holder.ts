@@ -1,5 +1,5 @@
 /**
- * A controller's socket in a process of its own (`holder.mjs`).
+ * A controller's socket in its own process (`holder.mjs`).
  */
 import { spawn } from "node:child_process"
 import { join } from "node:path"

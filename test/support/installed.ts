@@ -1,5 +1,5 @@
 /**
- * The packed package in projects of their own, beside the packages of the repository.
+ * The packed package in separate projects, beside the packages of the repository.
  */
 import { execFileSync } from "node:child_process"
 import { dirname, join } from "node:path"
@@ -16,7 +16,7 @@ const { dependencies, peerDependencies } = JSON.parse(read("package.json"))
 /** The folder of a project with the package and its peers in it. */
 export class Installed extends Context.Tag("test/Installed")<Installed, string>() {}
 
-/** Unpacks the package into a project of its own, with what it finds there by these names. */
+/** Unpacks the package into its own project, with what it finds there by these names. */
 export const install = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* newFolder

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 
-/** Runs with a log of its own, kept in the array: `WARN Objects.csv: …`. */
+/** Runs with its own log, kept in the array: `WARN Objects.csv: …`. */
 export const withLog =
   (lines: Array<string>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

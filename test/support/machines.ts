@@ -1,5 +1,5 @@
 /**
- * A hub and its players, each a controller in a process and a folder of its own, and what each says of itself.
+ * A hub and its players, each a controller in its own process and folder, and what each reports.
  */
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"

@@ -98,7 +98,7 @@ export const makeDocuments = (url: string) => {
   }
 }
 
-/** Fetches into a folder of its own. */
+/** Fetches into its own folder. */
 export const makeFetch = (
   { images, maxTimeout, reader, serverHeaders, url: _, ...media }: MediaSettings,
   inner: Inner

@@ -1,5 +1,5 @@
 /**
- * Machines with a network of their own, on Linux, where this user may make network namespaces: they reach one another by a
+ * Machines with their own network, on Linux, where this user may make network namespaces: they reach one another by a
  * switch, whose cables can be pulled, and nothing else.
  */
 import { execFileSync } from "node:child_process"

@@ -1,7 +1,7 @@
 /**
  * Three servers of NATS in a cluster, whose connections to each other can be cut.
  *
- * Each server reaches each other by a line of its own; the address that a server announces of itself leads nowhere, so
+ * Each server reaches each other by its own line; the address that a server announces of itself leads nowhere, so
  * that there is no way around the lines.
  */
 import * as Effect from "effect/Effect"

@@ -50,7 +50,7 @@ export const startInstance = (config: nats.NatsConfig) =>
     }
   })
 
-/** What whoever runs the server does to its streams, on a connection of their own. */
+/** What whoever runs the server does to its streams, on their own connection. */
 export const administer = (servers: string, act: (server: Administered) => Promise<unknown>) =>
   Effect.promise(async () => {
     const connection = await connect({ servers })

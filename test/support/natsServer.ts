@@ -1,5 +1,5 @@
 /**
- * Debian's `nats-server` with JetStream, in a process and with a store of its own.
+ * Debian's `nats-server` with JetStream, in its own process, with its own store.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"

@@ -1,5 +1,5 @@
 /**
- * The services on NATS: of a server that all tests of a file share, and of prefixes of their own.
+ * The services on NATS: of a server that all tests of a file share, and of separate prefixes.
  */
 import { afterAll, beforeAll } from "@effect/vitest"
 import * as Context from "effect/Context"

@@ -1,5 +1,5 @@
 /**
- * Debian's `nginx` as a plain static server, with its files in a folder of its own.
+ * Debian's `nginx` as a plain static server, with its files in its own folder.
  */
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

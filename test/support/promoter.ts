@@ -1,5 +1,5 @@
 /**
- * A controller in a process of its own that fetches and promotes without end (`promoter.mjs`), the tables that it
+ * A controller in its own process that fetches and promotes without end (`promoter.mjs`), the tables that it
  * fetches, and what its downloads hold.
  */
 import { spawn } from "node:child_process"

@@ -89,6 +89,6 @@ export const parse = (text: string): Answer => {
   }
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on its own connection. */
 export const request = (place: Place, request: Request): Effect.Effect<Answer, Error> =>
   Effect.map(exchange(place, format(request)), parse)

@@ -1,5 +1,5 @@
 /**
- * Somebody who follows the documentation in a project of their own: a shell, an installed package, a browser's page.
+ * Somebody who follows the documentation in their own project: a shell, an installed package, a browser's page.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

@@ -1,5 +1,5 @@
 /**
- * A replica in a folder of its own.
+ * A replica in its own folder.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ export const first: Sources = {
   tours: { "tours.json": "[]", "empty.txt": "" }
 }
 
-/** A replica of the addresses in a folder of its own, until the scope ends. */
+/** A replica of the addresses in its own folder, until the scope ends. */
 export const makeReplica = Effect.fnUntraced(function* (
   from: string | readonly [string, ...Array<string>],
   {

@@ -1,5 +1,5 @@
 /**
- * A table server on a port of its own, and how it is asked.
+ * A table server on its own port, and how it is asked.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * Small disks of their own, on Linux, where this user may mount them.
+ * Small separate disks, on Linux, where this user may mount them.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmdirSync, statfsSync } from "node:fs"

@@ -1,5 +1,5 @@
 /**
- * A reader of the downloads folders of several machines, in a process of its own: all of the active version, file by file,
+ * A reader of the downloads folders of several machines, in its own process: all of the active version, file by file,
  * again and again without a pause, and after whatever else has something to do on this machine.
  */
 import { spawn } from "node:child_process"

@@ -1,5 +1,5 @@
 /**
- * The built command line in a process of its own, as an operator runs it.
+ * The built command line in its own process, as an operator runs it.
  */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"

@@ -140,7 +140,7 @@ export default defineConfig({ plugins: [${call}vitrine({ content: '${content}' }
     return { content, edit, folder }
   })
 
-/** A dev server in a process of its own, with its address. */
+/** A dev server in its own process, with its address. */
 const startDev = (folder: string) =>
   Effect.gen(function* () {
     const port = yield* freePort

@@ -19,7 +19,7 @@ const promoted = "content:version:promoted"
 /** The page is blank; what it does is given to it by the test. */
 const blank = "<!doctype html><title>blank</title>"
 
-/** A page from an origin of its own. */
+/** A page from its own origin. */
 const servePage = Effect.suspend(() =>
   listen(
     createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(blank)),

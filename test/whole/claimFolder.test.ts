@@ -1,5 +1,5 @@
 /**
- * Who has a controller's folder, where controllers are processes of their own.
+ * Who has a controller's folder, where controllers are separate processes.
  */
 import { lstat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"

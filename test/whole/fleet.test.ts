@@ -1,5 +1,5 @@
 /**
- * A hub that knows its players, and players that report to it, each in a process of its own.
+ * A hub that knows its players, and players that report to it, each in its own process.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"

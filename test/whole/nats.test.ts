@@ -12,7 +12,7 @@ import { startNatsServer } from "../support/natsServer.ts"
 import { natsServices, sharedNatsServer } from "../support/natsServices.ts"
 import { isMissing } from "../support/programs.ts"
 
-/** A bus on a server of its own, which comes back without its store. */
+/** A bus on its own server, which comes back without its store. */
 const restartable = Effect.gen(function* () {
   const { emptyStore, signal, start, url } = yield* startNatsServer()
   const services = yield* Layer.build(natsServices({ servers: url, prefix: "restartable" }))

@@ -278,7 +278,7 @@ authorization { user: vitrine, password: "from the environment" }`
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("show a certificate of their own where the server wants one", () =>
+  it.scopedLive("show their own certificate where the server wants one", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({
         "cert.pem": certificates.local,

@@ -1,5 +1,5 @@
 /**
- * Readers of the manifest in processes of their own, while one version after the other is promoted: a few in memory, or
+ * Readers of the manifest in their own processes, while one version after the other is promoted: a few in memory, or
  * a thousand on the disk by `npm run kill`. `PROMOTIONS` says how many.
  */
 import { spawn } from "node:child_process"

@@ -33,7 +33,7 @@ export interface AlertConfig {
   /** Sent with each of them, `Authorization` for example. Default none. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 
-  /** How long a problem goes on before it is posted. Default 2 minutes. */
+  /** How long a problem lasts before it is posted. Default 2 minutes. */
   readonly after?: DurationConfig
 }
 

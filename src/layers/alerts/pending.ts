@@ -1,12 +1,12 @@
 /**
- * What the receiver of alerts knows of problems, and what it is to be told. Pure; times are in milliseconds since 1970.
+ * Which problems the receiver of alerts knows, and what is to be posted. Pure; times are in milliseconds since 1970.
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
 import type { Problem } from "../../services/Problem.ts"
 import type { StandingProblems } from "./problemChanges.ts"
 
-/** A problem that goes on, or whose end is to be told. */
+/** A problem that continues, or whose end is to be posted. */
 export interface Alert {
   readonly key: string
   /** As it is now, or was last. */
@@ -16,7 +16,7 @@ export interface Alert {
   readonly changedAt: number
   /** How severe the receiver knows it to be, or may know, as that was tried. */
   readonly known: Problem["severity"] | undefined
-  /** Whether it has taken what it was told last. */
+  /** Whether it has accepted the last post. */
   readonly isTaken: boolean
 }
 
@@ -46,7 +46,7 @@ const isWorse = ({ known, problem }: Alert): boolean => known === "warning" && p
 const isNews = (alert: Alert): boolean => alert.isOver || !alert.isTaken || isWorse(alert)
 
 /**
- * What can be posted now, each list in one post, the ends first. A problem is told when it has gone on for `after`. Three or more of one
+ * What can be posted now, each list in one post, the ends first. A problem is posted when it has lasted for `after`. Three or more of one
  * code that begin, become worse or end within a minute are one post, when no more can come; fewer are posted one by one.
  */
 export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<ReadonlyArray<Alert>> => {

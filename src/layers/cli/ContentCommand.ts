@@ -145,7 +145,7 @@ const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {
 /** It keeps the place of a plugin, for messages. */
 const inert = (name: string): Plugin => ({ name, issues: [], setup: () => Effect.succeed(Effect.void) })
 
-/** The controller may be of another version, or be none. */
+/** The other program may be a controller of another version, or no controller. */
 const decodeResult = <A, I>(schema: Schema.Schema<A, I>, result: unknown) =>
   Effect.mapError(Schema.decodeUnknown(schema)(result), () => new ResultNotUnderstood())
 

@@ -21,7 +21,7 @@ ${bash(program)}`
   }
 }
 
-/** With `--help`, which is none of `options`. */
+/** With `--help`, which is not among `options`. */
 const globalOptions = (program: Command): ReadonlyArray<Option> =>
   program.createHelp().visibleOptions(program)
 

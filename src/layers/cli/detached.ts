@@ -1,5 +1,5 @@
 /**
- * A controller that goes on in the background.
+ * A controller that runs in the background.
  */
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -29,7 +29,7 @@ export interface DetachedOptions {
 /**
  * Starts `vitrine` in the background and waits until it says that it is ready. Gives its process id.
  *
- * Until then it has a file of its own for what it says: the error file may be that of a controller that runs already.
+ * Until then it writes its errors to a separate file: the error file may be that of a controller that runs already.
  */
 export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effect<number, NotStarted> =>
   Effect.acquireUseRelease(

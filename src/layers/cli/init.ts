@@ -92,7 +92,7 @@ const nextStepsWithPage = `${start}
                          look at http://127.0.0.1:8730, and change a cell in content/Objects.csv
   npx vitrine --help     everything else`
 
-/** npm makes a `package.json` where there is none. */
+/** npm creates a missing `package.json`. */
 const nextStepsWithVite = (packages: string) => `
 Next:
   npm install --save-dev ${packages}

@@ -9,7 +9,7 @@ import type { GlobalState } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { ContentState } from "../../services/Slices.ts"
 
-/** Why it failed; nothing where it did not, or where there was none yet. */
+/** Why it failed; absent if it succeeded, or if there was none yet. */
 export const lastFetchFailure = (state: GlobalState): Option.Option<string> =>
   Option.flatMap(contentOf(state), ({ lastFetch }) =>
     lastFetch !== undefined && "error" in lastFetch ? Option.some(lastFetch.error.message) : Option.none()

@@ -1,5 +1,5 @@
 /**
- * What a controller that runs says of itself, on the terminal: once, or for as long as somebody looks.
+ * The status of a running controller on the terminal: once, or until the command is ended.
  */
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"

@@ -1,6 +1,6 @@
 import type { Version } from "./Version.ts"
 
-/** What a page says of itself to `connect`. */
+/** The options of `connect`. */
 export interface Options<Loaded> {
   /**
    * Address of the HTTP transport, `http://127.0.0.1:8710` for example. Default: what the server of the content says in

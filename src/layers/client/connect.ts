@@ -1,4 +1,4 @@
-/** What a page needs to show the content of a controller: it follows the manifest, and hands over whole versions. */
+/** What a page needs to show the content of a controller: it follows the manifest, and provides complete versions. */
 import { makeAcks, renewMs } from "./acks.ts"
 import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
@@ -246,7 +246,7 @@ const makeWarnOnce = () => {
   }
 }
 
-/** Tells the page around this one, that of a kiosk for example, what becomes of it; `again` whether it only says that it still works. */
+/** Tells the page around this one, that of a kiosk for example, about its state; `again` if it only repeats that it works. */
 const tell = (vitrine: "shown" | "gone", again = false) => {
   if (parent !== window) {
     parent.postMessage({ vitrine, again }, "*")

@@ -1,6 +1,6 @@
 /** Whether visitors can see the page: the browser shows it, and draws it. */
 
-/** What a page says of that. */
+/** What a page reports about it. */
 export interface Presence {
   /** What the browser says: it is neither in the background nor minimized. */
   readonly visible: boolean

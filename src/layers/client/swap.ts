@@ -107,7 +107,7 @@ export const makeSwap = <Loaded>({
     failure = undefined
     changed()
     if (last && last.versionId < versionId && isBehindFor(patienceMs)) {
-      // `bring` hears of it first, and shows it where it may.
+      // `bring` is called first, and shows it if it may.
       await Promise.race([last.loading.catch(() => {}), pause(loadLimitMs)])
       if (wanted !== versionId) {
         return

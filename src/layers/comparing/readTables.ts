@@ -1,7 +1,7 @@
 /**
  * Two tables out of their files, in batches.
  *
- * In the form that Vitrine saves tables in, each record begins and ends on a line of its own: a part of each file is read at a time,
+ * In the form that Vitrine saves tables in, each record begins and ends on its own line: a part of each file is read at a time,
  * and records that are equal in both are passed over. JSON of another form is parsed as a whole, up to 16 MiB.
  */
 import type { PlatformError } from "@effect/platform/Error"

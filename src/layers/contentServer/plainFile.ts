@@ -66,7 +66,7 @@ export const make = (folder: string, path: Path.Path): PlainFiles => {
 const reading = <A>(read: () => Promise<A>): Effect.Effect<A, Unreadable> =>
   Effect.tryPromise({ try: read, catch: (cause) => new Unreadable({ cause }) })
 
-/** What leads nowhere is not there, and no error. */
+/** A broken link counts as a missing file, not as an error. */
 const orNone = async <A>(promise: Promise<A>): Promise<A | undefined> => {
   try {
     return await promise

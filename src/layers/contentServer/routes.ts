@@ -21,7 +21,7 @@ export interface Context {
   readonly resources: Resources
 }
 
-/** What every response has: content is public, and shown by the type that it is said to be of. */
+/** Headers of every response: content is public, and browsers must not guess its type. */
 export const everyResponse = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "Accept-Ranges, Content-Length, Content-Range, ETag, Vitrine-Build",

@@ -1,7 +1,7 @@
 /**
  * The client of a controller's socket.
  *
- * Each question has a connection of its own: there is nothing to keep up, and a caller that no longer waits for an
+ * Each question has its own connection: there is nothing to keep up, and a caller that no longer waits for an
  * answer closes it.
  */
 import { lstat } from "node:fs/promises"
@@ -139,7 +139,7 @@ interface Response {
   readonly body: Readable
 }
 
-/** Sends a request over a connection of its own, which is closed with the scope, and waits for the head of the response. */
+/** Sends a request over its own connection, which is closed with the scope, and waits for the head of the response. */
 const send = Effect.fnUntraced(function* (path: string, method: string, route: string, command?: Command) {
   yield* checkSocket(path)
   const socketPath = yield* Effect.mapError(socketAddress(path), (error) => connectError(path, error))

@@ -52,7 +52,7 @@ export interface ClaimOptions {
   readonly runFolder?: string | undefined
 }
 
-/** What the socket says of the configuration, and what a request to stop does. */
+/** What the socket returns about the configuration, and what a request to stop does. */
 export interface ServeOptions {
   /** The SHA-256 of the configuration that it runs with, for callers that have another. Default: it does not say. */
   readonly configuration?: string

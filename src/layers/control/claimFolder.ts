@@ -18,7 +18,7 @@ export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlrea
   {
     /** The folder that it holds. */
     path: Schema.String,
-    /** The process, where it told. */
+    /** The process, if known. */
     owner: Schema.String
   }
 ) {

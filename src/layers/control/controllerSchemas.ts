@@ -1,5 +1,5 @@
 /**
- * What a controller says of itself, as it comes out of JSON.
+ * The state of a controller, as it comes out of JSON.
  */
 import * as Schema from "effect/Schema"
 import type { GlobalState, Row, StatusSnapshot } from "../../services/ControllerState.ts"

@@ -27,7 +27,7 @@ export interface Configuration extends Pick<PluginContext, "cwd"> {
 /** Everything that is wrong with the configuration, or the plugin that could not be set up. */
 export type StartError = InvalidOptions | PluginSetupFailed
 
-/** What goes on around the plugins of a persistent controller. */
+/** What runs around the plugins of a persistent controller. */
 export interface Hooks<E> {
   /**
    * Where others reach the controller, say: acquired before the plugins are set up, and released before they are shut

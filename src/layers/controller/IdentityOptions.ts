@@ -1,5 +1,5 @@
 /**
- * What a configuration says of the machine, and of the screens and players that belong to it.
+ * The machine in a configuration, and the screens and players that belong to it.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -100,7 +100,7 @@ export const PlayersOptions = listOf("player", {
   max: maxPlayers
 })
 
-/** What is said of them, with the defaults. */
+/** The machine, screens and players, with the defaults. */
 export const identityOf = (
   node: typeof NodeOptions.Type = {},
   screens: typeof ScreensOptions.Type = [],

@@ -1,7 +1,7 @@
 /**
  * Effect's metrics in the text format of Prometheus, version 0.0.4.
  *
- * The exporter of OpenTelemetry does this with a server of its own, and four packages that nothing else here needs.
+ * The exporter of OpenTelemetry does this with its own server, and four packages that nothing else here needs.
  */
 import * as MetricKeyType from "effect/MetricKeyType"
 import type * as MetricPair from "effect/MetricPair"

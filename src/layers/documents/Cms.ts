@@ -47,7 +47,7 @@ export interface Refusal {
   readonly param?: string
 }
 
-/** What is said by the vendor. */
+/** What each vendor defines. */
 export interface Vendor {
   readonly name: string
   /** What "url" is to be. */
@@ -104,7 +104,7 @@ export interface JsonAnswer extends Pick<Answer, "hide"> {
   readonly json: unknown
 }
 
-/** Asks for what stands in the name of a collection, at a path behind `url`. */
+/** Requests the content of a collection, at a path below `url`. */
 export const makeAsk = (
   vendor: Vendor,
   { maxBytes, maxTimeout, token, url }: Pick<CmsOptions, "maxBytes" | "maxTimeout" | "token" | "url">

@@ -29,7 +29,7 @@ export type Step = (document: unknown, about: { readonly name: string }) => unkn
 
 /**
  * Makes another document of one, which is held in memory as a whole: of its records, or of what the function declares its document as,
- * `unknown` or a type of its own.
+ * `unknown` or its own type.
  */
 export type RecordsStep = {
   // As a method: a function that declares the type of its records is one as well.

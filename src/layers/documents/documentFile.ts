@@ -2,7 +2,7 @@
  * The JSON file of a document: it is written in parts and in turns of the event loop, digested on the way, and read again one record at
  * a time.
  *
- * In an array, each item that is an object begins and ends on a line of its own.
+ * In an array, each item that is an object begins and ends on its own line.
  */
 import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"

@@ -89,7 +89,7 @@ const maxWeight = 10_000
 /** Characters of a text that are as much work as a node. */
 const charactersOfNode = 256
 
-/** Parts of a list that are together as heavy as is written at once. What is heavier by itself is a part of its own. */
+/** Parts of a list that are together as heavy as is written at once. What is heavier by itself is its own part. */
 export function* runsOf<A>(items: ReadonlyArray<A>): Generator<ReadonlyArray<A>> {
   let start = 0
   let weight = 0

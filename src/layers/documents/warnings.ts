@@ -22,7 +22,7 @@ export const listed = (warnings: ReadonlyArray<string>): Pick<FetchedSource, "wa
 /** In a log. */
 const maxLines = 10
 
-/** Logs what was not to be said at the fetch before. */
+/** Logs the warnings that the previous fetch did not have. */
 export const makeSayWarnings = () => {
   let before: ReadonlySet<string> = new Set()
   return (warnings: ReadonlyArray<string>): Effect.Effect<void> =>

@@ -16,7 +16,7 @@ import { sha256OfText } from "../../internal/sha256.ts"
 /** A page of a list. */
 export interface ListPage<Position, Item> {
   readonly items: ReadonlyArray<Item>
-  /** Where the list goes on; none behind the last page. */
+  /** Where the list continues; none after the last page. */
   readonly next: Option.Option<Position>
   /** How many items the server says there are on all pages. */
   readonly total?: number | undefined
@@ -57,7 +57,7 @@ export const isLast = (page: Reading, size?: number): boolean =>
 interface Items<Item> {
   /** What the list is called in messages, as in `Document "events"`. */
   readonly name: string
-  /** Equal for the same item, wherever it comes; none where an item cannot be told from others. */
+  /** Equal for the same item on any page; none if items cannot be distinguished. */
   readonly idOf: (item: Item) => Option.Option<string>
   /** What to check where items are missing, or come twice. Default nothing. */
   readonly advice?: { readonly missing?: string; readonly twice?: string }

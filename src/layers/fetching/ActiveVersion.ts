@@ -105,7 +105,7 @@ const reportedBy = Effect.fnUntraced(function* (report: ActiveVersion["Type"]["r
   })
 })
 
-/** Where nobody is to be told: no controller runs. */
+/** Without a running controller, nobody is notified. */
 export const silent = reportedBy(Effect.succeed)
 
 const logActive = (versionId: string, held: Manifest["held"]) =>

@@ -15,7 +15,7 @@ import { reported } from "../status/slices.ts"
 
 export type Rejection = NonNullable<ContentState["rejection"]>
 
-/** What was rejected stands in a row of its own. */
+/** What was rejected stands in its own row. */
 export const failureText = (message: string, rejection: Rejection | undefined): string =>
   rejection?.violations.every((violation) => message.includes(violationText(violation))) === true
     ? "rejected, see above"

@@ -1,5 +1,5 @@
 /**
- * What a player says of itself to its hub. Pure.
+ * The report of a player to its hub. Pure.
  */
 import { nodeIdOf } from "../../internal/nodeId.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"

@@ -1,5 +1,5 @@
 /**
- * Sends what a player says of itself to its hub: at each change, and every ten seconds.
+ * Sends reports of a player to its hub: at each change, and every ten seconds.
  *
  * Only the newest report is sent: while the hub does not take them, nothing waits for it.
  */
@@ -36,7 +36,7 @@ export interface Settings extends ReportOptions {
 }
 
 export interface SendReports {
-  /** Begins, and goes on until the scope of `make` ends. */
+  /** Runs until the scope of `make` ends. */
   readonly start: Effect.Effect<void>
   /** What becomes of the reports, for the state. */
   readonly state: Effect.Effect<Reports>

@@ -4,7 +4,7 @@
  * The lock is a socket at which its holder listens. The system closes it with the process, however that ends, so that no
  * lock outlives a crash or a loss of power. On Windows it is a named pipe, of which nothing is left then and which two cannot
  * have. Elsewhere a file is left at which nothing listens, and which another process has to remove without ever removing the socket
- * that another one has put there. So each socket has a name of its own, in the folder `.lock`, and comes there
+ * that another one has put there. So each socket has its own name, in the folder `.lock`, and comes there
  * with that folder: a folder that has it, listening already, is renamed to `.lock`. The system lets that replace nothing or
  * an empty folder, and no other one, so that one of many that come at the same moment gets through. Everybody else asks the
  * sockets in `.lock`: one that answers has the lock; dead ones can be removed at any time, and then it is tried again.

@@ -70,10 +70,10 @@ const collect = ({ headers, stream }: Source): Effect.Effect<Uint8Array, BodyErr
         Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
       )
 
-/** How long a client may go on sending after it was told that its body is too large. */
+/** How long a client may continue to send after the response that its body is too large. */
 const lingerMs = 1000
 
-/** Closes the connection of a client that goes on sending when it has been answered. */
+/** Closes the connection of a client that continues to send after the response. */
 const linger = (response: ServerResponse) => {
   response.req.resume()
   response.once("finish", () => {

@@ -3,7 +3,7 @@
  */
 import * as Option from "effect/Option"
 
-/** What is said of one that cannot be read. */
+/** The message for a target that cannot be read. */
 export const unreadable = "The request target cannot be read."
 
 /**

@@ -16,7 +16,7 @@ export const retry = "retry: 2000\n\n"
 /** A comment that keeps the connection alive. */
 export const ping = ": ping\n\n"
 
-/** An event. Each line of `data` becomes a field of its own, whichever line ending it has. */
+/** An event. Each line of `data` becomes its own field, whichever line ending it has. */
 export const event = (name: string, data: string): string => {
   const lines = lineBreak.test(data) ? data.split(lineBreak).join("\ndata: ") : data
   return `event: ${name}\ndata: ${lines}\n\n`

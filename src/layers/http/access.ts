@@ -1,7 +1,7 @@
 /**
  * What servers look at to decide who may send a request: the `Host` header, the origin, the token, the type of the body.
  *
- * A decision looks at the head of a request only. It never throws, whatever stands there.
+ * A decision looks at the head of a request only. It never throws.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"

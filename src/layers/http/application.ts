@@ -48,7 +48,7 @@ export interface Options extends Guard {
   readonly preflight?: Response
   /** Whether a route of `GET` answers `HEAD`, too. Default true. */
   readonly answersHead?: boolean
-  /** What is said to a method and a path of which there is no route. */
+  /** The error for a method and a path without a route. */
   readonly otherwise?: (request: Request) => RequestError
   /** Whether a request is no span. Without it none is. */
   readonly untraced?: (request: Request) => boolean

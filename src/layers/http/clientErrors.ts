@@ -63,7 +63,7 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
     })
 }
 
-/** What Node says of what it could not parse. */
+/** The errors of Node for requests that it cannot parse. */
 interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
   /** Where in the packet. */

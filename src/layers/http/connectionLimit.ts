@@ -23,7 +23,7 @@ export interface ConnectionLimit {
   readonly watch: (server: Server) => Effect.Effect<void>
 }
 
-/** How many connections above the limit are accepted to be told so. Beyond them, connections are closed at once. */
+/** How many connections above the limit get an error response. Further ones are closed at once. */
 export const surplus = 64
 
 export const make = (limit: number, advice = "Try again later."): ConnectionLimit => {

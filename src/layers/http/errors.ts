@@ -5,7 +5,7 @@ import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import type { DispatchError } from "../../services/CommandBus.ts"
 
-/** What the client is told. */
+/** The error in the response. */
 interface Told {
   readonly message: string
   /** Beside those of every response. */

@@ -30,7 +30,7 @@ export const allowHalfClosed = <A extends Server>(server: A): Effect.Effect<A> =
 /** Bytes of responses that wait in memory until their clients read them, of all servers of the process. */
 let unread = 0
 
-/** How many these may be. Each client has a copy of its own, and memory that was needed once is given back late. */
+/** How many these may be. Each client has its own copy, and memory that was needed once is given back late. */
 export const maxUnread = 64 * 1024 * 1024
 
 /**

@@ -298,7 +298,7 @@ export const decodeText = (bytes: Uint8Array, said: string): string => {
 /** The letters from 0x80 to 0x9f, which Node 20 reads as those of ISO 8859-1. */
 const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
 
-/** What a byte order mark says is right, whatever else is said. */
+/** A byte order mark overrides everything else. */
 const marks = [
   { encoding: "utf-8", mark: [0xef, 0xbb, 0xbf] },
   { encoding: "utf-16le", mark: [0xff, 0xfe] },
@@ -313,6 +313,6 @@ const makeDecoder = Option.liftThrowable(
   (label: string) => new TextDecoder(label, { fatal: true, ignoreBOM: true })
 )
 
-/** What a body is said to be written in; UTF-8 where nothing is said. */
+/** The declared encoding of a body; UTF-8 by default. */
 export const charsetOf = (headers: Headers): string =>
   printableLine(/;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8", 40)

@@ -1,7 +1,7 @@
 /**
  * Asking servers: where requests may lead, credentials, retries, limits, and answers that have not changed since they were asked for last.
  *
- * What is asked, what an answer means, and what to do about a refusal, is said by the caller.
+ * The caller decides what to request, what a response means, and what to do about an error status.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -51,7 +51,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
     return `${this.url}: ${this.detail}`
   }
 
-  /** The JSON that the server answered; `undefined` where that was none. */
+  /** The JSON of the response; `undefined` if it is not JSON. */
   get said(): unknown {
     return Option.getOrUndefined(parse(this.body ?? ""))
   }

@@ -1,7 +1,7 @@
 /**
  * Who may send requests, where options of the transport say so. By default everybody may (docs/wire.md, section 5).
  *
- * A decision looks at the head of a request only. It never throws, whatever stands there.
+ * A decision looks at the head of a request only. It never throws.
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"

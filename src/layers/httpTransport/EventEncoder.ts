@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* ({
 
 /**
  * Accepts the names that match one of the patterns (docs/wire.md, section 2.1): a pattern that ends in `*` matches every name
- * that begins with what stands before the `*`, any other pattern only itself.
+ * that begins with the text before the `*`, any other pattern only itself.
  */
 export const matching = (patterns: ReadonlyArray<string>): Predicate.Predicate<string> => {
   const prefixes = patterns.filter((pattern) => pattern.endsWith("*")).map((pattern) => pattern.slice(0, -1))

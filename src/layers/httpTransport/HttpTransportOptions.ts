@@ -48,7 +48,7 @@ export type HttpTransportOptions = typeof HttpTransportOptions.Type
 
 /** The options as a user writes them. */
 export interface HttpTransportConfig extends Config.HttpTransportConfig<string | Redacted.Redacted> {
-  // The compiler has no name for options without a member of their own.
+  // The compiler has no name for options without own members.
   readonly port?: number
 }
 

@@ -71,7 +71,7 @@ const preflight = responses.preflight("GET, POST, OPTIONS", "Content-Type, Autho
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** A server may interrupt what a client has asked for when that leaves: its command goes on. */
+/** A server may interrupt the request of a client that disconnects: its command continues. */
 const keptCommands = Effect.gen(function* () {
   const commands = yield* CommandBus
   const awaitEnd = yield* AwaitedFibers.make

@@ -7,7 +7,7 @@ import { maxConsumers } from "../../internal/maxConsumers.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import { shown } from "../http/access.ts"
 
-/** What a request says of the client. */
+/** The client of a request. */
 export interface Client {
   readonly origin?: string | undefined
   readonly userAgent?: string | undefined

@@ -29,7 +29,7 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
   let free = 0
   let heldUntil = 0
 
-  /** Tells when the wait ends unless that was told already, and gives what was told. */
+  /** Reports when the wait ends, unless that was reported already, and returns what was reported. */
   const report = (now: number, told = 0): Effect.Effect<number> =>
     now < free && told !== free
       ? Effect.as(reportWait(now < heldUntil ? "penalty" : "pacing", free - now), free)

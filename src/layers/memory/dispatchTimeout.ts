@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import { CommandUnavailable, type DispatchError, type DispatchOptions } from "../../services/CommandBus.ts"
 
-/** Fails in time even where the handler cannot be interrupted: it goes on in the background then. */
+/** Fails in time even if the handler cannot be interrupted, which then continues in the background. */
 export const withDispatchTimeout = <A, R>(
   dispatch: Effect.Effect<A, DispatchError, R>,
   type: string,

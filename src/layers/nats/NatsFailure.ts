@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { excerpt } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
-/** Internal to this room: each service has an error of its own. */
+/** Internal to this room: each service has its own error. */
 export class NatsFailure extends Schema.TaggedError<NatsFailure>()("vitrine/NatsFailure", {
   detail: Schema.String,
   /** Whether the server may have done what it was asked for all the same. */

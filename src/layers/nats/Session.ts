@@ -62,7 +62,7 @@ const common = {
   timeout: requestTimeout,
   pingInterval: 5000,
   maxPingOut: 2,
-  // Each session is a connection of its own: nothing that one has begun goes on in the next.
+  // Each session is its own connection: nothing that one has begun goes on in the next.
   reconnect: false,
   noAsyncTraces: true
 }

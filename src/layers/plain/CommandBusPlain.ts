@@ -37,7 +37,7 @@ export class NoResult extends Schema.TaggedError<NoResult>()("vitrine/NoResult",
   }
 }
 
-/** Tells what becomes of a command, be it refused, thrown or no result at all. */
+/** The outcome of a command: a result, an error, an exception or something else. */
 const settle = (
   context: Pick<PlainContext, "dispatchCommand">,
   command: Command,
@@ -68,6 +68,6 @@ const require = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
 
 const asPromise = require("a promise", Predicate.isPromiseLike)
 
-/** A text has a `match` of its own, which would never call back. */
+/** A text has its own `match`, which would never call back. */
 const asResult = require("a Result in the promise", (value): value is PlainSettled =>
   Predicate.hasProperty(value, "match") && Predicate.isFunction(value.match))

@@ -1,7 +1,7 @@
 /**
  * The tables of a source as documents for a plain controller: what would be saved of them, handed over instead.
  *
- * It owns when tables are read, and what becomes of those that no caller waits for.
+ * It owns when tables are read, and what happens to those that no caller waits for.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"

@@ -96,7 +96,7 @@ export interface ReplicaLayerConfig extends Pick<ContentConfig, "name" | "comman
 export interface ReplicaConfig
   extends ReplicaLayerConfig,
     Pick<ContentConfig, "downloadPath" | "keepVersions" | "ackLease"> {
-  // The compiler has no name for options without a member of their own.
+  // The compiler has no name for options without own members.
   readonly from: string | ReadonlyArray<string>
 }
 

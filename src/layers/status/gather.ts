@@ -18,7 +18,7 @@ const defaultOrder = 50
 
 /**
  * Combines the state, the readings of its plugins and the added sections. Problems that are reported in a slice come first in the added
- * section of its name, or have one of their own. Added sections count by the tones of their rows, but for those of plugins that have a
+ * section of its name, or have their own section. Added sections count by the tones of their rows, but for those of plugins that have a
  * reading, or report `problems`.
  */
 export const gather = (

@@ -31,7 +31,7 @@ export interface PlayerStatus {
   readonly since?: string
   /** What is wrong, and what it reports unless it is silent; errors first. */
   readonly problems: ReadonlyArray<Problem>
-  /** Its last report; missing where there is none. */
+  /** Its last report, if there is one. */
   readonly said?: Player
 }
 
@@ -188,7 +188,7 @@ const problemsOf = (
   ])
 }
 
-/** A problem in the words of a player, by the clock of the hub. That of a player of its own has the way to it. */
+/** A problem that a player reports, by the clock of the hub. Problems of players behind it have the path of their ids. */
 const reported = ({ id, name }: Found, said: Player, { count: _, ...problem }: Problem): Problem => {
   const since = hubTime(said, problem.since)
   return {

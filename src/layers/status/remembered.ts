@@ -15,7 +15,7 @@ export type Remembered = ReadonlyMap<string, Partial<Pick<Standing, "since">> & 
 /** How many problems are in the state at most, the errors first; of as many that are over it is known how often they were there. */
 export const maxProblems = 256
 
-/** The same problem for as long as it goes on, though its text may change. */
+/** Identifies a problem while it lasts, although its text may change. */
 export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
   [player, code, subject ?? text].join("\n")
 

@@ -59,7 +59,7 @@ const maxRestarts = 2
 
 type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
 
-/** How long a screen may be unheard of, in milliseconds, unless it has a stream of its own; for ever if it does not say how often it renews. */
+/** How long a screen may be unheard of, in milliseconds, unless it has its own stream; for ever if it does not say how often it renews. */
 export const silentAfterMs = ({ drawing, renewMs, visible }: Presence): number =>
   visible !== undefined || drawing !== undefined
     ? silentMs

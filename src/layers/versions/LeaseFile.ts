@@ -144,7 +144,7 @@ export const contentOf = (written: WrittenLease): LeaseContent => {
 
 const isPositive = Schema.is(Schema.Positive)
 
-/** What a consumer says of its problem, fit for one line of a status. */
+/** The problem of a consumer, as one line for the status. */
 const problemOf = (problem: unknown): Pick<Lease, "problem"> => {
   const text = typeof problem === "string" ? printableLine(problem, maxProblem) : ""
   return text === "" ? {} : { problem: text }

@@ -20,7 +20,7 @@ const concurrency = 8
 /**
  * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
  *
- * The new content is first written to a file of its own in `scratch`, a folder on the same disk. When it fails, the old
+ * The new content is first written to its own file in `scratch`, a folder on the same disk. When it fails, the old
  * file is there. Where the name of the new one cannot be made durable, there is a warning: readers may have seen it.
  */
 export const replaceFile = Effect.fnUntraced(function* (file: string, content: string, scratch: string) {

@@ -76,7 +76,7 @@ export const resume = Effect.fnUntraced(function* ({ by }: Pick<HoldRequest, "by
   return yield* write({ ...next, released: { at: yield* now, ...named(by) } })
 })
 
-/** The active version; fails where there is none. */
+/** The active version; fails if there is none. */
 const readActive = (action: string) =>
   Effect.flatMap(ManifestFile, ({ restored }) =>
     Effect.catchTag(Effect.flatten(restored), "NoSuchElementException", () => noneActive(action))

@@ -502,7 +502,7 @@ describe("the server", () => {
 describe("the list of a version's files", () => {
   const list = `${version}/files.json`
 
-  it.scoped("is in gzip for whoever accepts that, under a tag of its own", () =>
+  it.scoped("is in gzip for clients that accept it, with its own tag", () =>
     serving(() =>
       Effect.gen(function* () {
         const plain = yield* get(list)

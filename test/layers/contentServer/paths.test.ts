@@ -171,7 +171,7 @@ it.scoped.prop(
   { fastCheck: { numRuns: 60 } }
 )
 
-/** By a decoder of its own. */
+/** By a second decoder. */
 const decoded = (path: string): string => {
   try {
     return path.split("/").map(decodeURIComponent).join("/")

@@ -191,7 +191,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  /** Each in a file of its own: a module is loaded once. */
+  /** Each in its own file: a module is loaded once. */
   const withMembers = (members: object) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -1,5 +1,5 @@
 /**
- * Sources that say themselves that something has changed, need services of their own, and name the keys of their records.
+ * Sources that say themselves that something has changed, need their own services, and name the keys of their records.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -52,7 +52,7 @@ describe("a source", () => {
     }).pipe(Effect.provide(environment("task")))
   )
 
-  it.scoped("may fail to be made for a reason of its own, which names it", () =>
+  it.scoped("may fail to be made with its own error, which names it", () =>
     Effect.gen(function* () {
       const broken = { id: "archive", issues: [], make: Effect.fail(new Error("the archive is locked")) }
       const error = yield* Effect.flip(Content.make({ sources: [broken] }))

@@ -176,7 +176,7 @@ it.scoped("a fetch is a tree of spans that says what was fetched, none of them f
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("a fetch that comes of itself is a trace of its own", () =>
+it.scoped("a scheduled fetch begins its own trace", () =>
   Effect.gen(function* () {
     const { definition, setTable } = yield* makeTables("exhibits")
     yield* setTable("Objects", objects(1))

@@ -14,7 +14,7 @@ const answer: RequestListener = (_request, response) => {
   response.end("here")
 }
 
-/** A server in a scope of its own. */
+/** A server in its own scope. */
 const start = (handler: RequestListener, options: Partial<ListenOptions> = {}) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()

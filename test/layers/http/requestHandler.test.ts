@@ -132,7 +132,7 @@ describe("a command whose client leaves", () => {
 })
 
 describe("the end of a server", () => {
-  /** A server in a scope of its own. What it uses says when it ends. */
+  /** A server in its own scope. What it uses says when it ends. */
   const start = (work: (said: Array<string>) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
       const said: Array<string> = []

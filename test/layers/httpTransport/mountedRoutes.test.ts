@@ -19,7 +19,7 @@ import * as transport from "../../support/transport.ts"
 
 const hello = HttpRouter.add("GET", "/hello", HttpServerResponse.text("Hello"))
 
-/** Everything in one layer, on the platform's server, with a route of its own. */
+/** Everything in one layer, on the platform's server, with its own route. */
 const host = (options: RoutesConfig) =>
   HttpRouter.serve(Layer.mergeAll(HttpTransport.routes(options), hello), { disableLogger: true }).pipe(
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
@@ -67,7 +67,7 @@ describe("routes on a server of the platform", () => {
     }).pipe(Effect.provide(host({ prefix: "/vitrine", allowedCommands: ["lamp.on"] })))
   )
 
-  it.scoped("match exactly, as on a port of their own", () =>
+  it.scoped("match exactly, as on their own port", () =>
     Effect.gen(function* () {
       const statusOf = (method: string, target: string) =>
         Effect.map(

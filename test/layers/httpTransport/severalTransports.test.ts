@@ -34,7 +34,7 @@ const both = Layer.mergeAll(
 const statusOf = (transport: typeof HttpTransport.Service, request: rawHttp.Request) =>
   Effect.map(rawHttp.request(Option.getOrThrow(transport.address).port, request), (answer) => answer.status)
 
-it.scoped("two transports on the same buses have routes and options of their own", () =>
+it.scoped("two transports on the same buses have their own routes and options", () =>
   Effect.gen(function* () {
     yield* register("front", Effect.void)
     yield* register("back", Effect.void)

@@ -153,7 +153,7 @@ const consumers = Effect.map(
   ({ plugins }) => Object(plugins["http-transport"]).consumers
 )
 
-describe("a consumer with an event stream of its own", () => {
+describe("a consumer with its own event stream", () => {
   it.scoped("is in the state, and stays there when its last stream has ended", () =>
     Effect.gen(function* () {
       const { reset } = yield* openAt("/events?consumer=left%20wall")

@@ -205,7 +205,7 @@ describe("RequestPacingMemory", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keys have pacers of their own", () =>
+  it.effect("keys have their own pacers", () =>
     Effect.gen(function* () {
       const starts: Array<readonly [string, number]> = []
       const pacing = yield* RequestPacing

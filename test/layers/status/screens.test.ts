@@ -202,7 +202,7 @@ describe("a screen is", () => {
   })
 })
 
-describe("a screen with an event stream of its own is", () => {
+describe("a screen with its own event stream is", () => {
   const open = [{ id: "left", since: at(0) }]
   const ended = [{ id: "left", since: at(0), endedAt: at(30) }]
 

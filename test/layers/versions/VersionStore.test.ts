@@ -558,7 +558,7 @@ describe("VersionStore", () => {
     expect(yield* versionIds).toContain(third)
   })
 
-  scenario("gives versions that are promoted at the same time ids of their own", function* ({ store }) {
+  scenario("gives versions that are promoted at the same time their own ids", function* ({ store }) {
     const promotions = yield* Effect.forEach(["one", "two", "three", "four"], promote, {
       concurrency: "unbounded"
     })

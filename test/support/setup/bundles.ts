@@ -1,5 +1,5 @@
 /**
- * Makes one file each of the built modules that tests start in processes of their own: it starts in a third of the time
+ * Makes one file each of the built modules that tests start in their own processes: it starts in a third of the time
  * that hundreds of modules need.
  *
  * What those processes compile is kept for the next ones, on versions of Node that can (22 and newer).

@@ -1,5 +1,5 @@
 /**
- * The host of attachments: an origin of its own that knows nothing but links.
+ * The host of attachments: a separate origin that knows nothing but links.
  *
  * Links are signed, good for a while, and never the same twice. One carries all there is to know, so that the server
  * remembers nothing of links.

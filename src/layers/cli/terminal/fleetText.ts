@@ -53,7 +53,7 @@ export const fleetText = (players: ReadonlyArray<PlayerStatus>, format: Format):
 /** The sentence, and the titles of the table. */
 const headRows = 2
 
-/** How many have a line of their own. */
+/** How many have their own line. */
 const tableLength = (players: ReadonlyArray<PlayerStatus>, room: number, format: Format): number => {
   if (players.length <= room) {
     return players.length

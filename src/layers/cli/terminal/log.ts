@@ -56,7 +56,7 @@ const otherVersion =
 
 /**
  * `09:30:00  info   Ready`; stack traces only where debugging was asked for. Further lines of an event are indented, so
- * that none of them can pass for an event of its own.
+ * that none of them can pass for its own event.
  */
 const textLogger = (
   time: (date: Date) => string,

@@ -45,7 +45,7 @@ export const withProgress =
         Effect.forkScoped
       )
       const exit = yield* Effect.exit(task)
-      // What was told last may be on its way still.
+      // The last progress may still be on its way.
       yield* Effect.timeoutOption(Fiber.await(showing), "200 millis")
       return yield* exit
     })
@@ -128,7 +128,7 @@ export const makeProgressLines = Effect.sync(() => {
   const latest = new Map<string, SourceProgress>()
   const said = new Map<string, { readonly progress: SourceProgress; readonly at: number }>()
 
-  /** What is to be said of it, if anything. */
+  /** The text for an event, if there is one. */
   const newsOf = (sourceId: string, progress: SourceProgress, now: number): string | undefined => {
     const before = latest.get(sourceId)
     if (before !== undefined && before.document !== progress.document) {

@@ -88,7 +88,7 @@ const problem = (path: ReadonlyArray<PropertyKey>, expected: string, found: unkn
   found: cellText(found)
 })
 
-/** What the filter says of it. */
+/** The message of the filter. */
 const withMessage = (expected: string, issue: ParseResult.ParseIssue): string =>
   "message" in issue && issue.message !== undefined ? `${expected} (${issue.message})` : expected
 

@@ -1,5 +1,5 @@
 /**
- * Smaller pictures of a picture, in the formats that pages want, with `sharp` in processes of their own.
+ * Smaller pictures of a picture, in the formats that pages want, with `sharp` in their own processes.
  *
  * It owns how one picture is derived. Which files are pictures that a document shows, and where `sizes` go, is not known here.
  */
@@ -54,7 +54,7 @@ export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous">
   readonly made: Made
 }
 
-/** What is made in a fetch, or was, by its path: whoever wants the same waits for it. */
+/** Pictures made or being made in a fetch, by path: a second request for one waits for it. */
 export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
 
 type SaveImage = Effect.Effect<SavedImage, PictureWorkers.JobFailed | PlatformError>

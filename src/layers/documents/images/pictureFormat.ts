@@ -23,7 +23,7 @@ export const formatOf = (bytes: Uint8Array): PictureFormat | undefined => {
   return formats.find(({ is }) => (is instanceof RegExp ? is.test(start) : is(head)))
 }
 
-/** What is wrong with a picture of this format that nobody would see; `undefined` where nothing is. */
+/** Why browsers show no picture of this format; `undefined` if they do. */
 export const notShown = ({ isShown, name }: PictureFormat): string | undefined =>
   isShown ? undefined : `it is ${name}, which browsers do not show: export it as JPEG`
 

@@ -11,7 +11,7 @@ import type { ImageFormat } from "./ImageConfig.ts"
 import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
 import type { Area } from "./recipe.ts"
 
-/** What it may be told: to read the size of a picture, or to write one. */
+/** Its jobs: reading the size of a picture, or writing one. */
 export type Job = Look | Make
 
 interface Limited {

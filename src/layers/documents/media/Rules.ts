@@ -9,7 +9,7 @@ import { type DocumentPath, matches, type PathPattern, parse } from "./PathPatte
 /** Places in a document: all or none, or those that a pattern names. */
 type Places = boolean | ReadonlyArray<PathPattern>
 
-/** What is wanted of a link: all that is given holds. */
+/** Which links are wanted: those that match all given rules. */
 export interface Rules extends Pick<MediaOptions, "hosts" | "types"> {
   readonly find: ReadonlyArray<PathPattern> | undefined
   /** Patterns for what is one level deeper, such as in each language: they find nothing, but say what is meant. */
@@ -41,7 +41,7 @@ const deeper = (text: string): string => text.replace(/(?:\\.|[^\\.])+$/su, "*.$
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))
 
-/** Reads a string at a place as a link; `None` where it is none, or none that is wanted. */
+/** Reads a string at a path as a link; `None` if it is not a link, or not a wanted one. */
 type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
 
 /** `base` is where the document came from; `near` gets the pattern for a link that is one level deeper than in `find`. */

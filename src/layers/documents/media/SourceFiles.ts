@@ -44,7 +44,7 @@ export interface FileOptions {
 }
 
 export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment"> {
-  /** Finds the media objects of a vendor, whatever else is said. */
+  /** Finds the media objects of a vendor, in addition to the options. */
   readonly reader?: MediaReader
   /**
    * Where documents came from that do not say so: relative links are relative to it, and where it is a local address, files may come

@@ -86,7 +86,7 @@ export class PictureFlawed extends Schema.TaggedClass<PictureFlawed>()(
     return pictureText(this)
   }
 
-  /** What is said of so many. */
+  /** The message for this number of errors. */
   severally(count: number): string {
     return `${countText(count, "picture")} are not as they should be: ${this.detail}`
   }

@@ -16,7 +16,7 @@ import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** What a vendor's object says of its file. */
+/** The file of a vendor's object. */
 export interface MediaObject extends Cut {
   /** May be relative. */
   readonly url: string

@@ -22,7 +22,7 @@ export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fie
 /** The options as a user writes them. */
 export interface AirtableSourceConfig
   extends Config.AirtableSourceConfig<string | Redacted.Redacted, EffectSchema> {
-  // The compiler has no name for options without a member of their own.
+  // The compiler has no name for options without own members.
   readonly id: string
 }
 

@@ -168,7 +168,7 @@ const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : 
 
 const asText = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
-/** Whatever there is to say is said at the beginning; these patterns would take long for a long text. */
+/** The message is at the beginning; these patterns would take long for a long text. */
 const maxText = 4096
 
 const readText = (text: string): string =>

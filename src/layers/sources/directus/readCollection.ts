@@ -37,7 +37,7 @@ export const readCollection = Effect.fnUntraced(function* (
   return Option.getOrElse(single, () => items)
 })
 
-/** The key is the last of what it is sorted by: equal values have no order of their own. */
+/** The key is the last of what it is sorted by: equal values have no order. */
 const queryOf = (
   { deep, fields, filter, key, sort }: Collection,
   hasLanguages: boolean,

@@ -1,5 +1,5 @@
 /**
- * Where a list goes on: the address of the page behind another one.
+ * Where a list continues: the address of the next page.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -2,7 +2,7 @@
  * The parameters of URLs.
  */
 
-/** A parameter that is a whole number: `undefined` where there is none, `NaN` where it is another text. */
+/** A parameter that is a whole number: `undefined` if it is absent, `NaN` if it is another text. */
 export const parameterOf = (address: string, name: string): number | undefined => {
   const text = new URL(address).searchParams.get(name)
   return text === null ? undefined : /^\d+$/.test(text) ? Number(text) : Number.NaN

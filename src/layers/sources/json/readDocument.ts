@@ -107,7 +107,7 @@ const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unkno
     : Either.left(`"items": "${path}" is null, and the server says what is wrong: ${excerpt(said)}`)
 }
 
-/** One answer. Where its server states that there is more, that is a warning: whoever wants the latest ten asks for these. */
+/** One response. If its server states that there is more, that is a warning only: a URL may ask for the latest ten. */
 const readWhole = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
@@ -211,7 +211,7 @@ const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }:
   (isEndLikely && (status === 400 || status === 422)) ||
   (status === 400 && /invalid[ _]page/i.test(body))
 
-/** What to check where a list has nothing but its first page, though a page is said to be behind it. */
+/** What to check if a list has only its first page, although the server announces another one. */
 const firstAgain = ({ cursor, next, offset, page }: JsonDocumentOptions): string => {
   const parameter = page ?? offset ?? cursor
   return parameter !== undefined

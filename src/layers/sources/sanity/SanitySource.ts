@@ -38,7 +38,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
     options,
     documents: () => Effect.succeed(documents),
     reader: readAsset(options),
-    // What the cache says of changes may be old as well.
+    // The cache may be behind with changes too.
     ...(useCdn ? {} : { poll: (before: Option.Option<string>) => poll(api, events, before) }),
     ...(live ? { changes: events.changes, data: events.data } : {})
   })

@@ -77,7 +77,7 @@ const decodeParseError = Schema.decodeUnknownOption(
   })
 )
 
-/** Where a mistake in GROQ is, with what stands there. */
+/** The place of a mistake in GROQ, with the text there. */
 const placeText = (groq: string, start: number): string => {
   const lines = groq.slice(0, start).split(/\r\n|\r|\n/)
   const rest = groq.slice(start)

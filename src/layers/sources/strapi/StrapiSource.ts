@@ -48,7 +48,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       `${reason}: whether they have changed cannot be asked, so that everything is read again, at most once a minute.`
   )
 
-  /** Remembers what stands in it, and gives what is to be saved of it. */
+  /** Remembers what it contains, and returns what is to be saved. */
   const take = Effect.fnUntraced(function* (name: string, content: unknown) {
     const seenNow = lookInto(content)
     yield* Ref.update(seen, (before) => new Map([...before, [name, seenNow]]))

@@ -75,7 +75,7 @@ const nested = (name: string, value: unknown): Parameters =>
         : [[name, String(value)]]
 
 /**
- * One page of a type, counted from 1. `documentId` is the last of what it is sorted by: equal values have no order of their own,
+ * One page of a type, counted from 1. `documentId` is the last of what it is sorted by: equal values have no order,
  * and the numeric `id` changes with each publish.
  */
 export const page = (

@@ -83,7 +83,7 @@ const readMark = (answer: ReturnType<typeof readAnswer>, field: string): string 
   }
 }
 
-/** The documents that a type has, and what stands in its entries. */
+/** The documents of a type, and the fields of its entries. */
 export interface Seen {
   readonly own: ReadonlySet<unknown>
   /** Those that relations have brought along. */

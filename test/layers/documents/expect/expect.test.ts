@@ -33,7 +33,7 @@ const noDownloads = Layer.succeed(
   HttpClient.make(() => Effect.dieMessage("nothing is to be downloaded"))
 )
 
-/** Fetches tables of memory, each time into a folder of its own, with what was fetched last as the version before. */
+/** Fetches tables of memory, each time into its own folder, with what was fetched last as the version before. */
 const setUp = (config: Partial<TableSourceConfig>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

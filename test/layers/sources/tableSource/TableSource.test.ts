@@ -38,7 +38,7 @@ const options: Parameters<typeof TableSource.make>[0] = {
   maxTimeout: 60_000
 }
 
-/** Fetches tables from memory into a folder of their own. */
+/** Fetches tables from memory into their own folder. */
 const setUp = ({
   pageSize = 2,
   ...overrides
