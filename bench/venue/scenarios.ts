@@ -57,6 +57,12 @@ const atOnce = (settings: Settings, plan: VenuePlan): ReadonlyArray<Variant> => 
 ]
 const mebibyte = 1024 * 1024
 
+/** The processor time of both sides beside that of rsync, which writes each file once and keeps no digests. */
+const costs = (of: string): ReadonlyArray<Target> => [
+  { figure: "serverCpu", variant: told, of, atMost: 4 },
+  { figure: "machineCpu", variant: told, of, atMost: 2 }
+]
+
 const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> => {
   const venue: VenuePlan = {
     content: { files: 500, bytes: 64 * mebibyte, changed: 1, changedBytes: mebibyte },
@@ -64,6 +70,12 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
     changes: quick ? 2 : 5
   }
   const alone = { ...venue, machines: 1, changes: quick ? 2 : 20 }
+  const newFiles = quick ? 200 : 2000
+  const first: VenuePlan = {
+    content: { files: 1, bytes: 500_000, changed: newFiles, changedBytes: 500_000 },
+    machines: 1,
+    changes: 1
+  }
   const read: VenuePlan = {
     content: { files: 100, bytes: 6.25 * mebibyte, changed: 100, changedBytes: mebibyte / 16 },
     machines: 1,
@@ -100,6 +112,13 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       variants: atOnce(settings, alone),
       rows,
       targets: ratios.map((ratio) => ({ ...ratio, atMost: 1 }))
+    },
+    {
+      name: "copy",
+      note: `${newFiles} new files of 500 kB, copied by one machine. One run.`,
+      variants: atOnce(settings, first),
+      rows: rows.filter(({ figure }) => !["slowest", "median", "ofAll"].includes(figure)),
+      targets: [...costs(inPlace), ...costs(durable)]
     },
     {
       name: "whole",
