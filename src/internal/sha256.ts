@@ -16,20 +16,27 @@ export const Sha256 = Schema.String.pipe(
 
 export const sha256OfText = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Reads the file part by part, into one buffer: streams of chunks take twice the processor time. */
-export const sha256OfFile = (file: string) =>
+export const sha256OfFile = (file: string) => Effect.map(hashFile(file), ({ hash }) => hash.digest("hex"))
+
+/**
+ * What a file has, as a hash that can go on, and how many bytes that is. It is read part by part, into one buffer: streams of chunks
+ * take twice the processor time.
+ */
+export const hashFile = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const handle = yield* fs.open(file, { flag: "r" })
     const { size } = yield* handle.stat
     const buffer = new Uint8Array(Math.max(1, Math.min(Number(size), partSize)))
     const hash = createHash("sha256")
+    let bytes = 0
     while (true) {
-      const bytes = Number(yield* handle.read(buffer))
-      if (bytes === 0) {
-        return hash.digest("hex")
+      const read = Number(yield* handle.read(buffer))
+      if (read === 0) {
+        return { bytes, hash }
       }
-      hash.update(buffer.subarray(0, bytes))
+      hash.update(buffer.subarray(0, read))
+      bytes += read
     }
   }).pipe(Effect.scoped)
 

@@ -44,7 +44,7 @@ export type Environment = CommandBus | ControllerState | EventBus | FileSystem.F
 /**
  * The server with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
- * A response takes about 128 KiB of memory at most, whatever the size of the file. One that stalls for 30 seconds is
+ * A response takes about 256 KiB of memory at most, whatever the size of the file. One that stalls for 30 seconds is
  * ended. It ends within two seconds whatever its clients do.
  */
 export const layer = (

@@ -61,7 +61,7 @@ const maxIdleChecks = 6
 
 /**
  * Ends a response that stalls: of which nothing more could be written for as long as `stallTimeout`. A client that goes on
- * reading may be slow: it has to take 64 KiB in that time, what is written at once.
+ * reading may be slow: it has to take 128 KiB in that time, what is written at once.
  */
 export const endIfStalled = (response: ServerResponse): Effect.Effect<void> =>
   Effect.map(Effect.forkDaemon(Effect.interruptible(untilStalled(response))), (fiber) => {

@@ -10,8 +10,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { hashFile } from "../../internal/sha256.ts"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
 import { DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
@@ -46,6 +46,8 @@ export interface Target<E = never> {
    * is new, and each further try of this download goes on where the server says that the file is still the same; nothing stays.
    */
   readonly resumes?: boolean | "retries"
+  /** Whether nothing of it is there, as the caller knows: it is not looked for. Default false. */
+  readonly isNew?: boolean
   /** Told of each response with the whole file, or none (304), before its body is read. What it fails with ends the download. */
   readonly onResponse?: (response: Response) => Effect.Effect<void, E>
   /** Given the first bytes of the file, as many as came at once, none where it is empty. What it fails with ends the download. */
@@ -98,6 +100,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
   const download = <E = never>({
     file,
     headers = {},
+    isNew = false,
     name,
     onBeginning = () => Effect.void,
     onBytes,
@@ -110,6 +113,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
         Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
+    const isBegun = resumes === true && !isNew
     const flag = resumes === false ? "wx" : "a"
     let isWritten = false
     const writing = <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
@@ -135,30 +139,21 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     const startAnew = Effect.suspend(() =>
       Effect.as(
         Effect.zipRight(
-          resumes === true || isWritten ? writing(fileSystem.truncate(file)) : Effect.void,
+          isBegun || isWritten ? writing(fileSystem.truncate(file)) : Effect.void,
           reportThat(0)
         ),
         nothing()
       )
     )
 
-    const readPart = Effect.gen(function* () {
-      const { hash } = nothing()
-      let bytes = 0
-      yield* Stream.runForEach(fileSystem.stream(file, { chunkSize: readSize }), (read) =>
-        Effect.sync(() => {
-          hash.update(read)
-          bytes += read.length
-        })
-      )
-      return { bytes, hash }
-    }).pipe(
+    const readPart = hashFile(file).pipe(
+      Effect.provideService(FileSystem.FileSystem, fileSystem),
       Effect.catchIf(isReason("NotFound"), () => Effect.sync(nothing)),
       onDisk("read")
     )
 
     const findPart = Effect.suspend(() => {
-      if (resumes !== true && !isWritten) return Effect.succeed(nothing())
+      if (!isBegun && !isWritten) return Effect.succeed(nothing())
       if (resumes !== true && Option.isNone(begun)) return startAnew
       return readPart.pipe(
         Effect.flatMap((part) =>
@@ -177,8 +172,8 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       origin: URL
     ) {
       const atLeast = Option.match(length, {
-        onNone: () => 1,
-        onSome: (length) => (length <= smallBody ? length + 1 : 1)
+        onNone: () => partSize,
+        onSome: (length) => (length <= smallBody ? length + 1 : partSize)
       })
       const notAsExpected = (bytes: number | string) =>
         wrongSize(
@@ -274,7 +269,10 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
 })
 
 /** Bodies of no more bytes are written when they have come. */
-const smallBody = 256 * 1024
+const smallBody = 1024 * 1024
+
+/** Bytes of others that are written at once. */
+const partSize = 512 * 1024
 
 const isReason =
   (reason: SystemErrorReason) =>
@@ -287,9 +285,6 @@ const isAlreadyThere = Exit.match({
     Option.exists(Cause.failureOption(cause), isReason("AlreadyExists")),
   onSuccess: () => false
 })
-
-/** Bytes of a part that are read in one go. */
-const readSize = 1024 * 1024
 
 /** What says something about the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])

@@ -31,7 +31,7 @@ export interface Hub {
   /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */
   readonly download: (
     file: string,
-    target: Pick<Download.Target, "file" | "onBytes" | "size">
+    target: Pick<Download.Target, "file" | "isNew" | "onBytes" | "size">
   ) => Effect.Effect<Download.Downloaded, CopyFailed | FileGone>
   /** An error of what it gave. */
   readonly failed: (

@@ -1,11 +1,13 @@
 /**
  * Downloads that are kept over restarts until they are part of a version: files that are named by their digests.
  */
+import { rm, stat, unlink } from "node:fs/promises"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import { flow } from "effect/Function"
+import { forEachFile, toError } from "../../internal/fileBatch.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -17,18 +19,11 @@ export const make = Effect.fnUntraced(function* (folder: string) {
   const fileOf = (sha256: string) => path.join(folder, sha256)
   const writing =
     (file: string) =>
-    <A>(effect: Effect.Effect<A, PlatformError>): Effect.Effect<A, VersionStoreError> =>
+    <A>(effect: Effect.Effect<A, PlatformError | Error>): Effect.Effect<A, VersionStoreError> =>
       Effect.mapError(
         effect,
         (cause) => new VersionStoreError({ action: "write", path: file, detail: explain(cause), cause })
       )
-
-  /** What is linked into a version, too, must not be written on. */
-  const isOfVersion = (file: string) =>
-    Effect.map(
-      fs.stat(file),
-      ({ nlink, type }) => type !== "File" || Option.exists(nlink, (links) => links > 1)
-    )
 
   /** Makes a folder for files that are put into a version. */
   const makeFolder = (folder: string) => writing(folder)(fs.makeDirectory(folder, { recursive: true }))
@@ -36,16 +31,25 @@ export const make = Effect.fnUntraced(function* (folder: string) {
   return {
     fileOf,
 
-    /** Makes the folder of the downloads, and removes everything from it that is not wanted. */
-    keepOnly: Effect.fnUntraced(function* (wanted: ReadonlySet<string>) {
-      yield* fs.makeDirectory(folder, { recursive: true })
-      for (const name of yield* fs.readDirectory(folder)) {
-        const file = path.join(folder, name)
-        if (!wanted.has(name) || (yield* isOfVersion(file))) {
-          yield* retryHeldOpen(fs.remove(file, { recursive: true, force: true }))
-        }
-      }
-    }, writing(folder)),
+    /** Makes the folder of the downloads, and removes everything from it that is not wanted. Gives what is left. */
+    keepOnly: Effect.fnUntraced(
+      function* (wanted: ReadonlySet<string>) {
+        yield* fs.makeDirectory(folder, { recursive: true })
+        const names = yield* fs.readDirectory(folder)
+        const kept = yield* forEachFile(
+          names,
+          async (name) => {
+            const file = path.join(folder, name)
+            if (wanted.has(name) && !(await isOfVersion(file))) return [name]
+            await unlink(file).catch(() => rm(file, { recursive: true, force: true }))
+            return []
+          },
+          toError
+        )
+        return new Set(kept.flat())
+      },
+      flow(retryHeldOpen, writing(folder))
+    ),
 
     remove: (sha256: string) => Effect.ignore(retryHeldOpen(fs.remove(fileOf(sha256), { force: true }))),
 
@@ -56,3 +60,9 @@ export const make = Effect.fnUntraced(function* (folder: string) {
       linkOrCopy(fileOf(sha256), file).pipe(Effect.provideService(FileSystem.FileSystem, fs), writing(file))
   }
 })
+
+/** What is linked into a version, too, must not be written on. */
+const isOfVersion = async (file: string): Promise<boolean> => {
+  const stats = await stat(file)
+  return !stats.isFile() || stats.nlink > 1
+}

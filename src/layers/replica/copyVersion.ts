@@ -31,13 +31,20 @@ export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
   const parts = yield* Parts.make(path.join(store.directory, ".partial"))
 
   /** Downloads a file, once more from its beginning if it has another digest. */
-  const fetchPart = (hub: Hub, file: string, { sha256, size }: CopiedFile, onBytes: OnBytes) => {
+  const fetchPart = (
+    hub: Hub,
+    file: string,
+    { sha256, size }: CopiedFile,
+    isNew: boolean,
+    onBytes: OnBytes
+  ) => {
     let bytes = 0
     const counted: OnBytes = (more) => {
       bytes += more
       return onBytes(more)
     }
-    return hub.download(file, { file: parts.fileOf(sha256), size: Option.some(size), onBytes: counted }).pipe(
+    const target = { file: parts.fileOf(sha256), isNew, size: Option.some(size), onBytes: counted }
+    return hub.download(file, target).pipe(
       Effect.flatMap(({ sha256: found }) => checkDigest(hub, file, { found, listed: sha256 })),
       Effect.tapErrorTag("vitrine/WrongDigest", () =>
         Effect.zipRight(
@@ -56,7 +63,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
       const staged = yield* store.stageCopy
       const { list, text } = yield* fetchList(hub, version)
       const files = copiedFiles(list)
-      yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
+      const begun = yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
       const progress = yield* makeCopyProgress(list, report)
       yield* progress.start
       const missing = new Set(yield* staged.reuse(files))
@@ -77,6 +84,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
           hub,
           `${folderOf(version)}/${sourceId}/${name}`,
           first,
+          !begun.has(sha256),
           progress.onBytes(first)
         ).pipe(Effect.tapError((error) => progress.failed(first, error)))
         for (const file of files) {

@@ -13,7 +13,6 @@ import { flow } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Download from "../../../src/layers/httpClient/Download.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
@@ -202,7 +201,7 @@ describe("a download that resumes", () => {
         FileSystem.FileSystem,
         Effect.map(FileSystem.FileSystem, (fileSystem) => ({
           ...fileSystem,
-          stream: () => Stream.fail(unreadable)
+          open: () => Effect.fail(unreadable)
         }))
       ),
       run
