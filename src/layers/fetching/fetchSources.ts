@@ -96,19 +96,21 @@ export const fetchSources = (
         // The first version need not wait.
         const check =
           records.size === 0 ? Effect.void : Effect.filterOrFail(isChanging, Boolean.not, stillChanging)
-        while (true) {
-          const made = yield* makeVersion(taken, check).pipe(
-            Effect.asSome,
-            Effect.catchTag("vitrine/StillChanging", () => Effect.succeedNone)
-          )
-          if (Option.isSome(made)) {
-            return made.value
-          }
-          do {
-            yield* Effect.sleep(settlePause)
-          } while (yield* isChanging)
+        const settled = isChanging.pipe(
+          Effect.delay(settlePause),
+          Effect.repeat({ while: (isChanging) => isChanging })
+        )
+        const attempt = Effect.suspend(() => makeVersion(taken, check)).pipe(
+          Effect.asSome,
+          Effect.catchTag("vitrine/StillChanging", () => Effect.succeedNone)
+        )
+        let made = yield* attempt
+        while (Option.isNone(made)) {
+          yield* settled
           taken = merge(taken, polling.take())
+          made = yield* attempt
         }
+        return made.value
       })
       return polling.restoreOnFailure(() => taken)(makeSettled)
     })

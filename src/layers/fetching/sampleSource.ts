@@ -9,8 +9,7 @@ import * as Schema from "effect/Schema"
 import { type ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import { describeDocument } from "./describeDocument.ts"
-import { missingTranslations } from "./missingTranslations.ts"
+import { describeDocument, missingTranslations } from "./describeDocument.ts"
 
 /** A larger document is not looked into. */
 const maxBytes = 64 * 1024 ** 2

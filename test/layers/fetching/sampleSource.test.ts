@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Content from "../../../src/layers/fetching/Content.ts"
-import { describeDocument } from "../../../src/layers/fetching/describeDocument.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { jsonSource } from "../../../src/layers/sources/json/JsonSource.ts"
@@ -93,32 +92,4 @@ describe("a check of one source", () => {
       )
     }).pipe(run)
   )
-})
-
-describe("what a document has", () => {
-  it("is said of one value, with the places of links as patterns", () => {
-    const document = {
-      title: "A",
-      files: [{ "a.b": "/media/film.mp4" }, { "a.b": "./film.mp4" }],
-      page: "https://a.example/"
-    }
-    expect(describeDocument(document)).toEqual({
-      holds: "value",
-      records: 1,
-      fields: [
-        { field: "title", types: ["text"], example: "A" },
-        { field: "files", types: ["list"] },
-        { field: "page", types: ["text"], example: "https://a.example/" }
-      ],
-      links: [{ path: "files.*.a\\.b", count: 2, example: "/media/film.mp4" }]
-    })
-  })
-
-  it("has so many fields and links at most, with the links of all records counted", () => {
-    const records = Array.from({ length: 1000 }, (_, id) =>
-      Object.fromEntries(Array.from({ length: 200 }, (_, field) => [`f${field}`, `/${id}.jpg`]))
-    )
-    const { fields, links, records: count } = describeDocument(records)
-    expect([count, fields.length, links.length, links[0]?.count]).toEqual([1000, 100, 20, 1000])
-  })
 })
