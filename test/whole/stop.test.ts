@@ -17,6 +17,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
+import { messageOf } from "../../src/internal/SerializedError.ts"
 import { hashOf } from "../../src/internal/socketFile.ts"
 import { startHolder } from "../support/holder.ts"
 import * as Received from "../support/Received.ts"
@@ -118,6 +119,16 @@ describe("vitrine stop, where nobody listens", () => {
   )
 
   scenario(
+    "ends a controller whose folder was removed",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const controller = yield* unreachable
+      yield* fs.remove(`${controller.folder}/.vitrine`, { recursive: true })
+      yield* isEndedBySignal(controller)
+    })
+  )
+
+  scenario(
     "says so at once where the one before was killed, and leaves alone who has its number now",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -125,6 +136,25 @@ describe("vitrine stop, where nobody listens", () => {
       yield* kill
       yield* fs.writeFileString(`${folder}/.vitrine/controller.pid`, `${process.pid}\n`)
       expect(yield* stop(folder)).toEqual([expect.stringMatching(/^No controller is running here: /)])
+    })
+  )
+})
+
+describe("vitrine status, where nobody listens", () => {
+  const status = (folder: string) =>
+    Effect.map(Effect.flip(says("status", "--config", `${folder}/vitrine.config.mjs`)), messageOf)
+
+  scenario(
+    "says that a controller runs whose socket or folder was removed, and that none does when it has ended",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, kill, pid } = yield* unreachable
+      const runs = `it runs (process ${pid}), and does not listen there.`
+      expect(yield* status(folder)).toContain(runs)
+      yield* fs.remove(`${folder}/.vitrine`, { recursive: true })
+      expect(yield* status(folder)).toContain(runs)
+      yield* kill
+      expect(yield* status(folder)).toMatch(/^No controller is running here: /)
     })
   )
 })

@@ -5,7 +5,10 @@ import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { ControllerNotRunning, ControllerUnreachable } from "../../services/IpcClient.ts"
+import { findController } from "../control/findController.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
+import { type ControllerPaths, locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import type { Options } from "./options.ts"
 import { failureText } from "./terminal/log.ts"
@@ -17,9 +20,24 @@ export const asking =
     Effect.gen(function* () {
       const path = yield* Path.Path
       const file = yield* locateConfiguration(config)
-      const client = IpcClientSocket.layerOfFolder(path.dirname(file), runDir)
-      return yield* Effect.provide(question, client)
+      const paths = yield* locateController(path.dirname(file), runDir)
+      return yield* Effect.provide(question, IpcClientSocket.layer(paths.socket)).pipe(
+        Effect.tapError((error) =>
+          error instanceof ControllerNotRunning ? failIfRunning(paths) : Effect.void
+        )
+      )
     })
+
+/** Nothing listens at the socket while it starts and ends, or where somebody has removed that. */
+const failIfRunning = (paths: ControllerPaths) =>
+  Effect.flatMap(findController(paths), ({ isRunning, pid }) =>
+    isRunning
+      ? new ControllerUnreachable({
+          path: paths.socket,
+          detail: `it runs${pid === undefined ? "" : ` (process ${pid})`}, and does not listen there. Unless it is about to start or to end, somebody has removed its socket: run "vitrine stop" and "vitrine start".`
+        })
+      : Effect.void
+  )
 
 /** Prints a text, or where it is watched, one after the other in its place, with a failure as the text. */
 export const show = <E, R>(text: Effect.Effect<string, E, R>, isWatched: boolean) =>

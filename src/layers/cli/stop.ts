@@ -4,23 +4,19 @@
  * A controller has ended when its connections and the lock of its folder are gone, whatever number its process had.
  * What anybody says its process is serves for messages; only one that is proven to be it is sent a signal.
  */
-import { basename } from "node:path"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { IpcClient, type IpcError } from "../../services/IpcClient.ts"
+import { type FoundController, findController, until } from "../control/findController.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
-import { listeningProcess } from "../control/listeningProcess.ts"
-import { readPidFile } from "../control/pidFile.ts"
-import { type ControllerPaths, locateController } from "../control/socketPath.ts"
+import { locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { lockHolder } from "../folderLock/FolderLock.ts"
 import type { Options } from "./options.ts"
 
 /** How long a controller takes to end. */
@@ -46,7 +42,7 @@ export const run = ({ config, runDir }: Options) =>
     const path = yield* Path.Path
     const file = yield* locateConfiguration(config)
     const paths = yield* locateController(path.dirname(file), runDir)
-    const controller = yield* controllerIn(paths)
+    const controller = yield* findController(paths)
     yield* askToEnd(controller).pipe(
       Effect.provide(IpcClientSocket.layer(paths.socket)),
       Effect.catchTags({
@@ -58,77 +54,39 @@ export const run = ({ config, runDir }: Options) =>
     )
   })
 
-/** The controller that is to end. */
-interface Controller {
-  readonly folder: string
-  /** The process that it says it is. */
-  readonly pid: number | undefined
-  readonly hasLock: boolean
-  /** The names in its folder that its sockets were bound at; first the one that no other controller ever has. */
-  readonly sockets: ReadonlyArray<string>
-  /** Waits until it has given up the lock of its folder. */
-  readonly unlocked: Effect.Effect<void>
-}
-
-const controllerIn = Effect.fnUntraced(function* ({ folder, pidFile, socket }: ControllerPaths) {
-  const holder = yield* lockHolder(folder)
-  const written = yield* readPidFile(pidFile)
-  const controller: Controller = {
-    folder,
-    pid: Option.getOrUndefined(
-      Option.orElse(
-        Option.flatMap(holder, ({ pid }) => pid),
-        () => written
-      )
-    ),
-    hasLock: Option.isSome(holder),
-    sockets: [...Option.toArray(Option.map(holder, ({ name }) => name)), basename(socket)],
-    unlocked: Option.match(holder, {
-      onNone: () => Effect.void,
-      onSome: ({ holds }) => until(Effect.negate(holds))
-    })
-  }
-  return controller
-})
-
-const until = (condition: Effect.Effect<boolean>) =>
-  Effect.repeat(condition, { until: (holds) => holds, schedule: Schedule.spaced("50 millis") }).pipe(
-    Effect.asVoid
-  )
-
 const completesIn = (done: Effect.Effect<void>, duration: Duration.DurationInput) =>
   Effect.map(Effect.timeoutOption(done, duration), Option.isSome)
 
-const askToEnd = (locked: Controller) =>
+const askToEnd = (found: FoundController) =>
   Effect.gen(function* () {
     const ipc = yield* IpcClient
-    const controller = { ...locked, pid: (yield* ipc.process).pid }
+    const controller = { ...found, pid: (yield* ipc.process).pid }
     const events = yield* ipc.events
     yield* ipc.stop
-    const ended = Effect.zipRight(Effect.ignore(Stream.runDrain(events)), controller.unlocked)
+    const ended = Effect.zipRight(Effect.ignore(Stream.runDrain(events)), controller.ended)
     yield* (yield* completesIn(ended, patience)) ? reportEnded(controller) : kill(controller)
   }).pipe(Effect.scoped)
 
 /** Where it cannot be asked, because its socket was removed for example, it may be about to end. */
 const endUnasked =
-  <E extends IpcError, E2>(controller: Controller, orElse: (error: E) => Effect.Effect<void, E2>) =>
+  <E extends IpcError, E2>(controller: FoundController, orElse: (error: E) => Effect.Effect<void, E2>) =>
   (error: E): Effect.Effect<void, NotStopped | E2> =>
-    controller.hasLock
-      ? Effect.if(completesIn(controller.unlocked, gracePeriod), {
+    controller.isRunning
+      ? Effect.if(completesIn(controller.ended, gracePeriod), {
           onTrue: () => reportEnded(controller),
           onFalse: () => endBySignal(controller)
         })
       : orElse(error)
 
-const endBySignal = Effect.fnUntraced(function* (controller: Controller) {
+const endBySignal = Effect.fnUntraced(function* (controller: FoundController) {
   yield* Effect.flatMap(provenProcess(controller), signal("SIGTERM"))
-  yield* (yield* completesIn(controller.unlocked, patience)) ? reportEnded(controller) : kill(controller)
+  yield* (yield* completesIn(controller.ended, patience)) ? reportEnded(controller) : kill(controller)
 })
 
-const kill = Effect.fnUntraced(function* (controller: Controller) {
+const kill = Effect.fnUntraced(function* (controller: FoundController) {
   const pid = yield* provenProcess(controller)
   yield* signal("SIGKILL")(pid)
-  const listens = Effect.map(findProcess(controller), Option.contains(pid))
+  const listens = Effect.map(controller.process, Option.contains(pid))
   if (!(yield* completesIn(until(Effect.negate(listens)), patience))) {
     const detail = "it was killed, and has not ended. It may be waiting for a disk."
     return yield* new NotStopped({ pid, detail })
@@ -136,14 +94,8 @@ const kill = Effect.fnUntraced(function* (controller: Controller) {
   yield* Console.log(`The controller did not end in time and was killed (process ${pid}).`)
 })
 
-const findProcess = ({ folder, sockets }: Controller) =>
-  Effect.map(
-    Effect.forEach(sockets, (name) => listeningProcess(folder, name)),
-    Option.firstSomeOf
-  )
-
-const provenProcess = (controller: Controller) =>
-  Effect.flatten(findProcess(controller)).pipe(
+const provenProcess = (controller: FoundController) =>
+  Effect.flatten(controller.process).pipe(
     Effect.mapError(
       () =>
         new NotStopped({
@@ -154,7 +106,7 @@ const provenProcess = (controller: Controller) =>
     )
   )
 
-const reportEnded = ({ pid }: Controller) => Console.log(`The controller has ended${inBrackets(pid)}.`)
+const reportEnded = ({ pid }: FoundController) => Console.log(`The controller has ended${inBrackets(pid)}.`)
 
 const signal = (name: NodeJS.Signals) => (pid: number) =>
   Effect.try({
