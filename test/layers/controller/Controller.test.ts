@@ -19,6 +19,7 @@ import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState, type Mode } from "../../../src/services/ControllerState.ts"
 import { fromLayer, type Plugin } from "../../../src/services/Plugin.ts"
 import { register, temporaryFolder } from "../../support/control.ts"
+import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
@@ -270,6 +271,6 @@ describe("Controller", () => {
         "command is interrupted",
         "plugin ends, its folder is claimed"
       ])
-    }).pipe(Effect.scoped, Effect.provide(environment("persistent")))
+    }).pipe(withLog([]), Effect.scoped, Effect.provide(environment("persistent")))
   )
 })
