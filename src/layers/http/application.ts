@@ -11,7 +11,6 @@
  * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
  */
 import type { RequestListener, Server } from "node:http"
-import * as Headers from "@effect/platform/Headers"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -66,10 +65,7 @@ export const guarded =
         onSome: (refusal) => Effect.succeed(responses.error(refusal))
       }).pipe(
         Effect.map((answer) =>
-          HttpServerResponse.setHeaders(
-            answer,
-            Headers.merge(Headers.fromInput(headers(request)), answer.headers)
-          )
+          HttpServerResponse.setHeaders(answer, { ...headers(request), ...answer.headers })
         )
       )
     )
