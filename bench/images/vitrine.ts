@@ -21,7 +21,7 @@ const sha256Of = (file: string): string => {
 
 const make = ({ directory, files }: Plan) =>
   Effect.gen(function* () {
-    const { derive } = yield* Images.make({ widths })
+    const { derive } = yield* Images.make({ widths, formats: ["webp"] })
     const derived = yield* Effect.forEach(
       files,
       (file, index) =>

@@ -5,10 +5,16 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../src/internal/sha256.ts"
-import { type Derived, nothingMade } from "../../src/layers/documents/images/Images.ts"
+import type { ImageConfig } from "../../src/layers/documents/images/ImageConfig.ts"
+import { ImageOptions } from "../../src/layers/documents/images/ImageOptions.ts"
+import { type Derived, make, nothingMade } from "../../src/layers/documents/images/Images.ts"
 import type { PreviousContent } from "../../src/services/ContentSource.ts"
+
+/** As a source makes them of its options. */
+export const makeImages = (config: ImageConfig) => make(Schema.decodeSync(ImageOptions)(config))
 
 /** A picture of one colour. */
 export const plain = (width: number, height: number, background: string = "red"): Sharp =>

@@ -16,9 +16,8 @@ import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as TestServices from "effect/TestServices"
 import sharp from "sharp"
-import * as Images from "../../src/layers/documents/images/Images.ts"
 import { repository } from "../support/documents.ts"
-import { noisy, plain, sourceFolder } from "../support/pictures.ts"
+import { makeImages, noisy, plain, sourceFolder } from "../support/pictures.ts"
 import * as waiting from "../support/waiting.ts"
 
 const readStat = Option.liftThrowable((file: string) => {
@@ -66,7 +65,7 @@ describe("a picture that takes long", () => {
   const slow = Effect.gen(function* () {
     const folder = yield* sourceFolder
     const fs = yield* FileSystem.FileSystem
-    const { derive } = yield* Images.make({ widths: [2400], formats: ["avif"] })
+    const { derive } = yield* makeImages({ widths: [2400], formats: ["avif"] })
     const photo = yield* folder.save("media/photo.jpg", yield* bytesOf(noisy(2400, 1800).jpeg()))
     const fiber = yield* Effect.fork(derive(photo, folder.target))
     yield* eventually(Effect.orDie(fs.exists(join(folder.directory, "images"))))
@@ -105,7 +104,7 @@ describe("a scan", () => {
   it.scopedLive("of 380 megapixels is made smaller", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [200] })
+      const { derive } = yield* makeImages({ widths: [200] })
       const large = { create: { width: 20_000, height: 19_000, channels: 3, background: "red" } } as const
       const bytes = yield* bytesOf(sharp({ limitInputPixels: false, ...large }).jpeg({ quality: 10 }))
       const { sizes } = yield* derive(yield* save("media/scan.jpg", bytes), target)
@@ -118,7 +117,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
   it.scoped("are two at most, with a low priority in every thread, and end without work", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [150, 300], formats: ["webp", "avif"] })
+      const { derive } = yield* makeImages({ widths: [150, 300], formats: ["webp", "avif"] })
       expect(workers()).toEqual([])
       const names = Array.makeBy(4, (index) => `media/${index}.jpg`)
       const photos = yield* Effect.forEach(names, (name) =>
@@ -152,7 +151,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
       const photo = yield* save("media/a.png", yield* bytesOf(plain(20, 20).png()))
-      yield* Images.make({}).pipe(
+      yield* makeImages({}).pipe(
         Effect.flatMap(({ derive }) => derive(photo, target)),
         Effect.tap(Effect.sync(() => expect(workers()).not.toEqual([]))),
         Effect.scoped
@@ -165,7 +164,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
 
   const slow = Effect.gen(function* () {
     const folder = yield* sourceFolder
-    const { derive } = yield* Images.make({ widths: [1000], formats: ["avif"] })
+    const { derive } = yield* makeImages({ widths: [1000], formats: ["avif"] })
     const photo = yield* folder.save("media/photo.jpg", yield* bytesOf(noisy(1000, 700).jpeg()))
     return { fiber: yield* Effect.fork(Effect.either(derive(photo, folder.target))), folder, derive }
   })
@@ -206,7 +205,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
   it.scoped("are replaced when those without work are killed", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [10, 20] })
+      const { derive } = yield* makeImages({ widths: [10, 20] })
       const photo = yield* save("media/a.png", yield* bytesOf(plain(20, 20).png()))
       yield* derive(photo, target)
       for (const pid of workers()) process.kill(pid, "SIGKILL")

@@ -20,6 +20,7 @@ import type { Step } from "./DocumentOptions.ts"
 import { type DocumentFile, type FileTarget, type Holds, openRecords, writeValue } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck } from "./expect/TableCheck.ts"
+import type { JsonObject } from "./mapObjects.ts"
 import type { FoundMedia, Search } from "./media/findMedia.ts"
 import { runsOf, sorted } from "./sortedJson.ts"
 
@@ -34,8 +35,6 @@ export interface DocumentTarget extends FileTarget {
   /** Begins to look for links in it, where these get files. */
   readonly search: Effect.Effect<Option.Option<Search>>
 }
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** A document that was read. */
 export interface SavedDocument {

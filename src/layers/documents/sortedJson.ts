@@ -5,6 +5,7 @@
  * made in parts, each of some milliseconds of work.
  */
 import * as Predicate from "effect/Predicate"
+import type { JsonObject } from "./mapObjects.ts"
 
 /** A value with the keys of all objects in it sorted. */
 export const sorted = (value: unknown): unknown => {
@@ -130,8 +131,6 @@ const withoutBrackets = (text: string): string => text.slice("[".length, -"\n]".
 /** Strings in it have no line breaks. */
 const withMargin = (text: string, margin: string): string =>
   margin === "" ? text : text.replaceAll("\n", `\n${margin}`)
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Adds the parts of the value that have these names, each sorted. Assignments take half the time of `Object.fromEntries`. */
 export const fill = (

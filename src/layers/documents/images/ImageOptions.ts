@@ -4,7 +4,7 @@
 import { createRequire } from "node:module"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, optional } from "../../../internal/Options.ts"
+import { expects, optional } from "../../../internal/Options.ts"
 import type { ImageFormat } from "./ImageConfig.ts"
 import { maxSide } from "./recipe.ts"
 
@@ -54,5 +54,3 @@ export const ImageOptions = expects(
   "an object such as { widths: [640, 1920] }"
 ).pipe(Schema.filter(() => sharpIssue(import.meta.url)))
 export type ImageOptions = typeof ImageOptions.Type
-
-export const decode = decodeOptions("the options of images", ImageOptions)

@@ -17,8 +17,8 @@ import { excerpt } from "../../../internal/printable.ts"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { FetchTarget, PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
-import type { ImageConfig, ImageFormat } from "./ImageConfig.ts"
-import { aspectRatio, decode } from "./ImageOptions.ts"
+import type { ImageFormat } from "./ImageConfig.ts"
+import { aspectRatio, type ImageOptions } from "./ImageOptions.ts"
 import * as PictureWorkers from "./PictureWorkers.ts"
 import { areaOf, type Cut, type Dimensions, keyOf, pathOf, sizesOf } from "./recipe.ts"
 
@@ -101,8 +101,7 @@ const isNamedAsPicture = (localPath: string) =>
  *
  * `derive` makes the same whenever it is given the same, in a fetch only once.
  */
-export const make = Effect.fnUntraced(function* (config: ImageConfig) {
-  const { crop, formats, quality, widths } = yield* decode(config)
+export const make = Effect.fnUntraced(function* ({ crop, formats, quality, widths }: ImageOptions) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workers = yield* PictureWorkers.make

@@ -34,30 +34,40 @@ const maxWorkers = 2
 /** How often a job is retried with another worker, because idle workers may have ended. */
 const retries = maxWorkers
 
-const Ready: Schema.Schema<Worker.Ready> = Schema.Struct({ is: Schema.Literal("ready") })
+/** Said once, before all answers. */
+const Ready = Schema.Struct({ is: Schema.Literal("ready") })
+export type Ready = typeof Ready.Type
 
-const Looked: Schema.Schema<Worker.Looked> = Schema.Union(
+const Looked = Schema.Union(
   Schema.Struct({
     is: Schema.Literal("picture"),
+    /** Upright, in pixels. */
     width: Schema.Int,
     height: Schema.Int,
+    /** The libraries that would make others of it. */
     versions: Schema.Record({ key: Schema.String, value: Schema.String })
   }),
+  /** What browsers show as it is, an animation for example; or no picture that is known, a drawing too. */
   Schema.Struct({ is: Schema.Literal("left alone", "unknown") })
 )
+export type Looked = typeof Looked.Type
 
-const Made: Schema.Schema<Worker.Made> = Schema.Struct({
+const Made = Schema.Struct({
   is: Schema.Literal("made"),
   bytes: Schema.Int,
   sha256: Sha256,
+  /** What the decoder says of a file that it could read nevertheless. */
   warning: Schema.optionalWith(Schema.String, { exact: true })
 })
+export type Made = typeof Made.Type
 
-const Failed: Schema.Schema<Worker.Failed> = Schema.Struct({
+const Failed = Schema.Struct({
   is: Schema.Literal("failed"),
   message: Schema.String,
+  /** The code of the system, where it is an error of that. */
   code: Schema.optionalWith(Schema.String, { exact: true })
 })
+export type Failed = typeof Failed.Type
 
 /** AVIF of 12 megapixels takes up to 22 seconds on a machine of today. */
 const limitMsOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? 600_000 : 120_000)
@@ -209,7 +219,7 @@ const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
 const isFailed = Schema.is(Failed)
 
 /** Explains errors of the system; other messages are those of `sharp`. */
-const reasonOf = ({ code, message }: Worker.Failed) =>
+const reasonOf = ({ code, message }: Failed) =>
   code === undefined ? excerpt(message) : explain({ name: "Error", message: excerpt(message), code })
 
 const ended = ({ exitCode, signalCode }: ChildProcess) =>

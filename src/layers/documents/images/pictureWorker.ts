@@ -8,6 +8,7 @@ import { createHash } from "node:crypto"
 import { open as openFile, writeFile } from "node:fs/promises"
 import type { Sharp } from "sharp"
 import type { ImageFormat } from "./ImageConfig.ts"
+import type { Failed, Looked, Made, Ready } from "./PictureWorkers.ts"
 import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
 import type { Area } from "./recipe.ts"
 
@@ -35,42 +36,6 @@ export interface Make extends Limited {
   readonly height: number
   readonly format: ImageFormat
   readonly quality?: number
-}
-
-/** Said once, before all answers. */
-export interface Ready {
-  readonly is: "ready"
-}
-
-export type Looked = Picture | NoPicture
-
-export interface Picture {
-  readonly is: "picture"
-  /** Upright, in pixels. */
-  readonly width: number
-  readonly height: number
-  /** The libraries that would make others of it. */
-  readonly versions: Readonly<Record<string, string>>
-}
-
-/** What browsers show as it is, an animation for example; or no picture that is known, a drawing too. */
-export interface NoPicture {
-  readonly is: "left alone" | "unknown"
-}
-
-export interface Made {
-  readonly is: "made"
-  readonly bytes: number
-  readonly sha256: string
-  /** What the decoder says of a file that it could read nevertheless. */
-  readonly warning?: string
-}
-
-export interface Failed {
-  readonly is: "failed"
-  readonly message: string
-  /** The code of a system error. */
-  readonly code?: string
 }
 
 const answer = (answer: Ready | Looked | Made | Failed) => process.send?.(answer)

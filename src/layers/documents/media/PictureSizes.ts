@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
-import type { ImageConfig } from "../images/ImageConfig.ts"
+import type { ImageOptions } from "../images/ImageOptions.ts"
 import * as Images from "../images/Images.ts"
 import { notShown } from "../images/pictureFormat.ts"
 import { PictureFlawed, SizesNotMade, warningsOf } from "./errors.ts"
@@ -45,15 +45,13 @@ interface Picture extends OwnFile {
   readonly image: Omit<Images.ImageFile, "file">
 }
 
-/** Makes no pictures without a `config`, and warns of those that no browser shows. */
+/** Makes no pictures without `options`, and warns of those that no browser shows. */
 export const make = Effect.fnUntraced(function* (
-  config: ImageConfig | undefined,
+  options: ImageOptions | undefined,
   hide: (text: string) => string
 ) {
   const path = yield* Path.Path
-  const images = yield* Effect.transposeMapOption(Option.fromNullable(config), (config) =>
-    Effect.orDie(Images.make(config))
-  )
+  const images = yield* Effect.transposeMapOption(Option.fromNullable(options), Images.make)
 
   return Effect.fnUntraced(function* (
     files: PictureFiles,

@@ -8,13 +8,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Size } from "../images/Images.ts"
 import { type Cut, isImagePath } from "../images/recipe.ts"
+import type { JsonObject } from "../mapObjects.ts"
 import { isMediaPath } from "./fileNames.ts"
 import type { Address } from "./links.ts"
 import { identityOf, readAddress } from "./links.ts"
 import type { DocumentPath } from "./PathPattern.ts"
 import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The file of a vendor's object. */
 export interface MediaObject extends Cut {

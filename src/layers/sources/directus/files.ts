@@ -2,10 +2,9 @@
  * Files of Directus, as they stand in items where fields lead to them.
  */
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import type { JsonObject, MediaObject } from "../../documents/media/placeMedia.ts"
+import { type JsonObject, mapObjects } from "../../documents/mapObjects.ts"
+import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
 const File = Schema.Struct({ id: Schema.UUID, filename_download: Schema.String })
 
@@ -62,14 +61,5 @@ const focusOf = ({
     : {}
 
 /** A value in which each file has `url` beside its id, unless it has one of its own. */
-export const withUrls = (value: unknown, server: string): unknown => {
-  const visit = (value: unknown): unknown =>
-    Array.isArray(value)
-      ? value.map(visit)
-      : Predicate.isReadonlyRecord(value)
-        ? isFile(value)
-          ? { url: assetUrl(server, value.id), ...value }
-          : Record.map(value, visit)
-        : value
-  return visit(value)
-}
+export const withUrls = (value: unknown, server: string): unknown =>
+  mapObjects(value, (object) => (isFile(object) ? { url: assetUrl(server, object.id), ...object } : object))

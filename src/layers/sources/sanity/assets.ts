@@ -5,7 +5,8 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type { JsonObject, MediaObject } from "../../documents/media/placeMedia.ts"
+import { type JsonObject, mapObjects } from "../../documents/mapObjects.ts"
+import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
 /** Where assets are. */
 export interface AssetPlace {
@@ -36,21 +37,15 @@ const referenceIn = ({ asset }: JsonObject): Option.Option<string> =>
     : Option.none()
 
 /** Gives a value in which each object with a reference to an asset has `url` beside `asset`, unless it has one of its own. */
-export const withAssetUrls = (value: unknown, place: AssetPlace): unknown => {
-  const visit = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(visit) : Predicate.isReadonlyRecord(value) ? visitObject(value) : value
-
-  const visitObject = (object: JsonObject): JsonObject => {
-    const fields = Object.fromEntries(Object.entries(object).map(([name, field]) => [name, visit(field)]))
-    return Object.hasOwn(object, "url")
-      ? fields
+export const withAssetUrls = (value: unknown, place: AssetPlace): unknown =>
+  mapObjects(value, (object) =>
+    Object.hasOwn(object, "url")
+      ? object
       : Option.match(
           Option.flatMap(referenceIn(object), (id) => assetUrl(id, place)),
-          { onNone: () => fields, onSome: (url) => ({ ...fields, url }) }
+          { onNone: () => object, onSome: (url) => ({ ...object, url }) }
         )
-  }
-  return visit(value)
-}
+  )
 
 /** Reads objects with a reference to an asset, and assets that a query has put in the place of one (`asset->`). */
 export const readAsset =

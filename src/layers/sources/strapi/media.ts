@@ -2,9 +2,8 @@
  * Files of Strapi's media library, as they stand in entries.
  */
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { mapObjects } from "../../documents/mapObjects.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
 const percent = Schema.Number.pipe(Schema.between(0, 100))
@@ -46,10 +45,7 @@ export const readFile = (value: unknown): Option.Option<MediaObject> =>
 
 /** A value without the smaller pictures that Strapi has made of each picture in it. */
 export const withoutFormats = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(withoutFormats)
-    : Predicate.isReadonlyRecord(value)
-      ? Record.map(isMedia(value) ? Record.filter(value, isNoFormat) : value, withoutFormats)
-      : value
-
-const isNoFormat = (_: unknown, name: string): boolean => name !== "formats"
+  mapObjects(value, (object) => {
+    const { formats: _, ...others } = object
+    return isMedia(object) ? others : object
+  })

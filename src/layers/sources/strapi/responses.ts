@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
+import { mapObjects } from "../../documents/mapObjects.ts"
 
 /** The most that a server gives at once, unless it is set up otherwise. */
 export const pageSize = 100
@@ -79,19 +80,10 @@ const textOf = (value: unknown): string => (Predicate.isString(value) ? value : 
  * A value without what each publish changes without an edit: the numeric ids at any depth, and
  * `publishedAt`; and without the signatures of links to private files, which each answer makes anew. An edit moves `updatedAt`.
  */
-export const lasting = (value: unknown): unknown => {
-  if (Array.isArray(value)) {
-    return value.map(lasting)
-  }
-  if (!Predicate.isReadonlyRecord(value)) {
-    return value
-  }
-  const isSigned = value.isUrlSigned === true
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, part]) =>
-      (name === "id" && Predicate.isNumber(part)) || name === "publishedAt"
-        ? []
-        : [[name, isSigned && name === "url" ? String(part).replace(/\?.*$/s, "") : lasting(part)]]
-    )
-  )
-}
+export const lasting = (value: unknown): unknown =>
+  mapObjects(value, ({ id, publishedAt: _, ...object }) => ({
+    ...object,
+    ...(id !== undefined && !Predicate.isNumber(id) && { id }),
+    ...(object.isUrlSigned === true &&
+      Predicate.isString(object.url) && { url: object.url.replace(/\?.*$/s, "") })
+  }))

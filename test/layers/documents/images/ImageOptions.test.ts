@@ -3,13 +3,15 @@ import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { decodeOptions } from "../../../../src/internal/Options.ts"
 import type { ImageConfig } from "../../../../src/layers/documents/images/ImageConfig.ts"
 import {
   aspectRatio,
-  decode,
-  type ImageOptions,
+  ImageOptions,
   sharpIssue
 } from "../../../../src/layers/documents/images/ImageOptions.ts"
+
+const decode = decodeOptions("the options of images", ImageOptions)
 
 describe("the options of images", () => {
   it("are two widths in WebP where nothing is said", () => {

@@ -9,8 +9,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../../../src/internal/sha256.ts"
-import * as Images from "../../../../src/layers/documents/images/Images.ts"
-import { colourAt, isBlue, marked, noisy, plain, sourceFolder } from "../../../support/pictures.ts"
+import type * as Images from "../../../../src/layers/documents/images/Images.ts"
+import {
+  colourAt,
+  isBlue,
+  makeImages,
+  marked,
+  noisy,
+  plain,
+  sourceFolder
+} from "../../../support/pictures.ts"
 
 const provided = Effect.provide(NodeContext.layer)
 
@@ -21,7 +29,7 @@ describe("a picture", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory, images, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [20, 10], formats: ["webp", "jpeg", "png", "avif"] })
+      const { derive } = yield* makeImages({ widths: [20, 10], formats: ["webp", "jpeg", "png", "avif"] })
       const photo = yield* save("media/photo-00112233445566aa.jpg", yield* bytesOf(noisy(30, 16).jpeg()))
 
       const derived = yield* derive(photo, target)
@@ -48,7 +56,7 @@ describe("a picture", () => {
   it.scoped("stands upright, and has no metadata", () =>
     Effect.gen(function* () {
       const { directory, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [150] })
+      const { derive } = yield* makeImages({ widths: [150] })
       // Lies on its side: its top left is at the top right of what people see.
       const lying = marked(400, 300, 0.1, 0.1).withMetadata({ orientation: 6 }).jpeg()
       const photo = yield* save("media/photo.jpg", yield* bytesOf(lying))
@@ -66,7 +74,7 @@ describe("a picture", () => {
   it.scoped("is cut around its focal point, upright", () =>
     Effect.gen(function* () {
       const { directory, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [100], crop: "square" })
+      const { derive } = yield* makeImages({ widths: [100], crop: "square" })
       const lying = marked(400, 300, 0.7, 0.5).withMetadata({ orientation: 6 }).jpeg()
       const photo = yield* save("media/photo.jpg", yield* bytesOf(lying))
 
@@ -83,7 +91,7 @@ describe("a picture", () => {
   it.scoped("is shown without what its document cuts off", () =>
     Effect.gen(function* () {
       const { directory, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [1000] })
+      const { derive } = yield* makeImages({ widths: [1000] })
       const photo = yield* save("media/photo.png", yield* bytesOf(marked(400, 200, 0.75, 0.5).png()))
 
       const { sizes } = yield* derive({ ...photo, crop: { top: 0, bottom: 0, left: 0.5, right: 0 } }, target)
@@ -97,7 +105,7 @@ describe("a picture", () => {
   it.scoped("is not enlarged: its own width is the largest", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({})
+      const { derive } = yield* makeImages({})
       const small = yield* save("media/small.png", yield* bytesOf(plain(50, 40).png()))
       const middle = yield* save("media/middle.png", yield* bytesOf(plain(1000, 500).png()))
       expect(shapeOf(yield* derive(small, target))).toEqual([["image/webp", 50, 40]])
@@ -120,7 +128,7 @@ describe("what has no sizes", () => {
   ])("is an error that names it, where a JPEG $what", ({ change, reason }) =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [20] })
+      const { derive } = yield* makeImages({ widths: [20] })
       const whole = Buffer.from(yield* bytesOf(noisy(60, 40).jpeg()))
       const error = yield* Effect.flip(derive(yield* save("media/photo.jpg", change(whole)), target))
       expect(error.message).toMatch(/^The sizes of the picture "media\/photo.jpg" cannot be made: /)
@@ -137,7 +145,7 @@ describe("what has no sizes", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [10] })
+      const { derive } = yield* makeImages({ widths: [10] })
       const photo = yield* save("media/photo.png", yield* bytesOf(plain(20, 20).png()))
       yield* fs.writeFileString(join(directory, "images"), "")
       expect((yield* Effect.flip(derive(photo, target))).detail).toBe(
@@ -155,7 +163,7 @@ describe("the same picture", () => {
       const photo = yield* bytesOf(noisy(60, 40).jpeg())
       const once = Effect.gen(function* () {
         const { save, target } = yield* sourceFolder
-        const { derive } = yield* Images.make({ widths: [30], formats })
+        const { derive } = yield* makeImages({ widths: [30], formats })
         return yield* derive(yield* save("media/photo.jpg", photo), target)
       }).pipe(Effect.scoped)
       const first = yield* once
@@ -169,10 +177,10 @@ describe("the same picture", () => {
       const before = yield* sourceFolder
       const after = yield* sourceFolder
       const photo = yield* bytesOf(noisy(60, 40).jpeg())
-      const { derive } = yield* Images.make({ widths: [10, 20] })
+      const { derive } = yield* makeImages({ widths: [10, 20] })
       const first = yield* derive(yield* before.save("media/photo.jpg", photo), before.target)
 
-      const wider = yield* Images.make({ widths: [10, 20, 30] })
+      const wider = yield* makeImages({ widths: [10, 20, 30] })
       const target = { ...after.target, previous: before.asPrevious(first) }
       const second = yield* wider.derive(yield* after.save("media/photo.jpg", photo), target)
 
@@ -191,7 +199,7 @@ describe("the same picture", () => {
       const before = yield* sourceFolder
       const after = yield* sourceFolder
       const photo = yield* bytesOf(plain(60, 40).jpeg())
-      const { derive } = yield* Images.make({ widths: [30] })
+      const { derive } = yield* makeImages({ widths: [30] })
       const first = yield* derive(yield* before.save("media/photo.jpg", photo), before.target)
       const previous = before.asPrevious(first)
       yield* fs.remove(join(before.directory, "images"), { recursive: true })
@@ -204,8 +212,8 @@ describe("the same picture", () => {
   it.scoped("has other files for another picture, focal point or quality", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
-      const square = yield* Images.make({ widths: [30], crop: "square" })
-      const coarse = yield* Images.make({ widths: [30], crop: "square", quality: 20 })
+      const square = yield* makeImages({ widths: [30], crop: "square" })
+      const coarse = yield* makeImages({ widths: [30], crop: "square", quality: 20 })
       const photo = yield* save("media/photo.jpg", yield* bytesOf(noisy(60, 40).jpeg()))
       const changed = yield* save("media/photo.jpg", yield* bytesOf(noisy(60, 40).jpeg()))
       const all = yield* Effect.all([
@@ -222,7 +230,7 @@ describe("the same picture", () => {
   it.scoped("is made once, though it is there under two names of which one is cut around another point", () =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [100] })
+      const { derive } = yield* makeImages({ widths: [100] })
       const photo = yield* bytesOf(noisy(60, 40).jpeg())
       const one = yield* save("media/photo-0000000000000001.jpg", photo)
       const other = yield* save("media/photo-0000000000000002.jpg", photo)
