@@ -199,7 +199,9 @@ export const Player = Schema.Struct({
   /** By how much the clock of the player is ahead of this one, in milliseconds. */
   clockOffset: Schema.Number,
   /** Another machine that says it is the same, and was heard of in the last minute. */
-  duplicate: optional(Schema.Struct({ host: Schema.String, address: Schema.String, heardAt: timestamp }))
+  duplicate: optional(Schema.Struct({ host: Schema.String, address: Schema.String, heardAt: timestamp })),
+  /** How often it was started again in the last ten minutes; missing where it was not. */
+  restarts: optional(count)
 })
 export type Player = typeof Player.Type
 

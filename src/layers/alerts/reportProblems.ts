@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
-import { durationText } from "../../internal/readable.ts"
+import { durationText, withLocalTimes } from "../../internal/readable.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -43,7 +43,7 @@ export const reportProblems = Effect.fnUntraced(function* (
     const { logs, now, state } = yield* read
     const found = compare(yield* Ref.get(standing), problemsOf(state), new Date(now).toISOString())
     yield* Ref.set(standing, found.standing)
-    yield* Effect.forEach(found.changes, (change) => log(change, logs), { discard: true })
+    yield* Effect.forEach(found.changes, (change) => log(change, logs, now), { discard: true })
     yield* take(found)
     yield* Effect.forEach(found.changes, (change) => publish(change, state.system.node), { discard: true })
   })
@@ -56,8 +56,9 @@ export const reportProblems = Effect.fnUntraced(function* (
 })
 
 /** Those of the codes in `logs` are logged where they are found. One that has become worse is always logged as an error. */
-const log = (change: ProblemChange, logs: ReadonlySet<string>): Effect.Effect<void> => {
-  const { code, player, severity, since, text } = change.problem
+const log = (change: ProblemChange, logs: ReadonlySet<string>, now: number): Effect.Effect<void> => {
+  const { code, player, severity, since } = change.problem
+  const text = withLocalTimes(change.problem.text, now)
   if (player === undefined && logs.has(code) && !(change._tag === "Begin" && change.isWorse)) {
     return Effect.void
   }

@@ -85,6 +85,7 @@ const toneOfPlayer: Readonly<Record<PlayerStatus["word"], Tile["tone"]>> = {
   "up to date": "ok",
   copying: "held",
   behind: "warn",
+  held: "held",
   problem: "error",
   silent: "neutral",
   "never seen": "neutral"

@@ -39,6 +39,10 @@ const forgottenMs = 86_400_000
 /** How many runs of a player are distinguished beside the one that is shown. */
 const maxRuns = 8
 
+/** How long a start is counted, in milliseconds, and how many are. */
+const restartMs = 10 * 60_000
+const maxRestarts = 100
+
 interface Window {
   /** In milliseconds since 1970. */
   readonly since: number
@@ -62,6 +66,8 @@ interface Entry {
   readonly others: ReadonlyArray<Run>
   /** Runs that began. */
   readonly newRuns: Window
+  /** When others began after the first one, in milliseconds since 1970: those of about the last ten minutes. */
+  readonly restarts: ReadonlyArray<number>
   /** The one of the others that was heard of last, if it is another machine. */
   readonly duplicate: Option.Option<Run>
 }
@@ -82,6 +88,11 @@ export interface Received {
 
 /** A clock that was set back leaves times in the future behind: these are not close either. */
 const isClose = (time: number, now: number, within: number): boolean => Math.abs(now - time) < within
+
+const isRecent =
+  (now: number) =>
+  (time: number): boolean =>
+    isClose(time, now, restartMs)
 
 const isFresh =
   (now: number) =>
@@ -115,6 +126,7 @@ const entryOf = (player: Player, window = noReports): Entry => {
     run: { runId, host, address, heardAt: Date.parse(heardAt), window },
     others: [],
     newRuns: noReports,
+    restarts: [],
     duplicate: Option.none()
   }
 }
@@ -134,16 +146,27 @@ const heardAgain = (before: Entry, received: Received): Either.Either<Entry, Too
   if (known === before.run) {
     return Either.right({ ...before, player: playerOf(received), run, others, newRuns })
   }
+  const restarts =
+    known === undefined
+      ? [...before.restarts, now].filter(isRecent(now)).slice(-maxRestarts)
+      : before.restarts
   const rest = others.filter((other) => other !== known)
   const goesOn = isClose(before.run.heardAt, now, missedMs)
   return Either.right(
     goesOn && Option.exists(before.duplicate, fresh)
-      ? { ...before, others: [...rest, run].slice(0, maxRuns), newRuns, duplicate: Option.some(run) }
+      ? {
+          ...before,
+          others: [...rest, run].slice(0, maxRuns),
+          newRuns,
+          restarts,
+          duplicate: Option.some(run)
+        }
       : {
           player: playerOf(received),
           run,
           others: fresh(before.run) ? [...rest, before.run].slice(0, maxRuns) : rest,
           newRuns,
+          restarts,
           duplicate: known !== undefined && goesOn ? Option.some(before.run) : Option.none()
         }
   )
@@ -203,16 +226,28 @@ export const restored = (players: ReadonlyArray<Player>, isExpected: IsExpected,
 
 /** Those that are listed now, in no order. A player that has not changed is the same object. */
 export const playersOf = (registry: Registry, isExpected: IsExpected, now: number): ReadonlyArray<Player> =>
-  HashMap.toValues(registry).flatMap(({ duplicate, player, run }) =>
-    isExpected(player.node.id) || isClose(run.heardAt, now, forgottenMs)
-      ? [
-          Option.match(Option.filter(duplicate, isFresh(now)), {
-            onNone: () => player,
-            onSome: ({ address, heardAt, host }) => ({
-              ...player,
-              duplicate: { host, address, heardAt: new Date(heardAt).toISOString() }
-            })
-          })
-        ]
+  HashMap.toValues(registry).flatMap((entry) =>
+    isExpected(entry.player.node.id) || isClose(entry.run.heardAt, now, forgottenMs)
+      ? [listed(entry, now)]
       : []
   )
+
+const listed = ({ duplicate, player, restarts }: Entry, now: number): Player => {
+  const recent = restarts.filter(isRecent(now)).length
+  const twin = Option.getOrUndefined(Option.filter(duplicate, isFresh(now)))
+  return recent === 0 && twin === undefined
+    ? player
+    : {
+        ...player,
+        ...(recent === 0 ? {} : { restarts: recent }),
+        ...(twin === undefined
+          ? {}
+          : {
+              duplicate: {
+                host: twin.host,
+                address: twin.address,
+                heardAt: new Date(twin.heardAt).toISOString()
+              }
+            })
+      }
+}

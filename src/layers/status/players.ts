@@ -4,21 +4,22 @@
 import * as Order from "effect/Order"
 import * as String from "effect/String"
 import { excerpt } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
+import { countText, durationText } from "../../internal/readable.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
+import { codes as problemCodes } from "./codes.ts"
 import { errorsFirst, firstRows, kv, text, worstTone } from "./rows.ts"
 import { screenWords } from "./screens.ts"
 import { contentServersOf, contentsOf } from "./slices.ts"
 
 /**
- * `behind`: it has had another version than the active one of the hub for longer than a minute, and copies nothing. `problem`: it
- * reports an error, or two machines report as the same player. `silent`: it has not reported for 25 s. `never seen` is only what is
- * expected.
+ * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its version. `problem`: it
+ * reports an error or that it cannot fetch, was started again and again, or two machines report as the same player. `silent`: it has not
+ * reported for 25 s. `never seen` is only what is expected.
  */
-export type PlayerWord = "up to date" | "copying" | "behind" | "problem" | "silent" | "never seen"
+export type PlayerWord = "up to date" | "copying" | "behind" | "held" | "problem" | "silent" | "never seen"
 
 /** A player that is expected, or has reported. */
 export interface PlayerStatus {
@@ -40,6 +41,10 @@ type State = Pick<GlobalState, "plugins" | "system">
 const silentMs = 25_000
 const behindMs = 60_000
 const duplicateMs = 60_000
+
+/** How often a player may be started again in ten minutes, and how far its clock may be off. */
+const maxRestarts = 2
+const maxClockOffset = 60_000
 
 /** How long an expected player may take to report after the start of the hub. */
 const settlingMs = 60_000
@@ -96,22 +101,28 @@ const wordOf = (said: Player, { activeSince = "", versionId }: Partial<ContentSt
   if (now - Date.parse(heardAt) >= silentMs) {
     return word("silent", heardAt)
   }
-  if (duplicateOf(said, now) !== undefined) {
+  if (duplicateOf(said, now) !== undefined || isRestarting(said)) {
     return word("problem")
   }
-  const error = problems.find(isError)
-  if (error !== undefined) {
-    return word("problem", hubTime(said, error.since))
+  const worst = problems.find(isError) ?? problems.find(({ code }) => code === "content:failing")
+  if (worst !== undefined) {
+    return word("problem", hubTime(said, worst.since))
+  }
+  const held = problems.find(({ code }) => code === problemCodes.held)
+  if (held !== undefined) {
+    return word("held", hubTime(said, held.since))
   }
   if (copiedPercent !== undefined) {
     return word("copying")
   }
   const shownSince = hubTime(said, said.activeSince)
   const behindSince = shownSince !== undefined && shownSince > activeSince ? shownSince : activeSince
-  return versionId !== undefined && said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
+  return versionId !== undefined && said.versionId !== versionId
     ? word("behind", behindSince)
     : word("up to date", shownSince)
 }
+
+const isRestarting = ({ restarts = 0 }: Player): boolean => restarts > maxRestarts
 
 const word = (word: PlayerWord, since?: string) => ({ word, ...(since === undefined ? {} : { since }) })
 
@@ -120,9 +131,13 @@ const isError = ({ severity }: Problem): boolean => severity === "error"
 const duplicateOf = ({ duplicate }: Player, now: number): Player["duplicate"] =>
   duplicate !== undefined && now - Date.parse(duplicate.heardAt) < duplicateMs ? duplicate : undefined
 
-/** A time by the clock of a player, by that of the hub: before it was heard of. Missing where it is none. */
+/**
+ * A time by the clock of a player, by that of the hub: before it was heard of. Missing where it is none. The offset is that of whole
+ * seconds: less is how long a report was under way, which is different each time.
+ */
 const hubTime = ({ clockOffset, heardAt }: Player, time: string | undefined): string | undefined => {
-  const millis = Math.min(Date.parse(time ?? "") - clockOffset, Date.parse(heardAt))
+  const offset = Math.round(clockOffset / 1000) * 1000
+  const millis = Math.min(Date.parse(time ?? "") - offset, Date.parse(heardAt))
   return Math.abs(millis) <= maxTime ? new Date(millis).toISOString() : undefined
 }
 
@@ -131,7 +146,9 @@ const maxTime = 8.64e15
 
 const codes = {
   behind: "player:behind",
+  clock: "player:clock",
   duplicate: "player:duplicate",
+  restarting: "player:restarting",
   silent: "player:silent",
   "never seen": "player:never-seen"
 }
@@ -175,7 +192,17 @@ const problemsOf = (
             `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
           )
         ]),
-    ...(word === "behind"
+    ...(isRestarting(said)
+      ? [
+          problem(
+            "restarting",
+            isExpected ? "error" : "warning",
+            `was started again ${said.restarts} times in the last ten minutes: its log says why it ends`
+          )
+        ]
+      : []),
+    ...(Math.abs(said.clockOffset) > maxClockOffset ? [problem("clock", "warning", clockText(said))] : []),
+    ...(word === "behind" && since !== undefined && now - Date.parse(since) > behindMs
       ? [
           problem(
             "behind",
@@ -187,6 +214,9 @@ const problemsOf = (
     ...said.problems.map((problem) => reported(player, said, problem))
   ])
 }
+
+const clockText = ({ clockOffset }: Player): string =>
+  `has a clock that is ${durationText(Math.abs(clockOffset))} ${clockOffset > 0 ? "ahead" : "behind"}: let it use a time server`
 
 /** A problem that a player reports, by the clock of the hub. Problems of players behind it have the path of their ids. */
 const reported = ({ id, name }: Found, said: Player, { count: _, ...problem }: Problem): Problem => {
@@ -246,6 +276,7 @@ const words: ReadonlyArray<PlayerWord> = [
   "never seen",
   "problem",
   "behind",
+  "held",
   "copying",
   "up to date"
 ]

@@ -217,7 +217,7 @@ const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArra
             code: "screen:duplicate",
             severity,
             subject: id,
-            text: `Screen ${name} is ${runs.length} pages or programs with one id: ${runs.map(runText).join(", ")}. Close the others, or give each an id of its own`
+            text: `Screen ${name} is ${runs.length} pages or programs with one id: ${runs.map(runText).join("; ")}. Close the others, or give each an id of its own`
           } as const
         ]),
     ...(isExpected && restarts > maxRestarts
@@ -233,8 +233,8 @@ const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArra
   ]
 }
 
-const runText = ({ heardAt, since, visible }: NonNullable<Screen["runs"]>[number]): string =>
-  `one since ${since}, ${visible === false ? "hidden, " : ""}last heard of at ${heardAt}`
+const runText = ({ since, visible }: NonNullable<Screen["runs"]>[number]): string =>
+  `one since ${since}${visible === false ? ", hidden" : ""}`
 
 /** What the word means. */
 const wordProblem = (

@@ -94,6 +94,14 @@ describe("a player", () => {
     expect(shown(heard(...runs), 298)[0]).not.toHaveProperty("duplicate")
   })
 
+  it("says how often it was started again in the last ten minutes", () => {
+    const runs = ["a", "b", "c", "d"].map((runId, index) => ({ seconds: index * 15, runId }))
+    const [player] = shown(heard(...runs, { seconds: 50, runId: "d" }), 60)
+    expect(player).toMatchObject({ runId: "d", restarts: 3 })
+    expect(shown(heard(...runs), 616)[0]).toMatchObject({ restarts: 2 })
+    expect(shown(heard(...runs), 660)[0]).not.toHaveProperty("restarts")
+  })
+
   it("is the first of two machines with the same id, and names the other one", () => {
     const two = heard(
       { seconds: 0 },

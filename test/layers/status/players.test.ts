@@ -182,7 +182,7 @@ describe("a player is", () => {
 
   it("behind where it has another version for longer than a minute and copies nothing", () => {
     const players = [{ ...hall3, versionId: older, heardAt: at(60) }]
-    expect(wordAt({ players }, 60)).toEqual(["up to date", undefined])
+    expect(wordAt({ players }, 60)).toEqual(["behind", undefined])
     expect(playersAt({ players }, 61)).toMatchObject([
       {
         word: "behind",
@@ -196,14 +196,42 @@ describe("a player is", () => {
         ]
       }
     ])
-    expect(wordAt({ players, content: { activeSince: at(5) } }, 65)).toEqual(["up to date", undefined])
+    expect(wordAt({ players, content: { activeSince: at(5) } }, 65)).toEqual(["behind", undefined])
     const copying = players.map((player) => ({ ...player, copiedPercent: 40 }))
     expect(wordAt({ players: copying }, 61)).toEqual(["copying", undefined])
   })
 
+  it("held where somebody holds its version, and a problem where it cannot fetch, though nothing is an error", () => {
+    const held = { ...hall3, problems: [warning] }
+    expect(wordAt({ players: [held] }, 1)).toEqual(["held", "content:held"])
+    const failing = { code: "content:failing", severity: "warning", text: "the disk is full" } as const
+    expect(wordAt({ players: [{ ...held, problems: [warning, failing] }] }, 1)[0]).toBe("problem")
+  })
+
+  it("a problem where it was started again three times in ten minutes", () => {
+    expect(playersAt({ players: [{ ...hall3, restarts: 3 }], expected }, 1)).toMatchObject([
+      { word: "problem", problems: [{ code: "player:restarting", severity: "error", subject: "hall-3" }] }
+    ])
+    expect(wordAt({ players: [{ ...hall3, restarts: 2 }] }, 1)).toEqual(["up to date", undefined])
+  })
+
+  it("warned of where its clock is more than a minute off", () => {
+    const text = "Player Hall 3 has a clock that is 3 h behind: let it use a time server"
+    expect(playersAt({ players: [{ ...hall3, clockOffset: -3 * 3_600_000 }] }, 1)).toMatchObject([
+      { word: "up to date", problems: [{ code: "player:clock", severity: "warning", text }] }
+    ])
+    expect(wordAt({ players: [{ ...hall3, clockOffset: 60_000 }] }, 1)).toEqual(["up to date", undefined])
+  })
+
+  it("said to have a problem since the same time, though reports take some milliseconds more or less", () => {
+    const since = (clockOffset: number) =>
+      playersAt({ players: [{ ...hall3, heardAt: at(20), clockOffset, problems: [error] }] }, 20)[0]?.since
+    expect([-3, -40, 12].map(since)).toEqual([at(5), at(5), at(5)])
+  })
+
   it("behind without a version too, and never where the hub has none", () => {
     const { versionId: _, ...player } = hall3
-    const players = [{ ...player, heardAt: at(60), problems: [warning] }]
+    const players = [{ ...player, heardAt: at(60), problems: [{ ...warning, code: "source:warning" }] }]
     expect(playersAt({ players }, 61)).toMatchObject([
       {
         word: "behind",
@@ -211,7 +239,7 @@ describe("a player is", () => {
           {
             text: `Player Hall 3 is behind since ${at(0)}: it has no version. Its own status says why`
           },
-          { code: "content:held" }
+          { code: "source:warning" }
         ]
       }
     ])
@@ -263,10 +291,11 @@ describe("a player is", () => {
   })
 
   it("what it was where it reports a warning, which is shown", () => {
-    expect(playersAt({ players: [{ ...hall3, problems: [warning] }] }, 1)).toMatchObject([
+    const old = { ...warning, code: "source:warning" }
+    expect(playersAt({ players: [{ ...hall3, problems: [old] }] }, 1)).toMatchObject([
       {
         word: "up to date",
-        problems: [{ code: "content:held", severity: "warning", text: "Player Hall 3: it is held" }]
+        problems: [{ code: "source:warning", severity: "warning", text: "Player Hall 3: it is held" }]
       }
     ])
   })
@@ -309,7 +338,7 @@ describe("the players", () => {
     const found = playersAt({ players: [...players, ...silent], expected: [{ id: "h" }, { id: "i" }] }, 100)
     expect(found.map(({ id }) => id)).toEqual(["h", "i", "c", "g", "d", "e", "b", "a", "f"])
     expect(summaryOf(found)).toBe(
-      "3 of 9 players are up to date; 2 silent, 1 never seen, 1 with a problem, 1 behind, 1 copying"
+      "2 of 9 players are up to date; 2 silent, 1 never seen, 1 with a problem, 1 behind, 1 held, 1 copying"
     )
     expect(summaryOf([])).toBe("no player has reported yet")
     expect(summaryOf(playersAt({ players: [hall3] }, 1))).toBe("1 of 1 player is up to date")

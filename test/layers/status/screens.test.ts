@@ -116,7 +116,7 @@ describe("a screen is", () => {
         code: "screen:duplicate",
         severity: "error",
         subject: "left",
-        text: `Screen Left wall is 2 pages or programs with one id: one since ${at(0)}, last heard of at ${at(40)}, one since ${at(20)}, hidden, last heard of at ${at(50)}. Close the others, or give each an id of its own`
+        text: `Screen Left wall is 2 pages or programs with one id: one since ${at(0)}; one since ${at(20)}, hidden. Close the others, or give each an id of its own`
       }
     ])
     expect(problemsAt({ screens: given.screens }, 60)).toMatchObject([{ severity: "warning" }])
