@@ -4,7 +4,6 @@
 import type { Server, ServerResponse } from "node:http"
 import type { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 
 /** How long a response may stay unread, and how long a client that sends nothing more is worked for. */
@@ -64,14 +63,11 @@ const maxIdleChecks = 6
  * reading may be slow: it has to take 128 KiB in that time, what is written at once.
  */
 export const endIfStalled = (response: ServerResponse): Effect.Effect<void> =>
-  Effect.map(Effect.forkDaemon(Effect.interruptible(untilStalled(response))), (fiber) => {
-    const stop = () => fiber.unsafeInterruptAsFork(FiberId.none)
-    if (response.closed) {
-      stop()
-    } else {
-      response.once("close", stop)
-    }
-  })
+  Effect.raceFirst(closed(response), untilStalled(response)).pipe(
+    Effect.interruptible,
+    Effect.forkDaemon,
+    Effect.asVoid
+  )
 
 const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> => {
   const written = response.socket?.bytesWritten

@@ -18,43 +18,26 @@ export const reading = (name: string) =>
 const problems = (name: string, slice: TransportState): ReadonlyArray<Problem> => {
   const { clients, clientsDropped, framesMissed, kind, maxClients, problem } = slice
   const transport = name === kind ? "HTTP transport" : `HTTP transport "${name}"`
-  const warning = (code: string, text: string): Problem => ({
-    code,
-    severity: "warning",
-    subject: name,
-    text
-  })
   const crowd = crowdText(slice)
-  return [
-    ...(problem === undefined
-      ? []
-      : [
-          {
-            code: "transport:no-events",
-            severity: "error" as const,
-            subject: name,
-            text: `The ${transport} receives no events since ${problem.since}: ${problem.reason}`,
-            since: problem.since
-          }
-        ]),
-    ...(clients < maxClients
-      ? []
-      : [
-          warning(
-            "transport:full",
-            `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. See in the status who has them, or raise "maxClients"`
-          )
-        ]),
-    ...(crowd === undefined ? [] : [warning("transport:crowded", crowd)]),
-    ...(framesMissed === 0
-      ? []
-      : [
-          warning(
-            "transport:missed",
-            `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected`
-          )
-        ])
-  ]
+  const warnings = {
+    "transport:full":
+      clients >= maxClients &&
+      `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. See in the status who has them, or raise "maxClients"`,
+    "transport:crowded": crowd,
+    "transport:missed":
+      framesMissed > 0 &&
+      `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected`
+  }
+  const found = Object.entries(warnings).flatMap(
+    ([code, text]): ReadonlyArray<Problem> =>
+      text ? [{ code, severity: "warning", subject: name, text }] : []
+  )
+  if (problem === undefined) {
+    return found
+  }
+  const { reason, since } = problem
+  const text = `The ${transport} receives no events since ${since}: ${reason}`
+  return [{ code: "transport:no-events", severity: "error", subject: name, text, since }, ...found]
 }
 
 const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {

@@ -112,24 +112,16 @@ const count = (labels: ReadonlyArray<MetricLabel.MetricLabel>) =>
 
 /** Counts the dispatches of a registered command. One that is interrupted has come to nothing. */
 const countCommand = (type: string) => {
-  const countOutcome = (outcome: string) =>
+  const countAs = (outcome: string) =>
     count([MetricLabel.make("type", type), MetricLabel.make("outcome", outcome)])
-  const ok = countOutcome("ok")
-  const failed = countOutcome("failed")
-  const invalid = countOutcome("invalid")
-  const unavailable = countOutcome("unavailable")
-  const countFailure = ({ _tag }: DispatchError) => {
-    switch (_tag) {
-      case "vitrine/InvalidCommandFields":
-        return invalid
-      case "vitrine/CommandUnavailable":
-        return unavailable
-      default:
-        return failed
-    }
+  const ok = countAs("ok")
+  const failed = countAs("failed")
+  const failures: { readonly [tag: string]: Effect.Effect<void> } = {
+    "vitrine/InvalidCommandFields": countAs("invalid"),
+    "vitrine/CommandUnavailable": countAs("unavailable")
   }
   return <A, E extends DispatchError, R>(dispatch: Effect.Effect<A, E, R>) =>
-    Effect.tapBoth(dispatch, { onSuccess: () => ok, onFailure: countFailure })
+    Effect.tapBoth(dispatch, { onSuccess: () => ok, onFailure: ({ _tag }) => failures[_tag] ?? failed })
 }
 
 /** Without the type: anybody could make up any number of them. */
