@@ -173,7 +173,7 @@ describe("the difference of two tables", () => {
     few
   )
 
-  it.effect("skips equal parts without parsing them", () =>
+  it.effect("is found without parsing the parts that are equal", () =>
     Effect.gen(function* () {
       const text = (year: number) =>
         saved(

@@ -64,7 +64,7 @@ const makeSource = (id: string) =>
   })
 
 describe("Content", () => {
-  it.scoped("tells what a fetch does, in order, and announces what it promoted", () =>
+  it.scoped("publishes the steps of a fetch in order, and announces the version that it promoted", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
       yield* Content.fromSources({}, [source])
@@ -105,7 +105,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("hands a source its folder in the active version, and tells what it counted", () =>
+  it.scoped("gives a source its folder in the active version, and publishes what it counted", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const before: Array<Option.Option<string>> = []
@@ -187,7 +187,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("takes the defect of a source for a failed fetch", () =>
+  it.scoped("reports a defect of a source as a failed fetch", () =>
     Effect.gen(function* () {
       const { hold, source } = yield* makeSource("objects")
       yield* Ref.set(hold, Effect.die(new Error("a bug")))
@@ -307,7 +307,7 @@ describe("Content", () => {
     ["up to fetchEvery", "1 minute", [15, 30, 60, 60]],
     ["up to five minutes where there is no fetchEvery", undefined, [15, 30, 60, 120, 240, 300, 300]]
   ] as const) {
-    it.scoped(`tries again soon what time may heal, with growing pauses, ${title}`, () =>
+    it.scoped(`retries a fetch that failed for a passing reason, with growing pauses, ${title}`, () =>
       Effect.gen(function* () {
         const { failure, fetches, isTransient, source } = yield* makeSource("objects")
         yield* Ref.set(failure, Option.some(new Error("no network")))
@@ -345,7 +345,7 @@ describe("Content", () => {
     )
   }
 
-  it.scoped("does not try again soon what time does not heal", () =>
+  it.scoped("does not retry a fetch that failed for a lasting reason before the next one is due", () =>
     Effect.gen(function* () {
       const { failure, source } = yield* makeSource("objects")
       yield* Ref.set(failure, Option.some(new Error("the key is wrong")))

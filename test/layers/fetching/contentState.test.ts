@@ -53,7 +53,7 @@ describe("the slice of a content", () => {
     })
   })
 
-  it("takes nobody for busy when a fetch has ended, though one source was interrupted", () => {
+  it("shows no source as being fetched after a fetch has ended, though one was interrupted", () => {
     const state = stateOf(
       { name: "content:source:progress", payload: progress },
       { name: "content:source:error", payload: { timestamp, sourceId: "tours", error } },
@@ -67,7 +67,7 @@ describe("the slice of a content", () => {
   })
 
   it.prop(
-    "reads the same from events that have been JSON",
+    "is the same from events that were encoded as JSON and decoded",
     [FastCheck.array(Arbitrary.make(ContentEvent), { maxLength: 20 })],
     ([events]) => {
       const decode = Schema.decodeUnknownSync(Schema.parseJson(ContentEvent))

@@ -201,7 +201,7 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped("wait for nothing where settle is 0", () =>
+  it.scoped("make a version without waiting where settle is 0", () =>
     Effect.gen(function* () {
       const { counts, edit } = yield* setUp({ settle: 0 })
       edit("A")
@@ -297,25 +297,23 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped(
-    "leave those alone that have not changed, and fetch those at each tick that cannot be asked",
-    () =>
-      Effect.gen(function* () {
-        const asked = yield* makeWorld
-        const other = yield* makeWorld
-        const { poll, ...unasked } = other.source
-        const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
-          asked.source,
-          { ...unasked, id: "others" }
-        ])
-        yield* start
-        yield* pass("10 seconds")
-        expect(asked.counts.reads).toBe(1)
-        expect(other.counts.reads).toBeGreaterThan(4)
-        other.edit("A")
-        yield* pass("3 seconds")
-        expect(yield* rowValue("Last fetch")).toContain("4 records")
-      }).pipe(Effect.provide(services()), Effect.provide(environment))
+  it.scoped("are read only where they have changed, and at every tick where they cannot be asked", () =>
+    Effect.gen(function* () {
+      const asked = yield* makeWorld
+      const other = yield* makeWorld
+      const { poll, ...unasked } = other.source
+      const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
+        asked.source,
+        { ...unasked, id: "others" }
+      ])
+      yield* start
+      yield* pass("10 seconds")
+      expect(asked.counts.reads).toBe(1)
+      expect(other.counts.reads).toBeGreaterThan(4)
+      other.edit("A")
+      yield* pass("3 seconds")
+      expect(yield* rowValue("Last fetch")).toContain("4 records")
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
   it(

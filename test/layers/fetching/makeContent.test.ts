@@ -71,7 +71,7 @@ const setUp = setUpEvery("5 seconds")
 const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
 
 describe("content that polls before it fetches", () => {
-  it.scoped("fetches what is new, with events, and without a trace finds that nothing is", () =>
+  it.scoped("fetches what is new, with events, and leaves no trace of a poll that finds nothing", () =>
     Effect.gen(function* () {
       const { answer, events, fetches, start, tick } = yield* setUp
       yield* start

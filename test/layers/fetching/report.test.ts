@@ -16,42 +16,40 @@ const started: ContentEvent = {
   payload: { timestamp: "2026-01-01T00:00:00.000Z" }
 }
 
-it.effect(
-  "goes on where the bus fails or dies, says so once, and announces the version when it works again",
-  () =>
-    Effect.gen(function* () {
-      const published: Array<string> = []
-      const lines: Array<string> = []
-      let publish: Effect.Effect<void, EventBusError> = Effect.void
-      const report = yield* makeReport("tours", {
-        get: Effect.succeed(initial),
-        note: () => Effect.void,
-        update: () => Effect.void
-      }).pipe(
-        Effect.provideService(EventBus, {
-          publish: (name) => Effect.map(publish, () => void published.push(name)),
-          subscribe: Effect.never,
-          emptied: Stream.empty
-        })
-      )
-      yield* Effect.gen(function* () {
-        yield* report(started)
-        publish = Effect.fail(new EventBusError({ action: "publish", detail: "no engine" }))
-        yield* report(promoted)
-        publish = Effect.die(new Error("a defect"))
-        yield* report(started)
-        publish = Effect.void
-        yield* report(started)
-        yield* report(started)
-      }).pipe(withLog(lines))
-      expect(published).toEqual([
-        "tours:fetch:start",
-        "tours:fetch:start",
-        "tours:version:promoted",
-        "tours:fetch:start"
-      ])
-      expect(lines).toEqual([
-        "WARN The event bus could not publish an event: no engine. Clients learn of new versions from the manifest only, until it works again."
-      ])
-    })
+it.effect("a bus that fails is logged once, and the version is announced again when it works", () =>
+  Effect.gen(function* () {
+    const published: Array<string> = []
+    const lines: Array<string> = []
+    let publish: Effect.Effect<void, EventBusError> = Effect.void
+    const report = yield* makeReport("tours", {
+      get: Effect.succeed(initial),
+      note: () => Effect.void,
+      update: () => Effect.void
+    }).pipe(
+      Effect.provideService(EventBus, {
+        publish: (name) => Effect.map(publish, () => void published.push(name)),
+        subscribe: Effect.never,
+        emptied: Stream.empty
+      })
+    )
+    yield* Effect.gen(function* () {
+      yield* report(started)
+      publish = Effect.fail(new EventBusError({ action: "publish", detail: "no engine" }))
+      yield* report(promoted)
+      publish = Effect.die(new Error("a defect"))
+      yield* report(started)
+      publish = Effect.void
+      yield* report(started)
+      yield* report(started)
+    }).pipe(withLog(lines))
+    expect(published).toEqual([
+      "tours:fetch:start",
+      "tours:fetch:start",
+      "tours:version:promoted",
+      "tours:fetch:start"
+    ])
+    expect(lines).toEqual([
+      "WARN The event bus could not publish an event: no engine. Clients learn of new versions from the manifest only, until it works again."
+    ])
+  })
 )

@@ -123,21 +123,23 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("believes what a controller would say, and hears nobody out who says more", (directory) =>
-    Effect.gen(function* () {
-      const endless = (socket: Socket) => {
-        const goOn = () => void socket.write("process 1 ".repeat(1000), (error) => error ?? goOn())
-        goOn()
-      }
-      const strange = (socket: Socket) => socket.end("process 1\u001b[2J")
-      for (const behave of [endless, strange]) {
-        const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
-        expect(yield* Effect.scoped(refusal)).toMatchObject({
-          _tag: "vitrine/FolderLocked",
-          owner: `it does not answer at ${directory}/.lock/lock-ffffffffffff`
-        })
-      }
-    })
+  scenario(
+    "accepts an answer as a controller gives it, and disconnects a process that says more",
+    (directory) =>
+      Effect.gen(function* () {
+        const endless = (socket: Socket) => {
+          const goOn = () => void socket.write("process 1 ".repeat(1000), (error) => error ?? goOn())
+          goOn()
+        }
+        const strange = (socket: Socket) => socket.end("process 1\u001b[2J")
+        for (const behave of [endless, strange]) {
+          const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
+          expect(yield* Effect.scoped(refusal)).toMatchObject({
+            _tag: "vitrine/FolderLocked",
+            owner: `it does not answer at ${directory}/.lock/lock-ffffffffffff`
+          })
+        }
+      })
   )
 
   scenario(

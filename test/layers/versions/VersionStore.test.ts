@@ -78,7 +78,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "takes over what it has of a source that has not changed, and not what was staged of it",
+    "reuses the files of a source that has not changed, whatever was staged for it",
     function* ({ fs, store }) {
       yield* promoteSources({ objects: { "Objects.json": "1", "files/a/b.png": "2" }, tours: { t: "1" } })
       const before = Option.getOrThrow(yield* previousOf("objects"))
@@ -134,7 +134,7 @@ describe("VersionStore", () => {
   )
 
   scenario(
-    "believes the digests and records that a source gives, and keeps them where that is taken over",
+    "uses the digests that a source gives, and keeps digests and record counts of an unchanged source",
     function* ({ fs, store }) {
       const given = sha256OfText("given")
       const promoteWith = (...fingerprints: ReadonlyArray<string>) =>
@@ -201,7 +201,7 @@ describe("VersionStore", () => {
   )
 
   scenario(
-    "takes over a file by its content, from any version and wherever it lies there",
+    "reuses a file of equal content for a copy, from any version and any path",
     function* ({ fs, store }) {
       yield* promoteSources({ objects: { "old/name": "film" }, tours: { t: "1" } })
       yield* promoteLater("another")
@@ -345,7 +345,7 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
   })
 
-  scenario("lets copies wait, and what is activated, while a version is held", function* ({ store }) {
+  scenario("makes copies and activated versions wait while a version is held", function* ({ store }) {
     const first = yield* promote("one")
     yield* promoteLater("two")
     const held = yield* store.hold({})
@@ -454,7 +454,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "keeps four versions at most for readers alone, first what is read for longer, and none to make room",
+    "keeps at most four versions only because they are read, and none of these where the disk is full",
     function* ({ store }) {
       yield* Effect.forEach(["1", "2", "3", "4", "5", "6", "7", "8"], promoteLater)
       const read = (yield* versionIds).slice(0, 6)
@@ -489,7 +489,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "calls a consumer silent that has missed two of the renewals it spoke of, and forgets what it could not show, but keeps its version",
+    "takes a consumer for silent after two missed renewals: its problem is forgotten, its version is kept",
     function* ({ store }) {
       const { versionId } = (yield* promote("one")).manifest
       const heardAt = yield* Clock.currentTimeMillis
@@ -568,20 +568,23 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toMatchObject({ manifest: { versionId: ids.at(-1) } })
   })
 
-  scenario("refuses leases of impossible consumers and on missing versions", function* ({ store }) {
-    const { manifest } = yield* promote("one")
-    for (const consumerId of ["", "..", "../manifest", "a/b", "a\\b", "con", "screen 1 ", ".hidden"]) {
-      const error = yield* Effect.flip(store.acknowledge(consumerId, manifest.versionId))
-      expect(error._tag).toBe("vitrine/InvalidConsumerId")
+  scenario(
+    "refuses leases of consumers whose id is no plain file name, and on versions that are not on disk",
+    function* ({ store }) {
+      const { manifest } = yield* promote("one")
+      for (const consumerId of ["", "..", "../manifest", "a/b", "a\\b", "con", "screen 1 ", ".hidden"]) {
+        const error = yield* Effect.flip(store.acknowledge(consumerId, manifest.versionId))
+        expect(error._tag).toBe("vitrine/InvalidConsumerId")
+      }
+      for (const versionId of ["20990101T000000Z", "../versions", ""]) {
+        const error = yield* Effect.flip(store.acknowledge("screen-1", versionId))
+        expect(error._tag).toBe("vitrine/VersionNotFound")
+        expect(error.message).toContain(JSON.stringify(versionId))
+      }
     }
-    for (const versionId of ["20990101T000000Z", "../versions", ""]) {
-      const error = yield* Effect.flip(store.acknowledge("screen-1", versionId))
-      expect(error._tag).toBe("vitrine/VersionNotFound")
-      expect(error.message).toContain(JSON.stringify(versionId))
-    }
-  })
+  )
 
-  it.scoped("rejects a second one of the same folder, which can be opened when the first has ended", () =>
+  it.scoped("cannot be opened twice for one folder, and can be opened again when the first has ended", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       const [one, other] = [storeIn(directory), storeIn(directory)]

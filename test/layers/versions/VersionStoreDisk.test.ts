@@ -178,28 +178,30 @@ describe("VersionStoreDisk", () => {
     }).pipe(Effect.provide(storeIn(directory)))
   )
 
-  scenario("honours leases that consumers write themselves, and passes over nonsense", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* TestClock.setTime(Date.now())
-      yield* Effect.gen(function* () {
-        const store = yield* VersionStore
-        const { manifest } = yield* promote("one")
-        yield* fs.writeFileString(
-          `${directory}/acks/unity.json`,
-          JSON.stringify({ versionId: manifest.versionId })
-        )
-        yield* fs.writeFileString(`${directory}/acks/broken.json`, "{")
-        yield* fs.writeFileString(`${directory}/acks/other.json`, JSON.stringify({ versionId: "../.." }))
-        yield* promote("two")
-        yield* promote("three")
-        expect(yield* store.sweep).toEqual([])
-        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
-      }).pipe(Effect.provide(storeIn(directory)))
-    })
+  scenario(
+    "accepts leases that consumers write themselves, and ignores files that are no leases",
+    (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        yield* TestClock.setTime(Date.now())
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          const { manifest } = yield* promote("one")
+          yield* fs.writeFileString(
+            `${directory}/acks/unity.json`,
+            JSON.stringify({ versionId: manifest.versionId })
+          )
+          yield* fs.writeFileString(`${directory}/acks/broken.json`, "{")
+          yield* fs.writeFileString(`${directory}/acks/other.json`, JSON.stringify({ versionId: "../.." }))
+          yield* promote("two")
+          yield* promote("three")
+          expect(yield* store.sweep).toEqual([])
+          expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
+        }).pipe(Effect.provide(storeIn(directory)))
+      })
   )
 
-  scenario("passes over what is no file among the leases, and does not wait for it", (directory) =>
+  scenario("ignores what is not a regular file among the leases, and does not wait for it", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const store = yield* VersionStore
@@ -222,7 +224,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("takes many leases of one consumer at once", (directory) =>
+  scenario("takes many leases of one consumer at the same time", (directory) =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const store = yield* VersionStore
@@ -235,7 +237,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("passes over folders that are no versions", (directory) =>
+  scenario("ignores folders that are not versions", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${directory}/versions/99999999T999999Z-99`, { recursive: true })
@@ -272,7 +274,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("takes over from a process that was killed", (directory) =>
+  scenario("opens a folder whose owner was killed", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${directory}/.lock`)

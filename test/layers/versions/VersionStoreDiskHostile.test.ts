@@ -49,7 +49,7 @@ const promoteAll = (directory: string, contents: ReadonlyArray<string>) =>
     Effect.provide(storeIn(directory))
   )
 
-describe("a manifest that does not tell the active version", () => {
+describe("a manifest that does not name a version on disk", () => {
   const spoilt: ReadonlyArray<
     readonly [title: string, spoil: (directory: string) => Effect.Effect<void, unknown, Environment>]
   > = [
@@ -111,7 +111,7 @@ describe("a manifest that does not tell the active version", () => {
     })
   )
 
-  scenario("passes over what is no whole version", (directory) =>
+  scenario("is written again with the newest version that is complete", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [first, second] = yield* promoteAll(directory, ["one", "two"])
@@ -121,7 +121,7 @@ describe("a manifest that does not tell the active version", () => {
     })
   )
 
-  scenario("is kept beside the new one where it is of a later schema", (directory) =>
+  scenario("is kept beside the new one if its schema is a later one", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [, second] = yield* promoteAll(directory, ["one", "two"])
@@ -275,7 +275,7 @@ describe("a table of the active version", () => {
     })
   )
 
-  scenario("cannot be taken over: it is fetched anew the next time", (directory) =>
+  scenario("that cannot be reused is fetched again the next time", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* Effect.gen(function* () {
@@ -528,7 +528,7 @@ describe("what another program has open for a moment", () => {
     })
   )
 
-  patient("is removed by the sweep that wants it removed, without a warning", (directory) =>
+  patient("is removed by the same sweep, without a warning", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []

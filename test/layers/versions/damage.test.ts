@@ -49,31 +49,28 @@ describe("VersionStoreDisk and damaged files", () => {
   ] satisfies ReadonlyArray<
     readonly [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, PlatformError>]
   >) {
-    scenario(
-      `gives no fingerprint of a source of which a file ${title}, and promotes the same content anew`,
-      function* ({ fs }) {
-        const both = { objects: { "Objects.json": "one", "files/a.png": "two" }, tours: { t: "three" } }
-        const first = yield* promoteSources(both)
-        expect((yield* promoteSources(both)).changed).toBe(false)
-        const { directory, fingerprint } = Option.getOrThrow(yield* previousOf("objects"))
-        expect(fingerprint).toEqual(Option.some("one,two"))
-        yield* damage(fs, join(directory, "files", "a.png"))
+    scenario(`promotes the same content as a new version where a file ${title}`, function* ({ fs }) {
+      const both = { objects: { "Objects.json": "one", "files/a.png": "two" }, tours: { t: "three" } }
+      const first = yield* promoteSources(both)
+      expect((yield* promoteSources(both)).changed).toBe(false)
+      const { directory, fingerprint } = Option.getOrThrow(yield* previousOf("objects"))
+      expect(fingerprint).toEqual(Option.some("one,two"))
+      yield* damage(fs, join(directory, "files", "a.png"))
 
-        const damaged = yield* previousOf("objects")
-        expect(Option.map(damaged, ({ directory }) => directory)).toEqual(Option.some(directory))
-        expect(Option.flatMap(damaged, ({ fingerprint }) => fingerprint)).toEqual(Option.none())
-        expect(Option.flatMap(yield* previousOf("tours"), ({ fingerprint }) => fingerprint)).toEqual(
-          Option.some("three")
-        )
-        yield* TestClock.adjust("1 second")
-        const again = yield* promoteSources(both)
-        expect(again.changed).toBe(true)
-        expect(yield* versionIds).toEqual([first.manifest.versionId, again.manifest.versionId])
-        const mended = Option.getOrThrow(yield* previousOf("objects"))
-        expect(mended.fingerprint).toEqual(Option.some("one,two"))
-        expect(yield* fs.readFileString(join(mended.directory, "files", "a.png"))).toBe("two")
-      }
-    )
+      const damaged = yield* previousOf("objects")
+      expect(Option.map(damaged, ({ directory }) => directory)).toEqual(Option.some(directory))
+      expect(Option.flatMap(damaged, ({ fingerprint }) => fingerprint)).toEqual(Option.none())
+      expect(Option.flatMap(yield* previousOf("tours"), ({ fingerprint }) => fingerprint)).toEqual(
+        Option.some("three")
+      )
+      yield* TestClock.adjust("1 second")
+      const again = yield* promoteSources(both)
+      expect(again.changed).toBe(true)
+      expect(yield* versionIds).toEqual([first.manifest.versionId, again.manifest.versionId])
+      const mended = Option.getOrThrow(yield* previousOf("objects"))
+      expect(mended.fingerprint).toEqual(Option.some("one,two"))
+      expect(yield* fs.readFileString(join(mended.directory, "files", "a.png"))).toBe("two")
+    })
   }
 
   scenario("repairs a version by a copy of it, and refuses one of another content", function* ({ fs }) {
@@ -102,7 +99,7 @@ describe("VersionStoreDisk and damaged files", () => {
   })
 
   scenario(
-    "finds every damaged file, takes none of them over, and promotes the same content anew",
+    "finds every damaged file, reuses none of them, and promotes the same content as a new version",
     function* ({ fs, store }) {
       const files = { "a/same": "size", cut: "cut off", gone: "gone", whole: "whole" }
       const sources = { objects: files, tours: { t: "tour" } }
@@ -144,7 +141,7 @@ describe("VersionStoreDisk and damaged files", () => {
   )
 
   scenario(
-    "takes a damaged file from no other version, where it may be the same one",
+    "does not reuse a damaged file from another version, which may have the same file",
     function* ({ fs, store }) {
       const objects = { same: "size", whole: "whole" }
       yield* promoteSources({ objects, tours: { t: "1" } })
@@ -161,7 +158,7 @@ describe("VersionStoreDisk and damaged files", () => {
   )
 
   scenario(
-    "promotes the same content anew where a file was found to have other content of the same size",
+    "promotes the same content as a new version where a file has other content of the same size",
     function* ({ fs, store }) {
       yield* promote("one")
       const { directory } = Option.getOrThrow(yield* previousOf("objects"))
@@ -174,7 +171,7 @@ describe("VersionStoreDisk and damaged files", () => {
     }
   )
 
-  scenario("takes the damage for mended where a copy has replaced the version", function* ({ fs, store }) {
+  scenario("forgets the damage of a version that a copy has replaced", function* ({ fs, store }) {
     yield* promote("one")
     const copy = yield* copyAs("20261121T093000Z")
     yield* promoteCopy(copy, { "objects/Objects.json": "one" })

@@ -107,7 +107,7 @@ describe("a disk that fails to make something durable", () => {
     })
   )
 
-  scenario("because it cannot sync folders: it does not matter", (disk) =>
+  scenario("because it cannot sync folders at all: versions are promoted nevertheless", (disk) =>
     Effect.gen(function* () {
       for (const code of ["EINVAL", "ENOTSUP", "EOPNOTSUPP"]) {
         disk.failing((path) => (path.endsWith(".json") || path.includes(".staging/") ? undefined : code))

@@ -129,7 +129,7 @@ describe("many consumers", () => {
     })
   )
 
-  scenario("count over a restart", (directory) =>
+  scenario("are still counted after a restart", (directory) =>
     Effect.gen(function* () {
       const store = storeIn(`${directory}/own`)
       const { manifest } = yield* promote("one").pipe(
@@ -145,7 +145,7 @@ describe("many consumers", () => {
 
   const counts = { reads: 0, stats: 0, parts: 0 }
   scenario(
-    "have their files read once, and looked at once by readings at the same time",
+    "have each file read once, and checked once for readings at the same time",
     (directory) =>
       Effect.gen(function* () {
         const { manifest } = yield* promote("one")
@@ -224,7 +224,7 @@ describe("the file of a lease", () => {
   )
 })
 
-scenario("has no problem of a consumer that went away before a restart, until it is back", (directory) =>
+scenario("a consumer that went away before a restart has no problem until it is back", (directory) =>
   Effect.gen(function* () {
     const store = storeIn(`${directory}/own`)
     const { manifest } = yield* promote("one").pipe(
@@ -431,7 +431,7 @@ describe("two pages with one name", () => {
 })
 
 it.effect.prop(
-  "costs no consumer its version that others say in its name that it closes",
+  "a consumer keeps its version though somebody else says in its name that it closes",
   [
     FastCheck.array(
       FastCheck.record({
@@ -473,7 +473,7 @@ it.effect.prop(
   { fastCheck: { numRuns: 10 } }
 )
 
-scenario("counts a version as shown no more by a screen that closes, until it renews its lease", () =>
+scenario("a version does not count as shown by a screen that closes, until the screen renews its lease", () =>
   Effect.gen(function* () {
     const { manifest } = yield* promote("one")
     const { versionId } = manifest
@@ -498,7 +498,7 @@ scenario("counts a version as shown no more by a screen that closes, until it re
   })
 )
 
-scenario("takes nonsense in a file for a renewal every ten minutes", (directory) =>
+scenario("a lease file with a nonsensical pause counts as renewed every ten minutes", (directory) =>
   Effect.gen(function* () {
     const { manifest } = yield* promote("one")
     const { versionId } = manifest

@@ -23,9 +23,9 @@ const versions = FastCheck.array(
   })
 )
 
-describe("expired", () => {
+describe("a version at a sweep", () => {
   it.prop(
-    "is exactly what is neither new, nor active or shortly before, nor waiting, nor shown, nor one of four that are read",
+    "is removed if and only if it is not new, active or shortly before that, waiting, shown, nor one of four that are read",
     [versions, FastCheck.integer({ min: 0, max: 6 })],
     ([versions, keepVersions]) => {
       const read = versions.filter(({ isRead }) => isRead).map(({ versionId }) => versionId)
