@@ -1,7 +1,7 @@
 /**
  * What every `ControllerState` does.
  *
- * No test has two instances of one engine, as those of the buses do: a state is what one controller says of itself, and
+ * No test has two instances of one engine, as those of the buses do: a state belongs to one controller, and
  * that of another must never be part of it.
  */
 import { describe, expect, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
 /**
- * A content in memory and on disk, and what it says of itself.
+ * A content in memory and on disk, and what it reports.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"

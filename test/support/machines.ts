@@ -80,7 +80,7 @@ const page = `<!doctype html>
 </script>
 `
 
-/** What a machine says of itself at some time. */
+/** What a machine reports at some time. */
 export interface View {
   readonly content: ContentState
   readonly problems: ReadonlyArray<Problem>

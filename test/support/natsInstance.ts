@@ -50,7 +50,7 @@ export const startInstance = (config: nats.NatsConfig) =>
     }
   })
 
-/** What whoever runs the server does to its streams, on their own connection. */
+/** What an operator does to the streams of the server, on a separate connection. */
 export const administer = (servers: string, act: (server: Administered) => Promise<unknown>) =>
   Effect.promise(async () => {
     const connection = await connect({ servers })

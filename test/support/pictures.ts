@@ -82,7 +82,7 @@ export const sourceFolder = Effect.gen(function* () {
     }),
     /** The names of what was made. */
     images: Effect.orElseSucceed(fs.readDirectory(path.join(directory, "images")), (): Array<string> => []),
-    /** What the next version is told of what was made. */
+    /** The record of the pictures made, for the next version. */
     asPrevious: ({ files }: Derived) =>
       Option.some<PreviousContent>({ directory, fingerprint: Option.none(), files })
   }

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * The disk of this machine, where `onSync` is told of every sync, and may give the code with which that fails. Nobody may
+ * The disk of this machine, where `onSync` is called for every sync, and may give the code with which that fails. Nobody may
  * open a read-only file to write, not even root.
  */
 export const withSyncs = (onSync: (path: string) => string | undefined) =>

@@ -11,7 +11,7 @@ export { eventLoopTurn }
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.repeat(Effect.zipRight(eventLoopTurn, condition), { until: (holds) => holds }).pipe(Effect.asVoid)
 
-/** Waits until somebody sleeps: whoever is still at real work would miss the clock being moved. */
+/** Waits until the code under test sleeps: before that, it would miss that the clock is moved. */
 export const somebodySleeps = eventually(Effect.map(TestClock.sleeps(), Chunk.isNonEmpty))
 
 /** Waits until somebody sleeps for that long. */

@@ -429,7 +429,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
           yield* announce
           yield* Effect.forEach(tabs, (tab) => shows(tab, number))
           const [first] = tabs as [Page]
-          // A headless browser freezes no tab: it is told what it would hear.
+          // A headless browser freezes no tab: the test dispatches the event.
           yield* number === 2
             ? evaluate(first, "document.dispatchEvent(new Event('freeze'))")
             : Effect.promise(() => first.close())

@@ -61,7 +61,7 @@ const running = Layer.unwrapScoped(
 
 const url = Effect.map(server.port, (port) => `http://127.0.0.1:${port}`)
 
-/** What the server has sent for each path, where a page is told 200 for what it has in its cache. */
+/** What the server has sent for each path, where a page sees 200 for what it has in its cache. */
 const statusesOnTheWire = (page: Page) =>
   Effect.promise(async () => {
     const paths = new Map<string, string>()

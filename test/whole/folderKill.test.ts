@@ -16,7 +16,7 @@ import { eventually } from "../support/waiting.ts"
 const films = 200
 const filmBytes = 2 << 20
 
-/** No two alike, and nearly all of each is a hole: it takes the disk of whoever copies it, not of the test. */
+/** No two alike, and nearly all of each is a hole: only a copy of it takes space on the disk. */
 const writeFilms = (folder: string) => {
   mkdirSync(folder)
   for (let index = 0; index < films; index++) {

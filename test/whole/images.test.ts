@@ -52,7 +52,7 @@ const threadsOf = (pid: number) =>
     readdirSync(`/proc/${pid}/task`).map((thread) => readStat(`/proc/${pid}/task/${thread}/stat`))
   )
 
-/** Looks now and then: whoever looks all the time leaves little to processes of a low priority. */
+/** Checks at intervals: checking without a pause leaves little time to processes of low priority. */
 const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   waiting.eventually(Effect.zipRight(TestServices.provideLive(Effect.sleep("20 millis")), condition))
 

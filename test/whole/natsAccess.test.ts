@@ -98,7 +98,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
       const outside = yield* startInstance({ servers: url, ...inFolder(directory, wrong) })
       const cause = yield* Effect.flip(Effect.sandbox(outside.events.publish("event", 1)))
       expect(Cause.pretty(cause)).toContain("there is no connection to NATS")
-      // The server may close the connection while the client still writes: that is told first, then.
+      // The server may close the connection while the client still writes, which is then reported first.
       const warnings = () =>
         outside.log.filter((line) => line.startsWith("WARN") && !/write EPIPE|ECONNRESET/.test(line))
       yield* until(() => warnings().length > 0)

@@ -45,7 +45,7 @@ const unreachable = Effect.gen(function* () {
 
 const stop = (folder: string) => says("stop", "--config", `${folder}/vitrine.config.mjs`)
 
-/** Waits until somebody waits to look again, as is done every 50 milliseconds: whoever still looks is let look. */
+/** Waits until the code under test sleeps before its next check, as it does every 50 milliseconds. */
 const isLookedAfter = eventually(
   Effect.zipWith(Clock.currentTimeMillis, TestClock.sleeps(), (now, sleeps) =>
     Chunk.some(sleeps, (until) => until === now + 50)

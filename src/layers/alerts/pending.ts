@@ -63,7 +63,7 @@ export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<R
   return Object.values(kinds).flatMap((kind) => posts(kind, goOn(kind[0]), after, now))
 }
 
-/** Of one kind, in order; `others` are those that could follow. */
+/** Posts of one kind, in order; `others` are those that could follow. */
 const posts = (
   kind: ReadonlyArray<Alert>,
   others: number,

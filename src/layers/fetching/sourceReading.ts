@@ -68,7 +68,7 @@ export const sourceRows = (
   ...dataRows(data)
 ]
 
-/** What a table source says of itself, and what another one does: its problems, and its texts and figures by their names. */
+/** What a source reports: its problems, and its texts and figures by their names. */
 const dataRows = (data: SourceState["data"] = {}): ReadonlyArray<Row> => {
   const { calls, callsWithoutLooks, changes } = tableDataOf(data)
   return [

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "@effect/vitest"
 import { makePresence } from "../../../src/layers/client/presence.ts"
 
-/** A browser that draws when it is told to. */
+/** A browser that draws when the test requests it. */
 let frames: Map<number, () => void>
 let asked: number
 let visibilityState: string

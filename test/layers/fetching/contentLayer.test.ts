@@ -1,5 +1,5 @@
 /**
- * Content as a Layer of a program without a controller, and what it says of itself to collectors of metrics and spans.
+ * Content as a Layer of a program without a controller, and its metrics and spans.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"

@@ -60,7 +60,7 @@ describe("GET /state", () => {
 describe("POST /command", () => {
   const layer = transport.layer({ allowedCommands: ["work", "greet", "unregistered"] })
 
-  /** Over a bus on which whoever has registered the commands is away. */
+  /** Over a bus on which the process that has registered the commands is away. */
   const layerAway = (reason: CommandUnavailable["reason"], mayHaveRun: boolean) =>
     Layer.effect(
       CommandBus,

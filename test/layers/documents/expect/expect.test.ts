@@ -221,7 +221,7 @@ describe("a fetch of what is not expected", () => {
           hint: '"Maker" is missing; "Makers" is new: was it renamed?'
         }
       ])
-      // Nothing looks like it: whoever took it away may have wanted that.
+      // No column has a similar name: the column may have been removed on purpose.
       yield* objects({ Title: "A bell", Year: 6 })
       yield* fetch
       yield* settings({ Titel: "Kept" })

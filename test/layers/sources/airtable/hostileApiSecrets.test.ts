@@ -27,7 +27,7 @@ import {
 } from "../../../support/secretWitness.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
 
-/** What makes a link to a file good for whoever has it. */
+/** What makes a link to a file valid for everybody who has it. */
 const signature = "signature=7c1d9e4f"
 
 const record = (attachment: string, url: string) => ({

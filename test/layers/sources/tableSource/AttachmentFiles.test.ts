@@ -551,7 +551,7 @@ describe("a download", () => {
       response.end()
       const { attachments, progress } = yield* Fiber.join(fiber)
       expect(attachments).toEqual({ total: 1, bytes: 5 * part.length, reused: 0 })
-      // What a try has brought is told while it comes, and is gone with the try.
+      // The bytes of a try are reported while they come, and dropped with the try.
       expect(
         progress.flatMap(({ attachments, waiting }) =>
           attachments === undefined || waiting !== undefined ? [] : [[attachments.done, attachments.bytes]]
