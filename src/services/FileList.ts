@@ -172,9 +172,13 @@ const clash = (paths: ReadonlyArray<string>): true | string => {
     .sort((one, other) => (one.key < other.key ? -1 : 1))
     .map(({ path }) => path)
   const index = entries.findIndex((path, index) => index > 0 && !canBeBeside(entries[index - 1] ?? "", path))
+  const [one = "", other = ""] = entries.slice(Math.max(0, index - 1))
+  const looksEqual = one.normalize() === other.normalize()
   return (
     index === -1 ||
-    `${JSON.stringify(entries[index - 1])} and ${JSON.stringify(entries[index])} cannot be stored side by side on all systems`
+    `${JSON.stringify(one)} and ${JSON.stringify(other)} cannot be stored side by side on all systems${
+      looksEqual ? ": they have the same letters, composed and decomposed" : ""
+    }`
   )
 }
 

@@ -50,6 +50,13 @@ const manyPaths = (count: number, folders: number) =>
   Array.from({ length: count }, (_, index) => `${index}/${"a/".repeat(folders - 1)}x`)
 
 describe("FileList", () => {
+  it("names both of two files whose names differ in how their letters are composed, and says so", () => {
+    expect(problemOf("gr\u00fcn.txt", "gru\u0308n.txt")).toMatch(
+      /"gr(\u00fc|u\u0308)n\.txt" and "gr(u\u0308|\u00fc)n\.txt" .+ the same letters, composed and decomposed/
+    )
+    expect(problemOf("a.txt", "A.txt")).not.toContain("composed")
+  })
+
   it.prop(
     "is the same after it was written and read, however its files were ordered",
     [fileEntries],

@@ -28,6 +28,9 @@ import {
 } from "../../support/upstream.ts"
 import { eventually } from "../../support/waiting.ts"
 
+/** Without a length. */
+const packed = (body: string | Buffer) => bytes(200, gzipSync(body), { "content-encoding": "gzip" })
+
 /** 20 MB. */
 const hostile = `\u202e\n${"x".repeat(20_000_000)}`
 
@@ -99,6 +102,32 @@ describe("a replica", () => {
         `versions/${versionId}/files.json`,
         `versions/${versionId}/exhibits/objects.json`
       ])
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("copies names of composed and of decomposed letters as they are, in folders too", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeUpstream
+      yield* hub.promote({
+        exhibits: { "gr\u00fcn/\u00e4.txt": "composed", "blu\u0308/a\u0308.txt": "decomposed" }
+      })
+      const { active, fetch } = yield* makeReplica(hub.url)
+      yield* fetch
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scopedLive("takes files in gzip without a length, of no more bytes than are listed", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeUpstream
+      yield* hub.promote({ exhibits: { "objects.json": "0123456789" } })
+      const { active, fetchLive } = yield* makeReplica(hub.url)
+      hub.fault(/objects/, packed("x".repeat(1_000_000)), packed("0123456789"))
+      expect((yield* Effect.flip(fetchLive)).message).toMatch(
+        /objects\.json: .+ gave at least \d+ of 10 bytes/
+      )
+      yield* fetchLive
       expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
   )
@@ -324,11 +353,20 @@ describe("a hub", () => {
       const versionId = "20261122T093000Z"
       const emptyFile = `{"size":0,"sha256":"${sha256OfText("")}"}`
       const list = `{"schemaVersion":1,"versionId":"${versionId}","generatedAt":"2026-11-22T09:30:00.000Z","sources":[{"sourceId":"exhibits","fingerprint":"1","files":{${files}:${emptyFile}}}]}`
-      const gzip = gzipSync(list)
-      expect(gzip.length).toBeLessThan(800)
+      expect(gzipSync(list).length).toBeLessThan(800)
       hub.fault(/manifest/, json(200, manifestOf(versionId, { filesSha256: sha256OfText(list) })))
-      hub.fault(/files\.json/, bytes(200, gzip, { "content-encoding": "gzip" }))
+      hub.fault(/files\.json/, packed(list))
       expect((yield* Effect.flip(fetchLive)).message).toMatch(message)
+    }).pipe(environment)
+  )
+
+  it.scopedLive("with a list that is more than 64 MiB once it is unpacked is refused", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeUpstream
+      yield* hub.promote(first)
+      const { fetchLive } = yield* makeReplica(hub.url)
+      hub.fault(/files\.json/, packed(Buffer.alloc(65 * 1024 * 1024)))
+      expect((yield* Effect.flip(fetchLive)).message).toMatch(/files\.json: .+ gave more than 64.0 MiB/)
     }).pipe(environment)
   )
 
