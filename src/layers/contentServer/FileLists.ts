@@ -9,11 +9,10 @@ import { gzip, type ZlibOptions } from "node:zlib"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Cache from "effect/Cache"
-import * as Data from "effect/Data"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
@@ -41,63 +40,63 @@ export interface ListedFile extends SourceFile {
 
 export interface FileLists {
   /** As it was read last: versions never change, and players ask for thousands of files in a row. */
-  readonly known: (versionId: VersionId) => Option.Option<VersionFiles>
+  readonly known: (versionId: VersionId) => Effect.Effect<Option.Option<VersionFiles>>
   readonly of: (versionId: VersionId) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
 }
 
+/** A list at one time: once the file has another stamp, it is read again. */
+interface ReadList extends Pick<PlainFile, "stamp"> {
+  readonly versionId: VersionId
+  readonly files: VersionFiles
+}
+
 /** For the folder of all versions. */
-export const make = (
+export const make = Effect.fnUntraced(function* (
   folder: string,
   versions: PlainFiles
-): Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.Path> =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
+): Effect.fn.Return<FileLists, never, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const lists = yield* Ref.make<ReadonlyArray<ReadList>>([])
+  const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
-    const read = ({ file, versionId }: Reading) =>
-      Effect.flatMap(fs.readFile(file), (bytes) =>
-        Option.match(decode(Buffer.from(bytes).toString()), {
-          onNone: () => Effect.fail(unreadable(versionId)),
-          onSome: (list) => versionFiles(list, bytes)
-        })
+  const find = (versionId: VersionId) =>
+    Effect.map(
+      Ref.get(lists),
+      Array.findFirst((list) => list.versionId === versionId)
+    )
+
+  /** One at a time, so that each is read once, however many ask for it. */
+  const read = Effect.fnUntraced(function* (versionId: VersionId, { file, stamp }: PlainFile) {
+    const known = yield* find(versionId)
+    if (Option.isSome(known) && known.value.stamp === stamp) return known.value.files
+    const bytes = yield* fs.readFile(file)
+    const list = decode(Buffer.from(bytes).toString())
+    if (Option.isNone(list)) return yield* unreadable(versionId)
+    const files = yield* versionFiles(list.value, bytes)
+    yield* Ref.update(lists, (before) =>
+      [{ versionId, stamp, files }, ...before.filter((other) => other.versionId !== versionId)].slice(
+        0,
+        capacity
       )
+    )
+    return files
+  }, inTurn)
 
-    const lists = yield* Cache.makeWith({
-      capacity,
-      lookup: read,
-      timeToLive: Exit.match({ onFailure: () => 0, onSuccess: () => Number.POSITIVE_INFINITY })
+  return {
+    known: (versionId) =>
+      Effect.map(
+        find(versionId),
+        Option.map(({ files }) => files)
+      ),
+    of: Effect.fnUntraced(function* (versionId) {
+      const found = yield* versions.find([versionId, fileListName])
+      if (Option.isSome(found) && found.value.type === "File") return yield* read(versionId, found.value)
+      const isThere = yield* fs.exists(path.join(folder, versionId))
+      return yield* isThere ? withoutList(versionId) : noVersion(versionId)
     })
-
-    const missing = (versionId: VersionId) =>
-      Effect.flatMap(fs.exists(path.join(folder, versionId)), (isThere) =>
-        Effect.fail(isThere ? withoutList(versionId) : noVersion(versionId))
-      )
-
-    const known = new Map<VersionId, VersionFiles>()
-    const remember = (versionId: VersionId, files: VersionFiles) => {
-      known.delete(versionId)
-      known.set(versionId, files)
-      for (const oldest of [...known.keys()].slice(0, -capacity)) known.delete(oldest)
-    }
-
-    return {
-      known: (versionId) => Option.fromNullable(known.get(versionId)),
-      of: (versionId) =>
-        versions.find([versionId, fileListName]).pipe(
-          Effect.map(Option.filter(({ type }) => type === "File")),
-          Effect.flatMap(
-            Option.match({
-              onNone: () => missing(versionId),
-              onSome: ({ file, stamp }) => lists.get(Data.struct({ file, stamp, versionId }))
-            })
-          ),
-          Effect.tap((files) => Effect.sync(() => remember(versionId, files)))
-        )
-    }
-  })
-
-/** A list at one time: once the file has another stamp, it is read again. */
-type Reading = Pick<PlainFile, "file" | "stamp"> & { readonly versionId: VersionId }
+  }
+})
 
 const decode = Schema.decodeOption(FileListJson)
 

@@ -11,6 +11,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import mime from "mime"
 import { isPlainFileName } from "../../internal/FileName.ts"
@@ -80,7 +81,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** As it was read last: most who ask for it ask again and again. */
-  let known: { readonly stamp: string; readonly resource: TextResource } | undefined
+  const known = yield* Ref.make(Option.none<{ readonly stamp: string; readonly resource: TextResource }>())
 
   const manifest = Effect.gen(function* () {
     const found = Option.filter(
@@ -91,12 +92,13 @@ export const make = Effect.fnUntraced(function* (
       return yield* new NotFound({ message: noManifest })
     }
     const { file, stamp } = found.value
-    if (known?.stamp === stamp) {
-      return known.resource
+    const before = yield* Ref.get(known)
+    if (Option.isSome(before) && before.value.stamp === stamp) {
+      return before.value.resource
     }
     // Read as a whole: what its name leads to is replaced at any moment.
     const resource = jsonResource(Buffer.from(yield* fs.readFile(file)))
-    known = { stamp, resource }
+    yield* Ref.set(known, Option.some({ stamp, resource }))
     return resource
   })
 
@@ -128,7 +130,7 @@ export const make = Effect.fnUntraced(function* (
           found: Option.filter(found, ({ stats, type }) => type === "File" && stats.size === listed.size)
         }))
       )
-    const known = Option.flatten(yield* Effect.transposeMapOption(lists.known(versionId), stored))
+    const known = Option.flatten(yield* Effect.transposeMapOption(yield* lists.known(versionId), stored))
     const listed = Option.exists(known, ({ found }) => Option.isSome(found))
       ? known
       : yield* Effect.flatMap(lookAt(versionId), stored)
