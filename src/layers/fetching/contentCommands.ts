@@ -18,10 +18,7 @@ import { makeComparing } from "../comparing/makeComparing.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import * as undo from "./undo.ts"
 
-/** Who asks, for people. */
-const by = Schema.optionalWith(Schema.String, { exact: true })
-
-const versionId = Schema.optionalWith(Schema.String, { exact: true })
+const text = Schema.optionalWith(Schema.String, { exact: true })
 
 const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
 
@@ -68,7 +65,7 @@ export const registerCommands = Effect.fnUntraced(function* (
   yield* register("fetch", Schema.Struct({}), () => fetch)
   yield* register(
     "check",
-    Schema.Struct({ source: Schema.optionalWith(Schema.String, { exact: true }) }),
+    Schema.Struct({ source: text }),
     ({ source }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
       (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
   )
@@ -78,11 +75,11 @@ export const registerCommands = Effect.fnUntraced(function* (
     Schema.Struct({
       consumerId: Schema.String,
       versionId: Schema.String,
-      problem: Schema.optionalWith(Schema.String, { exact: true }),
+      problem: text,
       renewMs: Schema.optionalWith(Schema.Positive, { exact: true }),
       visible: flag,
       drawing: flag,
-      runId: Schema.optionalWith(Schema.String, { exact: true }),
+      runId: text,
       closing: flag
     }),
     ({ consumerId, versionId, ...details }) =>
@@ -92,13 +89,8 @@ export const registerCommands = Effect.fnUntraced(function* (
         Effect.zipLeft(acknowledged)
       )
   )
-  yield* register(
-    "keep",
-    Schema.Struct({
-      versionId: Schema.String,
-      still: flag
-    }),
-    ({ still, versionId }) => store.keep(versionId, still)
+  yield* register("keep", Schema.Struct({ versionId: Schema.String, still: flag }), ({ still, versionId }) =>
+    store.keep(versionId, still)
   )
   yield* registerOnDisk(name)
 })
@@ -107,19 +99,12 @@ export const registerCommands = Effect.fnUntraced(function* (
 export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
   const register = yield* registering(name)
   const store = yield* VersionStore
-  yield* register("verify", Schema.Struct({ versionId }), ({ versionId }) => store.verify(versionId))
+  yield* register("verify", Schema.Struct({ versionId: text }), ({ versionId }) => store.verify(versionId))
   const { diff, withChanges } = yield* makeComparing
   yield* register("versions", Schema.Struct({}), () => Effect.flatMap(undo.versions, withChanges))
-  yield* register(
-    "diff",
-    Schema.Struct({
-      from: Schema.optionalWith(Schema.String, { exact: true }),
-      to: Schema.optionalWith(Schema.String, { exact: true })
-    }),
-    diff
-  )
-  yield* register("rollback", Schema.Struct({ by, versionId }), undo.rollback)
-  yield* register("hold", Schema.Struct({ by }), undo.hold)
-  yield* register("release", Schema.Struct({ by, versionId }), undo.release)
-  yield* register("resume", Schema.Struct({ by }), undo.resume)
+  yield* register("diff", Schema.Struct({ from: text, to: text }), diff)
+  yield* register("rollback", Schema.Struct({ by: text, versionId: text }), undo.rollback)
+  yield* register("hold", Schema.Struct({ by: text }), undo.hold)
+  yield* register("release", Schema.Struct({ by: text, versionId: text }), undo.release)
+  yield* register("resume", Schema.Struct({ by: text }), undo.resume)
 })

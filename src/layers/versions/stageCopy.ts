@@ -84,8 +84,10 @@ const reuse = Effect.fnUntraced(function* (
   linked: Map<string, number>
 ) {
   const path = yield* Path.Path
-  const folders = foldersOf(files.map(({ path, sourceId }) => `${sourceId}/${path}`))
-  return yield* Effect.forEach(folders, (below) => makeDirectory(path.join(folder, below))).pipe(
+  const folders = new Set(
+    files.map(({ path: name, sourceId }) => path.dirname(path.join(folder, sourceId, name)))
+  )
+  return yield* Effect.forEach(folders, makeDirectory).pipe(
     Effect.zipRight(
       Effect.filter(
         files,
@@ -178,17 +180,4 @@ const wrongFile = (
   }
   const unlisted = [...there.keys()].find((file) => !listed.has(file))
   return unlisted === undefined ? undefined : `${unlisted} is not in ${fileListName}.`
-}
-
-/** All folders in which files are, by the paths of these; the empty path is among them. */
-const foldersOf = (files: Iterable<string>): Set<string> => {
-  const folders = new Set([""])
-  for (const file of files) {
-    for (let end = file.lastIndexOf("/"); end > 0; end = file.lastIndexOf("/", end - 1)) {
-      const folder = file.slice(0, end)
-      if (folders.has(folder)) break
-      folders.add(folder)
-    }
-  }
-  return folders
 }
