@@ -1,5 +1,4 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as FastCheck from "effect/FastCheck"
 import * as Replay from "../../../src/layers/httpTransport/Replay.ts"
 import type { RememberedEvent } from "../../../src/services/ReplayBacklog.ts"
 
@@ -28,52 +27,6 @@ const lost: Replay.Input = { _tag: "Lost" }
 const viewOf = ({ state }: Replay.Step) => Replay.replayed(state).map(({ data, name }) => `${name}:${data}`)
 
 describe("Replay", () => {
-  it("begins with nothing", () => {
-    expect(Replay.replayed(Replay.initial)).toEqual([])
-  })
-
-  it.prop(
-    "has the latest of each name, in the order of their emission",
-    [FastCheck.array(FastCheck.constantFrom("a", "b", "__proto__"), { minLength: 1, maxLength: 20 })],
-    ([names]) => {
-      const step = stepAfter(opened(), ...names.map((name, index) => replayed(name, index + 1)))
-      const latest = names
-        .map((name, index) => event(name, index + 1))
-        .filter(({ name }, index) => !names.slice(index + 1).includes(name))
-      expect(Replay.replayed(step.state)).toEqual(latest)
-      expect(step.output).toEqual({ _tag: "Forward" })
-    }
-  )
-
-  it("forwards each event of a feed once, and finds a gap", () => {
-    const events = [1, 2, 2, 1, 3].map(live)
-    const outputs = events.map((_, index) => stepAfter(opened(), ...events.slice(0, index + 1)).output._tag)
-    expect(outputs).toEqual(["Forward", "Forward", "Skip", "Skip", "Forward"])
-    const before = stepAfter(opened(), live(1))
-    const gap = Replay.step(before.state, live(5))
-    expect(gap).toEqual({ state: before.state, output: { _tag: "Gap", missing: 3 }, reread: false })
-  })
-
-  it("hands out what the backlog has of a gap, and has it read again for the rest", () => {
-    const repaired = (...backlog: ReadonlyArray<RememberedEvent>) =>
-      stepAfter(opened(), live(1), { _tag: "Repaired", next: 4, backlog })
-    const half = repaired(event("a", 3), event("b", 9))
-    expect(half.output).toEqual({ _tag: "Send", events: [event("a", 3)] })
-    expect(half.reread).toBe(true)
-    expect(viewOf(half)).toEqual(["a:3"])
-    expect(repaired(event("b", 2), event("a", 3)).reread).toBe(false)
-    expect(Replay.step(half.state, live(4)).output).toEqual({ _tag: "Forward" })
-    const unread = stepAfter(opened(), live(1), { _tag: "Repaired", next: 4, backlog: undefined })
-    expect(unread).toMatchObject({ output: { _tag: "Send", events: [] }, reread: true })
-  })
-
-  it("has the backlog read again if the first event of a feed is not the next one", () => {
-    expect(stepAfter(opened(), live(1)).reread).toBe(false)
-    expect(stepAfter(opened(), live(3)).reread).toBe(true)
-    expect(stepAfter(opened(event("a", 7)), live(8)).reread).toBe(false)
-    expect(stepAfter(opened(event("a", 7)), live(9)).reread).toBe(true)
-  })
-
   it("ends the streams if what is found is older than what clients have been given", () => {
     const step = stepAfter(opened(), live(1), live(2), live(3), { _tag: "Reread", backlog: [event("a", 2)] })
     expect(step.output).toEqual({ _tag: "EndStreams" })
