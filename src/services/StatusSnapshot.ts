@@ -15,25 +15,50 @@ export interface Node {
   readonly role?: string
 }
 
-/** A screen that should show content all the time. */
+/** The intervals of a day: `"10:00-18:00"`, or an array of such. One that ends before it begins passes midnight: `"18:00-02:00"`. */
+export type DayHours = string | ReadonlyArray<string>
+
+/** When a place is open: from ten minutes before each interval to ten minutes after it. */
+export interface OpeningHours {
+  /** A name of the IANA database, `"Europe/Berlin"` for example. Default that of the machine. */
+  readonly zone?: string
+  /** A day that is left out is closed. */
+  readonly mon?: DayHours
+  readonly tue?: DayHours
+  readonly wed?: DayHours
+  readonly thu?: DayHours
+  readonly fri?: DayHours
+  readonly sat?: DayHours
+  readonly sun?: DayHours
+  /** Dates on which no interval begins, `"2026-12-24"` for example. */
+  readonly closed?: ReadonlyArray<string>
+}
+
+/** A screen that should show content all the time that its place is open. */
 export interface ExpectedScreen {
   /** The id of its consumer. */
   readonly id: string
   /** What people call it. */
   readonly label?: string
+  /** Where they differ from those of the whole. */
+  readonly hours?: OpeningHours
 }
 
-/** A player that should report to this machine all the time. */
+/** A player that should report to this machine all the time that its place is open. */
 export interface ExpectedPlayer {
   /** The id of its node. */
   readonly id: string
   /** What people call it. */
   readonly label?: string
+  /** Where they differ from those of the whole. */
+  readonly hours?: OpeningHours
 }
 
 /** Which machine this is, and which screens and players it should have. */
 export interface Identity {
   readonly node: Node
+  /** Missing where it is always open. */
+  readonly hours?: OpeningHours
   /** Missing where the configuration names none. */
   readonly screens?: ReadonlyArray<ExpectedScreen>
   /** Missing where the configuration names none. */

@@ -8,7 +8,8 @@ import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { nodeId } from "../../internal/nodeId.ts"
 import { expects } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
-import type { Identity } from "../../services/StatusSnapshot.ts"
+import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
+import { HoursOptions } from "../status/openingHours.ts"
 
 const maxLength = 64
 const maxPlayers = 1024
@@ -39,7 +40,16 @@ export interface ExpectedConfig {
 
   /** What people call it. */
   readonly label?: string
+
+  /** When it should be on, where that differs from the `hours` of the configuration. */
+  readonly hours?: OpeningHours
 }
+
+/** When the place is open. */
+export const OptionalHours = Schema.optionalWith(
+  expects(HoursOptions, 'an object, such as { mon: "10:00-18:00" }'),
+  { exact: true }
+)
 
 /** What is expected: at most `max` of them, of which no two have an id with the same key. */
 const listOf = (
@@ -61,7 +71,10 @@ const listOf = (
 ) =>
   expects(
     Schema.Array(
-      expects(Schema.Struct({ id, label: optionalLine }), `a ${what}, such as { id: "${example}" }`)
+      expects(
+        Schema.Struct({ id, label: optionalLine, hours: OptionalHours }),
+        `a ${what}, such as { id: "${example}" }`
+      )
     ),
     `an array of ${what}s`
   ).pipe(
@@ -104,10 +117,12 @@ export const PlayersOptions = listOf("player", {
 export const identityOf = (
   node: typeof NodeOptions.Type = {},
   screens: typeof ScreensOptions.Type = [],
-  players: typeof PlayersOptions.Type = []
+  players: typeof PlayersOptions.Type = [],
+  hours?: OpeningHours
 ): Effect.Effect<Identity> =>
   Effect.map(nodeId, (id) => ({
     node: { id, ...node },
+    ...(hours === undefined ? {} : { hours }),
     ...(screens.length === 0 ? {} : { screens }),
     ...(players.length === 0 ? {} : { players })
   }))

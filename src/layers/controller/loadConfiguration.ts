@@ -13,7 +13,7 @@ import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.t
 import { messageOf } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
-import type { Identity } from "../../services/StatusSnapshot.ts"
+import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 import { type AlertConfig, AlertOptions } from "../alerts/AlertOptions.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
@@ -22,6 +22,7 @@ import {
   identityOf,
   type NodeConfig,
   NodeOptions,
+  OptionalHours,
   PlayersOptions,
   ScreensOptions
 } from "./IdentityOptions.ts"
@@ -48,6 +49,9 @@ export interface ConfigurationFile {
   /** The players that are expected to report to this machine, at most 1,024. Default none. */
   readonly players?: ReadonlyArray<ExpectedConfig>
 
+  /** When the place is open: outside these hours, what is off or closed is no problem. Default always. */
+  readonly hours?: OpeningHours
+
   /** Where problems are posted to. Default none. */
   readonly alerts?: AlertConfig
 
@@ -65,6 +69,7 @@ export const ConfigurationFile = Schema.Struct({
   node: Schema.optionalWith(expects(NodeOptions, 'an object, such as { id: "hall-3" }'), { exact: true }),
   screens: Schema.optionalWith(ScreensOptions, { exact: true }),
   players: Schema.optionalWith(PlayersOptions, { exact: true }),
+  hours: OptionalHours,
   alerts: Schema.optionalWith(
     expects(AlertOptions, 'an object, such as { url: "https://chat.example/hooks/…" }'),
     {
@@ -121,8 +126,11 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
       detail: "it exports nothing by default. Write: export default defineConfig({ plugins: [ … ] })"
     })
   }
-  const { node, players, screens, ...others } = yield* Effect.mapError(decode(module.default), inFile(file))
-  const identity = yield* identityOf(node, screens, players)
+  const { hours, node, players, screens, ...others } = yield* Effect.mapError(
+    decode(module.default),
+    inFile(file)
+  )
+  const identity = yield* identityOf(node, screens, players, hours)
   const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), identity, ...others }
   return configuration
 })

@@ -1,0 +1,88 @@
+/**
+ * When a place is open: the hours of each day of the week, in a time zone.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { expects } from "../../internal/Options.ts"
+import type { OpeningHours } from "../../services/StatusSnapshot.ts"
+
+const intervalText = 'a time of opening and one of closing, such as "10:00-18:00"'
+const interval = expects(
+  Schema.String.pipe(Schema.pattern(/^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/)),
+  intervalText
+)
+const day = Schema.optionalWith(
+  expects(Schema.Union(interval, Schema.Array(interval)), `${intervalText}, or an array of such`),
+  { exact: true }
+)
+
+const isZone = (name: string): boolean => Option.isSome(DateTime.zoneMakeNamed(name))
+const zone = expects(
+  Schema.String.pipe(Schema.filter(isZone)),
+  'the name of a time zone, such as "Europe/Berlin"'
+)
+
+const isDate = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) &&
+  Option.exists(DateTime.make(text), (date) => DateTime.formatIsoDateUtc(date) === text)
+const date = expects(Schema.String.pipe(Schema.filter(isDate)), 'a date, such as "2026-12-24"')
+
+export const HoursOptions = Schema.Struct({
+  zone: Schema.optionalWith(zone, { exact: true }),
+  mon: day,
+  tue: day,
+  wed: day,
+  thu: day,
+  fri: day,
+  sat: day,
+  sun: day,
+  closed: Schema.optionalWith(expects(Schema.Array(date), "an array of dates"), { exact: true })
+})
+
+/** As `Date.getUTCDay` counts. */
+const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
+
+/** Before and after an interval, in milliseconds. */
+const marginMs = 10 * 60_000
+
+/** Whether it is open at a time, in milliseconds since 1970. */
+export const isOpen = (hours: OpeningHours, at: number): boolean => {
+  const zone = zoneOf(hours)
+  const here = DateTime.unsafeMakeZoned(at, { timeZone: zone })
+  // An interval of the day before may last until now; one of the day after begins ten minutes earlier.
+  return [-1, 0, 1].some((offset) => {
+    const parts = DateTime.toParts(DateTime.add(here, { days: offset }))
+    return intervalsOn(hours, parts, zone).some(
+      ({ begin, end }) => begin - marginMs <= at && at < end + marginMs
+    )
+  })
+}
+
+const zoneOf = ({ zone }: OpeningHours): DateTime.TimeZone =>
+  zone === undefined ? DateTime.zoneMakeLocal() : DateTime.zoneUnsafeMakeNamed(zone)
+
+type Day = Pick<DateTime.DateTime.PartsWithWeekday, "day" | "month" | "weekDay" | "year">
+
+const intervalsOn = (hours: OpeningHours, { day, month, weekDay, year }: Day, zone: DateTime.TimeZone) => {
+  const date = [String(year).padStart(4, "0"), twoDigits(month), twoDigits(day)].join("-")
+  if (hours.closed?.includes(date) === true) {
+    return []
+  }
+  /** In milliseconds since 1970; a time that a change of the clock leaves out is that of an hour later. */
+  const instant = (time: string, later: number) => {
+    const [hours = 0, minutes = 0] = time.split(":").map(Number)
+    return DateTime.toEpochMillis(
+      DateTime.unsafeMakeZoned(
+        { year, month, day: day + later, hours, minutes },
+        { timeZone: zone, adjustForTimeZone: true }
+      )
+    )
+  }
+  return [hours[days[weekDay] ?? "sun"] ?? []].flat().map((text) => {
+    const [from = "", to = ""] = text.split("-")
+    return { begin: instant(from, 0), end: instant(to, to <= from ? 1 : 0) }
+  })
+}
+
+const twoDigits = (value: number): string => String(value).padStart(2, "0")
