@@ -19,7 +19,7 @@ export const reportEvery = 10_000
 export const ReportedScreen = Schema.Struct({
   id: Schema.String,
   label: optional(Schema.String),
-  /** `showing`, `behind`, `problem`, `hidden`, `silent`, `closed` or `never seen`. */
+  /** `showing`, `behind`, `problem`, `hidden`, `silent`, `closed`, `never seen` or `closed for the day`. */
   word: Schema.String,
   since: optional(timestamp),
   /** The version that it showed last. */

@@ -145,7 +145,8 @@ const contentOverview = (
             shownVersion(version, {
               screens: countOn(ofContent, version.versionId),
               players: players.filter(
-                ({ said, word }) => word !== "silent" && said?.versionId === version.versionId
+                ({ said, word }) =>
+                  word !== "silent" && word !== "closed for the day" && said?.versionId === version.versionId
               ).length
             })
           )

@@ -88,7 +88,8 @@ const toneOfPlayer: Readonly<Record<PlayerStatus["word"], Tile["tone"]>> = {
   held: "held",
   problem: "error",
   silent: "neutral",
-  "never seen": "neutral"
+  "never seen": "neutral",
+  "closed for the day": "neutral"
 }
 
 /** What it says first of itself, but for its screens, which are named; of one that is silent that is old. */

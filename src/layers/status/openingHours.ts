@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
-import type { OpeningHours } from "../../services/StatusSnapshot.ts"
+import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 
 const intervalText = 'a time of opening and one of closing, such as "10:00-18:00"'
 const interval = expects(
@@ -57,6 +57,12 @@ export const isOpen = (hours: OpeningHours, at: number): boolean => {
       ({ begin, end }) => begin - marginMs <= at && at < end + marginMs
     )
   })
+}
+
+/** Whether something is open that has these hours of its own, or else those of the whole. */
+export const openAt = ({ hours }: Pick<Partial<Identity>, "hours">, at: number) => {
+  const isWholeOpen = hours === undefined || isOpen(hours, at)
+  return (own: OpeningHours | undefined): boolean => (own === undefined ? isWholeOpen : isOpen(own, at))
 }
 
 const zoneOf = ({ zone }: OpeningHours): DateTime.TimeZone =>

@@ -42,7 +42,7 @@ const metricsOf = ({ id, name, said, word }: PlayerStatus): ReadonlyArray<Metric
   }
   const { clockOffset, freeDisk, heardAt, host, problems, vitrine } = said
   return [
-    metric(gauges.up, word === "silent" ? 0 : 1),
+    metric(gauges.up, word === "silent" || word === "closed for the day" ? 0 : 1),
     metric(gauges.info, 1, { label: name, host, version: vitrine }),
     metric(gauges.heard, Date.parse(heardAt) / 1000),
     metric(gauges.clockOffset, clockOffset / 1000),

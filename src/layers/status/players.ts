@@ -10,16 +10,29 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import { codes as problemCodes } from "./codes.ts"
+import { openAt } from "./openingHours.ts"
 import { errorsFirst, firstRows, kv, text, worstTone } from "./rows.ts"
-import { screenWords } from "./screens.ts"
+import { awayCodes, isAwayWord, screenWords } from "./screens.ts"
 import { contentServersOf, contentsOf } from "./slices.ts"
 
 /**
  * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its version. `problem`: it
  * reports an error or that it cannot fetch, was started again and again, or two machines report as the same player. `silent`: it has not
- * reported for 25 s. `never seen` is only what is expected.
+ * reported for 25 s. `never seen` is only what is expected. `closed for the day`: it would be silent or never seen, outside its hours.
  */
-export type PlayerWord = "up to date" | "copying" | "behind" | "held" | "problem" | "silent" | "never seen"
+export type PlayerWord = (typeof words)[number]
+
+/** From the worst. */
+const words = [
+  "silent",
+  "never seen",
+  "problem",
+  "behind",
+  "held",
+  "copying",
+  "up to date",
+  "closed for the day"
+] as const
 
 /** A player that is expected, or has reported. */
 export interface PlayerStatus {
@@ -55,20 +68,32 @@ const missedMs = 10 * 60_000
 /** The worst first. */
 export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus> => {
   const { players = [], startTime } = state.system
-  const expected = new Map(players.map(({ id, label }) => [id, label]))
+  const expected = new Map(players.map((player) => [player.id, player]))
+  const isOpen = openAt(state.system, now)
   const reports = reportsOf(state)
-  const heard = [...reports].map(
-    ([id, { content, said }]): Found => ({
+  const heard = [...reports].map(([id, { content, said }]): Found => {
+    const isOn = isOpen(expected.get(id)?.hours)
+    const heard = isOn ? said : withoutAway(said)
+    return {
       id,
-      name: expected.get(id) ?? said.node.label ?? id,
+      name: expected.get(id)?.label ?? said.node.label ?? id,
       isExpected: expected.has(id),
-      said,
-      ...wordOf(said, content, now)
-    })
-  )
-  const unseen = [...expected].flatMap(
-    ([id, label = id]): ReadonlyArray<Found> =>
-      reports.has(id) ? [] : [{ id, name: label, isExpected: true, word: "never seen", since: startTime }]
+      said: heard,
+      ...closedUnless(isOn, wordOf(heard, content, now))
+    }
+  })
+  const unseen = players.flatMap(
+    ({ hours, id, label = id }): ReadonlyArray<Found> =>
+      reports.has(id)
+        ? []
+        : [
+            {
+              id,
+              name: label,
+              isExpected: true,
+              ...closedUnless(isOpen(hours), word("never seen", startTime))
+            }
+          ]
   )
   const hub = { now, startTime, takesReports: takesReports(state) }
   return [...heard, ...unseen]
@@ -123,6 +148,20 @@ const wordOf = (said: Player, { activeSince = "", versionId }: Partial<ContentSt
 }
 
 const isRestarting = ({ restarts = 0 }: Player): boolean => restarts > maxRestarts
+/** What it says while its place is closed: a screen that is off is no problem. */
+const withoutAway = (said: Player): Player => ({
+  ...said,
+  problems: said.problems.filter(({ code }) => !awayCodes.has(code)),
+  screens: said.screens.map((screen) =>
+    isAwayWord(screen.word) ? { ...screen, word: "closed for the day" } : screen
+  )
+})
+
+/** What is off while its place is closed. */
+const closedUnless = (isOn: boolean, { word, ...found }: Pick<Found, "since" | "word">) => ({
+  ...found,
+  word: isOn || (word !== "silent" && word !== "never seen") ? word : ("closed for the day" as const)
+})
 
 const word = (word: PlayerWord, since?: string) => ({ word, ...(since === undefined ? {} : { since }) })
 
@@ -166,6 +205,9 @@ const problemsOf = (
     text: `Player ${name} ${text}`,
     ...(since === undefined ? {} : { since })
   })
+  if (word === "closed for the day") {
+    return []
+  }
   if (said === undefined) {
     const report = hub.takesReports
       ? `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
@@ -255,7 +297,7 @@ const versionText = ({ versionId }: Player): string =>
  * another one than here. Empty where there is nothing.
  */
 export const detailOf = ({ problems, said, word }: PlayerStatus): string => {
-  if (said === undefined || word === "silent") {
+  if (said === undefined || word === "silent" || word === "closed for the day") {
     return ""
   }
   return [
@@ -269,17 +311,6 @@ export const detailOf = ({ problems, said, word }: PlayerStatus): string => {
 }
 
 const isOfAnotherVitrine = ({ vitrine }: Player): boolean => vitrine !== vitrineVersion
-
-/** From the worst. */
-const words: ReadonlyArray<PlayerWord> = [
-  "silent",
-  "never seen",
-  "problem",
-  "behind",
-  "held",
-  "copying",
-  "up to date"
-]
 
 const rankOf = ({ problems: [worst], word }: PlayerStatus): number =>
   words.length * (worst === undefined ? 2 : isError(worst) ? 0 : 1) + words.indexOf(word)
@@ -295,6 +326,9 @@ export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
     return "no player has reported yet"
   }
   const good = players.filter(({ word }) => word === "up to date")
+  if (players.every(({ word }) => word === "closed for the day")) {
+    return `${countText(players.length, "player")} closed for the day`
+  }
   const others = countsOf(players.filter(({ word }) => word !== "up to date"))
   const total = countText(players.length, "player")
   return `${good.length} of ${total} ${players.length === 1 ? "is" : "are"} up to date${others === "" ? "" : `; ${others}`}`
@@ -312,9 +346,9 @@ export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
 /** The name of the section: what is wrong in it is in `problems`. */
 const sectionName = "players"
 
-/** Whether there is something to look at: it is not up to date, or has a problem. */
+/** Whether there is something to look at: it has a problem, or is neither up to date nor closed for the day. */
 export const isUnwell = ({ problems, word }: PlayerStatus): boolean =>
-  problems.length > 0 || word !== "up to date"
+  problems.length > 0 || (word !== "up to date" && word !== "closed for the day")
 
 /** How many are up to date, and each with something to look at. Nothing where no reports are taken. */
 export const sectionsOf = (

@@ -5,6 +5,7 @@ import * as Order from "effect/Order"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
+import { openAt } from "./openingHours.ts"
 import { firstRows, kv, problemRow, worstTone } from "./rows.ts"
 import { contentsOf, transportsOf } from "./slices.ts"
 
@@ -12,7 +13,7 @@ import { contentsOf, transportsOf } from "./slices.ts"
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
  * `silent`: it was not heard of for 90 s if it reports whether it is visible or draws, for two of its renewals if it says how often it
  * renews its lease, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
- * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected.
+ * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
  */
 export type ScreenWord = (typeof screenWords)[number]
 
@@ -24,7 +25,8 @@ export const screenWords = [
   "hidden",
   "never seen",
   "behind",
-  "showing"
+  "showing",
+  "closed for the day"
 ] as const
 
 /** A screen that is expected, or was heard of. */
@@ -75,13 +77,14 @@ const settlingMs = 15_000
 /** The worst first. Unexpected screens that have closed, or whose lease has ended, are left out. */
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
   const contents = contentsOf(state)
-  const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
+  const expected = new Map((state.system.screens ?? []).map((screen) => [screen.id, screen]))
+  const isOpen = openAt(state.system, now)
   const streams = streamsOf(state)
   const known = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (said): Found => ({
         id: said.id,
-        name: expected.get(said.id) ?? said.id,
+        name: expected.get(said.id)?.label ?? said.id,
         isExpected: expected.has(said.id),
         content,
         active: said.versionId === slice.versionId,
@@ -97,7 +100,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
       : screen.word !== "closed" && now < Date.parse(screen.said?.until ?? "")
   )
   const unseen = [...expected].flatMap(
-    ([id, name]): ReadonlyArray<Found> =>
+    ([id, { label: name = id }]): ReadonlyArray<Found> =>
       known.some((screen) => screen.id === id)
         ? []
         : [
@@ -112,13 +115,24 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
           ]
   )
   return [...listed, ...unseen]
+    .map((screen) => (isOpen(expected.get(screen.id)?.hours) ? screen : closedForTheDay(screen)))
     .map((screen): ScreenStatus => ({ ...screen, problems: problemsOf(screen, now, state.system.startTime) }))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
 type Found = Omit<ScreenStatus, "problems">
 
-const isAway = ({ word }: Found): boolean => word === "silent" || word === "closed"
+/** Outside its hours. */
+const closedForTheDay = (screen: Found): Found =>
+  isAwayWord(screen.word) ? { ...screen, word: "closed for the day" } : screen
+
+const away: ReadonlySet<string> = new Set<ScreenWord>(["silent", "closed", "hidden", "never seen"])
+
+/** Whether a screen that is off can have this word. */
+export const isAwayWord = (word: string): boolean => away.has(word)
+
+const isAway = ({ word }: Found): boolean =>
+  word === "silent" || word === "closed" || word === "closed for the day"
 
 type Stream = NonNullable<TransportState["consumers"]>[number]
 
@@ -201,7 +215,15 @@ const codes = {
   silent: "screen:silent",
   closed: "screen:closed",
   "never seen": "screen:never-seen"
-} satisfies Record<Exclude<ScreenWord, "showing">, string>
+} satisfies Record<Exclude<ScreenWord, "closed for the day" | "showing">, string>
+
+/** Codes of what is no problem outside the hours. */
+export const awayCodes: ReadonlySet<string> = new Set([
+  codes.silent,
+  codes.closed,
+  codes.hidden,
+  codes["never seen"]
+])
 
 /** It is an error where visitors see nothing, or something wrong, on an expected screen. */
 const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArray<Problem> => {
@@ -209,7 +231,9 @@ const problemsOf = (screen: Found, now: number, startTime: string): ReadonlyArra
   const severity = isExpected ? "error" : "warning"
   const { restarts = 0, runs = [] } = said ?? {}
   return [
-    ...(word === "showing" ? [] : wordProblem({ ...screen, word }, now, startTime)),
+    ...(word === "showing" || word === "closed for the day"
+      ? []
+      : wordProblem({ ...screen, word }, now, startTime)),
     ...(runs.length === 0
       ? []
       : [

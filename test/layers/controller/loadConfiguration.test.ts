@@ -174,7 +174,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       const message = yield* failureOf(file)
       expect(message).toContain(file)
       expect(message).toContain(
-        'plugin: there is no such key; known are: "node", "screens", "players", "alerts", "plugins", "services"'
+        'plugin: there is no such key; known are: "node", "screens", "players", "hours", "alerts", "plugins", "services"'
       )
       expect(message).toContain("plugins[0]: expected a plugin")
       expect(message).toContain("plugins[1]: expected a plugin")
@@ -245,7 +245,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
         `screens[0].label: ${aLine}, got 7`,
         'screens[1]: expected a screen, such as { id: "left" }, got "right"',
         "screens[2].id: is required",
-        'screens[3].width: there is no such key; known are: "id", "label"'
+        'screens[3].width: there is no such key; known are: "id", "label", "hours"'
       ]
     ],
     [
@@ -268,7 +268,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
         `players[0].label: ${aLine}, got 7`,
         'players[1]: expected a player, such as { id: "hall-3" }, got "hall-4"',
         "players[2].id: is required",
-        'players[3].screens: there is no such key; known are: "id", "label"'
+        'players[3].screens: there is no such key; known are: "id", "label", "hours"'
       ]
     ],
     [

@@ -122,6 +122,35 @@ describe("a player is", () => {
     ])
   })
 
+  it("closed for the day where it is off outside its hours, and not a problem", () => {
+    const hours = { zone: "UTC", sat: "10:00-18:00" }
+    const off = { players: [hall3], expected: [{ id: "hall-3", hours }] }
+    const unseen = { players: [], expected: [{ id: "hall-3", hours }] }
+    // From 09:50 on, which is twenty minutes later.
+    expect(wordAt(off, 1199)).toEqual(["closed for the day", undefined])
+    expect(wordAt(off, 1200)).toEqual(["silent", "player:silent"])
+    expect(wordAt(unseen, 1199)).toEqual(["closed for the day", undefined])
+    expect(wordAt(unseen, 1200)).toEqual(["never seen", "player:never-seen"])
+    expect(summaryOf(playersAt(off, 600))).toBe("1 player closed for the day")
+  })
+
+  it("up to date outside its hours where only its screens are off", () => {
+    const screens = [{ id: "left", word: "closed" }]
+    const said = { ...hall3, problems: [error], screens }
+    const hours = { zone: "UTC", sat: "10:00-18:00" }
+    const [player] = playersAt({ players: [said], expected: [{ id: "hall-3", hours }] }, 10)
+    expect(player).toMatchObject({
+      word: "up to date",
+      problems: [],
+      said: { screens: [{ word: "closed for the day" }] }
+    })
+    const later = { ...said, heardAt: at(1200) }
+    expect(wordAt({ players: [later], expected: [{ id: "hall-3", hours }] }, 1200)).toEqual([
+      "problem",
+      "screen:closed"
+    ])
+  })
+
   it("silent with a warning for ten minutes where it is not expected, and stays in the list", () => {
     expect(playersAt({ players: [hall3] }, 599)).toMatchObject([{ problems: [{ severity: "warning" }] }])
     expect(wordAt({ players: [hall3] }, 600)).toEqual(["silent", undefined])

@@ -122,7 +122,7 @@ const sinceText = ({ since }: PlayerStatus, now: number): string =>
 
 /** `1 hidden, 3 showing` */
 const screensText = ({ said, word }: PlayerStatus): string =>
-  said === undefined || word === "silent"
+  said === undefined || word === "silent" || word === "closed for the day"
     ? ""
     : Object.entries(screenCounts(said))
         .map(([word, count]) => `${count} ${printableLine(word)}`)

@@ -74,7 +74,7 @@ export const renderTiles = ({ players, screens }) => [
       )
 ]
 
-const away = ["silent", "closed", "never seen"]
+const away = ["silent", "closed", "never seen", "closed for the day"]
 
 const sum = (words, isCounted) =>
   total(Object.fromEntries(Object.entries(words).filter(([word]) => isCounted(word))))
@@ -89,6 +89,9 @@ export const renderWellBeing = ({ players, screens }) => {
     .flatMap(({ since, word }) => (away.includes(word) && since !== undefined ? [since] : []))
     .sort()
     .at(-1)
+  if (heard === 0 && screens.words["closed for the day"] > 0) {
+    return ["Closed for the day."]
+  }
   return heard > 0
     ? [`Everything works, on ${count(heard, "screen")}.`]
     : last === undefined
