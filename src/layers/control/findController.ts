@@ -2,10 +2,12 @@
  * Whether a controller runs, even where nothing listens at its socket: while it starts and ends, and where somebody has
  * removed the socket or its folder.
  */
+import { lstat } from "node:fs/promises"
 import { basename } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import { errorCode } from "../../internal/systemError.ts"
 import { lockHolder } from "../folderLock/FolderLock.ts"
 import { listeningProcess } from "./listeningProcess.ts"
 import { readPidFile } from "./pidFile.ts"
@@ -32,21 +34,25 @@ export const findController = Effect.fnUntraced(function* ({ folder, pidFile, so
     Effect.forEach(names, (name) => listeningProcess(folder, name)),
     Option.firstSomeOf
   )
-  const unlocked = Option.isNone(holder) ? yield* process : Option.none<number>()
-  const isRunning = Option.match(holder, {
-    onNone: () => Effect.map(process, Option.isSome),
-    onSome: ({ holds }) => holds
-  })
+  // What listens in a folder that is there, and does not have its lock, is something else.
+  const isRemoved = yield* Effect.promise(() => lstat(folder).then(() => false, isMissing))
+  const unlocked = Option.isNone(holder) && isRemoved ? process : Effect.succeedNone
+  const listening = yield* unlocked
   const controller: FoundController = {
-    isRunning: Option.isSome(holder) || Option.isSome(unlocked),
+    isRunning: Option.isSome(holder) || Option.isSome(listening),
     pid: Option.getOrUndefined(
-      Option.firstSomeOf([Option.flatMap(holder, ({ pid }) => pid), unlocked, written])
+      Option.firstSomeOf([Option.flatMap(holder, ({ pid }) => pid), listening, written])
     ),
     process,
-    ended: until(Effect.negate(isRunning))
+    ended: Option.match(holder, {
+      onNone: () => until(Effect.map(unlocked, Option.isNone)),
+      onSome: ({ holds }) => until(Effect.negate(holds))
+    })
   }
   return controller
 })
+
+const isMissing = (error: unknown) => errorCode(error) === "ENOENT"
 
 /** Looks every 50 milliseconds whether it holds. */
 export const until = (condition: Effect.Effect<boolean>): Effect.Effect<void> =>
