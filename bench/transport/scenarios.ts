@@ -106,7 +106,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       ],
       rows: [cpuRow, missingRow, generatorRow],
       targets: [
-        { figure: "cpu", variant: vitrine, of: plain, atMost: 0.3 },
+        { figure: "cpu", variant: vitrine, of: plain, atMost: 0.15 },
         { figure: "missing", variant: vitrine, atMost: 0 }
       ]
     },
@@ -131,7 +131,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         rows: [cpuRow, missingRow, busyRow],
         targets: [
           { figure: "cpu", variant: vitrine, of: labels.plainFiber, atMost: 2 },
-          { figure: "cpu", variant: labels.shim, of: plain, atMost: 2 },
+          { figure: "cpu", variant: labels.shim, of: plain, atMost: 2.5 },
           { figure: "cpu", variant: vitrine, of: plain },
           { figure: "missing", variant: vitrine, atMost: 0 }
         ]
@@ -145,7 +145,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         run: () => stream("vitrine", settings, growth(clients))
       })),
       rows: [cpuRow, missingRow, busyRow, generatorRow],
-      targets: [{ figure: "cpu", variant: "4000 clients", of: "500 clients", atMost: 1.15 }]
+      targets: [{ figure: "cpu", variant: "4000 clients", of: "500 clients", atMost: 0.8 }]
     },
     {
       name: "nats",

@@ -172,7 +172,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       ],
       targets: [
         { figure: "failed", variant: "reports", atMost: 0 },
-        { figure: "share", variant: "reports", atMost: 0.1 },
+        { figure: "share", variant: "reports", atMost: 0.08 },
         { figure: "memory", variant: "reports" },
         { figure: "memory", variant: "without" }
       ]
