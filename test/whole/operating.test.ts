@@ -252,7 +252,7 @@ describe.concurrent("a controller that runs", () => {
         )
       })
       expect(yield* vitrine("status", "--check")).toMatchObject({
-        status: 3,
+        status: 1,
         stdout: expect.stringContaining("Last fetch")
       })
       yield* vitrine("stop")

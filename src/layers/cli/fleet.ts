@@ -11,7 +11,7 @@ import { contentsOf } from "../status/slices.ts"
 import type { Options } from "./options.ts"
 import { asking, show } from "./showing.ts"
 import { fleetText } from "./terminal/fleetText.ts"
-import { isColourful, makePalette } from "./terminal/statusText.ts"
+import { isColourful, makePalette, sizeOf } from "./terminal/statusText.ts"
 
 /** No player can report to this machine. */
 export class TakesNoReports extends Schema.TaggedError<TakesNoReports>()("vitrine/TakesNoReports", {
@@ -25,8 +25,11 @@ export class TakesNoReports extends Schema.TaggedError<TakesNoReports>()("vitrin
   }
 }
 
+/** The exit status of `--check` where a player fails. */
+const failingStatus = 1
+
 export const run = (options: Options) => {
-  const { json = false, watch = false } = options
+  const { check = false, json = false, watch = false } = options
   const palette = makePalette(isColourful(process.stdout))
   const text = Effect.gen(function* () {
     const client = yield* IpcClient
@@ -39,15 +42,12 @@ export const run = (options: Options) => {
       return yield* new TakesNoReports({ hub })
     }
     const players = playersOf(state, now)
+    if (check && players.some(({ problems: [worst] }) => worst?.severity === "error")) {
+      process.exitCode = failingStatus
+    }
     return json
       ? printableJson(players, watch ? 0 : 2)
       : fleetText(players, { ...sizeOf(process.stdout), now, palette })
   })
   return show(asking(options)(text), watch)
 }
-
-/** Without a terminal there is room for everything. */
-const sizeOf = ({ columns, isTTY, rows }: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">) =>
-  isTTY
-    ? { columns: columns || 80, rows: rows || 24 }
-    : { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }

@@ -100,7 +100,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     runDir,
     json,
     watch,
-    new Option("--check", "End with exit status 3 where the last fetch has failed.")
+    new Option("--check", "End with exit status 1 where something fails, 3 where only the last fetch has.")
   )
 
   command(
@@ -109,7 +109,8 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     config,
     runDir,
     json,
-    watch
+    watch,
+    new Option("--check", "End with exit status 1 where a player fails.")
   )
 
   command(

@@ -10,9 +10,10 @@ import { healthOf, problemsOf } from "../status/Health.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
 import { asking, show } from "./showing.ts"
-import { isColourful, makePalette, statusText } from "./terminal/statusText.ts"
+import { isColourful, makePalette, sizeOf, statusText } from "./terminal/statusText.ts"
 
-/** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
+/** The exit status of `--check` where something fails, and where only the last fetch has. */
+const failingStatus = 1
 const fetchFailedStatus = 3
 
 export const run = (options: Options) => {
@@ -27,15 +28,17 @@ export const run = (options: Options) => {
     const state = yield* client.state
     const now = yield* Clock.currentTimeMillis
     const health = healthOf(problemsOf(state))
-    return statusText(status, { health, now, palette })
+    return statusText(status, { health, now, palette, rows: sizeOf(process.stdout).rows })
   })
   const ask = asking(options)
-  return Effect.zipRight(show(ask(text), watch), check ? ask(checkLastFetch) : Effect.void)
+  return Effect.zipRight(show(ask(text), watch), check ? ask(checkHealth) : Effect.void)
 }
 
-const checkLastFetch = Effect.gen(function* () {
-  const { state } = yield* IpcClient
-  if (Option.isSome(lastFetchFailure(yield* state))) {
+const checkHealth = Effect.gen(function* () {
+  const state = yield* (yield* IpcClient).state
+  if (!healthOf(problemsOf(state)).isHealthy) {
+    process.exitCode = failingStatus
+  } else if (Option.isSome(lastFetchFailure(state))) {
     process.exitCode = fetchFailedStatus
   }
 })

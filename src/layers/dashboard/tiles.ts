@@ -13,8 +13,11 @@ export interface Tile {
   readonly tone: "ok" | "held" | "warn" | "error" | "neutral"
   /** Since when the word is right, ISO 8601, UTC; missing where that is not known. */
   readonly since?: string
-  /** What it shows, or was last known to show, where that is not the active version. */
+  /** What it shows, or was last known to show, and whether that is another one than the active one. */
   readonly versionId?: string
+  readonly isOther?: true
+  /** Whether nobody expects it, though others are expected. */
+  readonly isUnexpected?: true
   /** What is wrong, where the word is not enough. */
   readonly text?: string
   /** How much of the next version a player has copied. */
@@ -42,10 +45,17 @@ export const screenTiles = (screens: ReadonlyArray<ScreenStatus>): Tiles => tile
 export const playerTiles = (players: ReadonlyArray<PlayerStatus>, active: string | undefined): Tiles =>
   tiles(players, (player) => playerTile(player, active))
 
-const tiles = <A extends { readonly word: string }>(
+const tiles = <A extends { readonly isExpected: boolean; readonly word: string }>(
   all: ReadonlyArray<A>,
   tileOf: (one: A) => Tile
-): Tiles => ({ shown: all.slice(0, maxTiles).map(tileOf), words: countWords(all) })
+): Tiles => {
+  const isAnyExpected = all.some(({ isExpected }) => isExpected)
+  const shown = all.slice(0, maxTiles).map((one) => ({
+    ...tileOf(one),
+    ...(isAnyExpected && !one.isExpected ? { isUnexpected: true as const } : {})
+  }))
+  return { shown, words: countWords(all) }
+}
 
 const countWords = (all: ReadonlyArray<{ readonly word: string }>): Tiles["words"] => {
   const words: Record<string, number> = {}
@@ -60,7 +70,8 @@ const screenTile = ({ active, name, problems, said, since, word }: ScreenStatus)
   word,
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
   ...(since === undefined ? {} : { since }),
-  ...(said === undefined || active ? {} : { versionId: said.versionId }),
+  ...(said === undefined ? {} : { versionId: said.versionId }),
+  ...(said === undefined || active ? {} : { isOther: true as const }),
   ...(word === "problem" && problems[0] !== undefined ? { text: said?.problem ?? problems[0].text } : {})
 })
 
@@ -72,7 +83,8 @@ const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {
     word,
     tone: worstTone(player, toneOfPlayer[word]),
     ...(since === undefined ? {} : { since }),
-    ...(said?.versionId === undefined || said.versionId === active ? {} : { versionId: said.versionId }),
+    ...(said?.versionId === undefined ? {} : { versionId: said.versionId }),
+    ...(said?.versionId === undefined || said.versionId === active ? {} : { isOther: true as const }),
     ...(text === undefined ? {} : { text }),
     ...(word !== "copying" || said?.copiedPercent === undefined
       ? {}

@@ -83,6 +83,26 @@ live(
   })
 )
 
+live(
+  "vitrine fleet --check ends with 1 where a player has an error",
+  Effect.gen(function* () {
+    const closed = { code: "screen:closed", severity: "error", subject: "left", text: "It was closed" }
+    const args = yield* running("content-server", { ...server, players: [player()] })
+    const { updateSlice } = yield* ControllerState
+    const statusWith = (problems: ReadonlyArray<object>) =>
+      Effect.gen(function* () {
+        yield* updateSlice("content-server", () => ({ ...server, players: [{ ...player(), problems }] }))
+        yield* says("fleet", "--check", ...args)
+        const status = process.exitCode
+        process.exitCode = undefined
+        return status
+      })
+    expect(yield* statusWith([])).toBeUndefined()
+    expect(yield* statusWith([{ ...closed, severity: "warning" }])).toBeUndefined()
+    expect(yield* statusWith([closed])).toBe(1)
+  })
+)
+
 const failing = (plugin: string, slice: object) =>
   Effect.gen(function* () {
     const args = yield* running(plugin, slice)

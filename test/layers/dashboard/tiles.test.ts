@@ -60,7 +60,7 @@ const problem = (code: string, severity: "error" | "warning", text: string, subj
 describe("the tile of a screen", () => {
   it("has its name, its state since when, and its colour", () => {
     expect(screenTiles([screen()])).toEqual({
-      shown: [{ name: "Left wall", word: "showing", tone: "ok", since: at }],
+      shown: [{ name: "Left wall", word: "showing", tone: "ok", since: at, versionId: active }],
       words: { showing: 1 }
     })
   })
@@ -75,7 +75,15 @@ describe("the tile of a screen", () => {
       })
     ])
     expect(shown).toEqual([
-      { name: "Left wall", word: "problem", tone: "warn", since: at, versionId: older, text: "no film" }
+      {
+        name: "Left wall",
+        word: "problem",
+        tone: "warn",
+        since: at,
+        versionId: older,
+        isOther: true,
+        text: "no film"
+      }
     ])
   })
 
@@ -102,6 +110,7 @@ describe("the tile of a player", () => {
       name: "Hall 3",
       word: "problem",
       tone: "error",
+      versionId: active,
       screens: {
         count: 3,
         unwell: [
@@ -136,7 +145,8 @@ describe("the tile of a player", () => {
     expect(tileOf({ word: "copying", said: copying })).toMatchObject({
       tone: "held",
       percent: 43,
-      versionId: older
+      versionId: older,
+      isOther: true
     })
   })
 

@@ -21,6 +21,12 @@ export interface Palette {
 export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
   isTTY === true && (process.env.NO_COLOR ?? "") === ""
 
+/** Without a terminal there is room for everything. */
+export const sizeOf = ({ columns, isTTY, rows }: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">) =>
+  isTTY
+    ? { columns: columns || 80, rows: rows || 24 }
+    : { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
+
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
   const ofWord = { OK: green, WARNING: yellow, HELD: blue, FAILING: red, "NO CONTENT": red }
@@ -37,22 +43,35 @@ export const makePalette = (isColourful: boolean): Palette => {
  */
 export const statusText = (
   { header, sections }: StatusSnapshot,
-  { health, now, palette }: { readonly health: Health; readonly now: number; readonly palette: Palette }
+  { health, now, palette, rows = Number.POSITIVE_INFINITY }: StatusFormat
 ): string => {
   const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
-  return [
-    [
-      palette.word(health.word),
-      ...health.problems.map((problem) => {
-        const tone = toneOf(problem)
-        return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}${timesText(problem)}`)}`
-      })
-    ].join("\n"),
+  const head = [
+    palette.word(health.word),
+    ...health.problems.map((problem) => {
+      const tone = toneOf(problem)
+      return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}${timesText(problem)}`)}`
+    })
+  ].join("\n")
+  const whole = [
+    head,
     `${palette.title("Controller")}  ${nodeText(header)}running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
     ...sections.map(({ rows, title }) =>
       [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")
     )
   ].join("\n\n")
+  return whole.split("\n").length < rows
+    ? whole
+    : [whole, "", ...head.split("\n").slice(0, rows - 2)].join("\n")
+}
+
+interface StatusFormat {
+  readonly health: Health
+  /** In milliseconds since 1970. */
+  readonly now: number
+  readonly palette: Palette
+  /** Of the terminal: where there are too few, the word and its reasons are at the end again. Default without a limit. */
+  readonly rows?: number
 }
 
 /** How often the problem has begun, if more than once. */

@@ -69,12 +69,20 @@ let seen
 let seenAt
 let isAway = false
 
+/** What is not of now can neither be acted on nor does it say that all is well. */
+const setAway = (away) => {
+  isAway = away
+  document.body.classList.toggle("away", away)
+  byId("contents").inert = away
+  byId("changed").inert = away
+  byId("problems").hidden = away && seen?.problems.length === 0
+}
+
 const showOverview = (overview) => {
   const { actions, node, players, screens, startTime, word } = overview
   seen = overview
-  isAway = false
+  setAway(false)
   setActions(actions)
-  document.body.classList.remove("away")
   document.body.classList.toggle("hub", players !== undefined)
   byId("node").textContent = node?.label ?? node?.id ?? ""
   byId("lost").textContent = ""
@@ -90,8 +98,7 @@ const lost = () => {
   if (isAway) {
     return
   }
-  isAway = true
-  document.body.classList.add("away")
+  setAway(true)
   showWord("NO CONNECTION", "neutral")
   show("connection", "lost", () => ["not connected"])
   byId("lost").replaceChildren(

@@ -32,22 +32,27 @@ const renderUnwell = ({ name, tone, word }) =>
 
 /** On a hub, what is well is small. */
 const renderTile = (isHub) => (tile) => {
-  const { name, percent, screens, since, text, tone, versionId, word } = tile
+  const { isOther, isUnexpected, name, percent, screens, since, text, tone, versionId, word } = tile
   const isSmall = isHub && isFine(tile)
   const isWide = isHub && !isSmall && (text !== undefined || screens?.unwell.length > 0)
   return h(
     "li",
-    { className: isSmall ? "tile small" : isWide ? "tile wide" : "tile", tone },
+    {
+      className: isSmall ? "tile small" : isWide ? "tile wide" : "tile",
+      tone,
+      title: versionId === undefined ? "" : `Version ${versionId}`
+    },
     h("strong", {}, name),
     h(
       "p",
       {},
       h("span", { className: "state" }, percent === undefined ? word : `${word}, ${percent} %`),
       since === undefined || isSmall ? [] : [" ", forHow(since)],
-      screens === undefined ? [] : h("span", { className: "muted" }, `, ${count(screens.count, "screen")}`)
+      screens === undefined ? [] : h("span", { className: "muted" }, `, ${count(screens.count, "screen")}`),
+      isUnexpected ? h("span", { className: "muted" }, ", not expected") : []
     ),
     text === undefined ? [] : h("p", { className: "text" }, readable(text)),
-    versionId === undefined || isSmall ? [] : versionText(versionId),
+    isOther && !isSmall ? versionText(versionId) : [],
     screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell))
   )
 }
@@ -79,10 +84,17 @@ const away = ["silent", "closed", "never seen", "closed for the day"]
 const sum = (words, isCounted) =>
   total(Object.fromEntries(Object.entries(words).filter(([word]) => isCounted(word))))
 
+const works = ["up to date", "copying", "held", "showing"]
+
+/** What nobody expects may be away without a problem. */
+const allWorks = (words) => sum(words, (word) => !works.includes(word)) === 0
+
 /** What is said where nothing is wrong. */
 export const renderWellBeing = ({ players, screens }) => {
   if (players !== undefined && total(players.words) > 0) {
-    return [`Everything works: ${inWords(players.words)}.`]
+    return [
+      `${allWorks(players.words) ? "Everything works" : "No problem is known"}: ${inWords(players.words)}.`
+    ]
   }
   const heard = sum(screens.words, (word) => !away.includes(word))
   const last = screens.shown
@@ -93,7 +105,11 @@ export const renderWellBeing = ({ players, screens }) => {
     return ["Closed for the day."]
   }
   return heard > 0
-    ? [`Everything works, on ${count(heard, "screen")}.`]
+    ? [
+        allWorks(screens.words)
+          ? `Everything works, on ${count(heard, "screen")}.`
+          : `No problem is known: ${inWords(screens.words)}.`
+      ]
     : last === undefined
       ? ["The controller works. No screen has said what it shows."]
       : [

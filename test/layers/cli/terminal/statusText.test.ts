@@ -69,6 +69,14 @@ describe("statusText", () => {
     expect(text).toContain(`\nController  ${name}, running for 2 h 13 min, since `)
   })
 
+  it("ends with the word and its reasons as well, where the terminal has fewer rows", () => {
+    const row: Row = { type: "text", text: "…" }
+    const text = (rows: number) =>
+      statusText(snapshot([row]), { health, now, palette: makePalette(false), rows })
+    expect(text(7)).toMatch(/^OK\n[\s\S]*…$/)
+    expect(text(6)).toMatch(/^OK\n[\s\S]*…\n\nOK$/)
+  })
+
   it("begins with the word of the health and its reasons", () => {
     const failing: Health = {
       word: "FAILING",
