@@ -33,7 +33,7 @@ export const progressText = ({ attachments, document, records, waiting }: Progre
     ...(waiting === undefined ? [] : [waitText(waiting)])
   ].join("; ")
 
-export const waitText = ({ reason, until }: Wait): string => {
+const waitText = ({ reason, until }: Wait): string => {
   switch (reason) {
     case "pacing":
       return "waiting for its turn"

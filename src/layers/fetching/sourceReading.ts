@@ -4,7 +4,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { outcomeText, progressText, waitText } from "../../internal/progressText.ts"
+import { outcomeText, progressText } from "../../internal/progressText.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { type ContentState, type SourceState, TableSourceData } from "../../services/Slices.ts"
@@ -34,12 +34,18 @@ export const sourceProblems = (
   return [
     ...(lastSuccess?.warnings ?? []).map((text) => ofSource("source:warning", text)),
     ...(progress?.waiting !== undefined && isHeldUp(progress)
-      ? [{ ...ofSource("source:waiting", waitText(progress.waiting)), subject: id }]
+      ? [{ ...ofSource("source:waiting", heldUpText(progress.document, progress.waiting)), subject: id }]
       : []),
     ...(changes === undefined ? [] : [{ ...ofSource("source:changes", changesText(changes)), subject: id }]),
     ...reported(data)
   ]
 }
+
+/** What it waits for. The time is an ISO one: who reads it may be in another zone. */
+const heldUpText = (document: string, { reason, until }: NonNullable<SourceProgress["waiting"]>): string =>
+  reason === "penalty"
+    ? `it waits until ${until} to read ${document}: the API refuses requests for a while`
+    : `it waits until ${until} to read ${document} again: a request has failed`
 
 /** Whether it waits for something else than its own pace. */
 const isHeldUp = ({ waiting }: SourceProgress): boolean =>

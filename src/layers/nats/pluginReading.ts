@@ -22,6 +22,7 @@ const problems = (slice: NatsState): ReadonlyArray<Problem> => {
           {
             code: "nats:away",
             severity: "error" as const,
+            subject: servers,
             text: `There is no connection to NATS at ${servers} since ${link.since}: ${link.problem}`,
             since: link.since
           }

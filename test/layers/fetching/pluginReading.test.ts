@@ -114,6 +114,34 @@ describe("the screens in the status", () => {
   })
 })
 
+describe("a source that waits", () => {
+  const until = "2026-11-21T09:31:00.000Z"
+  const textOf = (reason: "pacing" | "penalty" | "retry") => {
+    const progress = {
+      document: "Objects",
+      documents: { done: 0, total: 2 },
+      records: 100,
+      waiting: { reason, until }
+    }
+    return read({ kind: "content", versionId, sources: { museum: { progress } } }, 0).problems?.map(
+      ({ subject, text }) => [subject, text]
+    )
+  }
+
+  it("says what it waits for, and until when, but for its turn", () => {
+    expect(textOf("pacing")).toEqual([])
+    expect(textOf("penalty")).toEqual([
+      [
+        "museum",
+        `Source "museum": it waits until ${until} to read Objects: the API refuses requests for a while`
+      ]
+    ])
+    expect(textOf("retry")).toEqual([
+      ["museum", `Source "museum": it waits until ${until} to read Objects again: a request has failed`]
+    ])
+  })
+})
+
 describe("a hub that is away", () => {
   const since = "2026-11-21T09:00:00.000Z"
   const away = { url: "http://hub:8730/", askedAt: since, problem: "no network" }
