@@ -77,7 +77,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     ...kind
   })
   const files = yield* SourceFiles.make(options, { ...settings, hide })
-  const knownDocuments = makeKnownDocuments()
+  const knownDocuments = yield* makeKnownDocuments
   /** Whether its documents may name files. */
   const hasFiles = tables !== undefined || files.isWanted
   const say = makeSayWarnings()
@@ -121,7 +121,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const fetch = Effect.fn("DocumentSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
     const { directory, previous } = target
-    const before = knownDocuments.of(previous)
+    const before = yield* knownDocuments.of(previous)
     const [given, noticed] = yield* withWarnings(documents(target, before.attached))
     yield* checkNames(given, expect, failedIn)
     const progress = makeProgressReporter<Step>(given.length, target.progress)
@@ -170,7 +170,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         digests: {},
         flaws: before.flaws
       }))
-      before.add({
+      yield* before.add({
         fingerprint: content,
         documents: all.map(({ known }) => known),
         index: fetched.index,

@@ -4,38 +4,34 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import * as Ref from "effect/Ref"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 
-/** More of them are counted only. */
-const maxWarnings = 100
+/** So many of them, and how many more there are. */
+const firstOf = (warnings: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
+  warnings.length > most
+    ? [...warnings.slice(0, most), `There are ${countText(warnings.length - most, "more warning")}.`]
+    : warnings
 
-/** Those of a fetch. */
-export const listed = (warnings: ReadonlyArray<string>): Pick<FetchedSource, "warnings"> => {
-  const rest = warnings.length - maxWarnings
-  const first = warnings.slice(0, maxWarnings)
-  return warnings.length === 0
-    ? {}
-    : { warnings: rest > 0 ? [...first, `There are ${countText(rest, "more warning")}.`] : first }
-}
+/** The warnings of a fetch. */
+export const listed = (warnings: ReadonlyArray<string>): Pick<FetchedSource, "warnings"> =>
+  warnings.length === 0 ? {} : { warnings: firstOf(warnings, 100) }
 
-/** In a log. */
-const maxLines = 10
-
-/** Logs the warnings that the previous fetch did not have. */
+/** Logs the warnings that the fetch before did not have. */
 export const makeSayWarnings = () => {
-  let before: ReadonlySet<string> = new Set()
+  const said = Ref.unsafeMake<ReadonlySet<string>>(new Set())
   return (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const fresh = warnings.filter((warning) => !before.has(warning))
-      before = new Set(warnings)
-      const rest = fresh.length - maxLines
-      return Effect.forEach(
-        rest > 0 ? [...fresh.slice(0, maxLines), `There are ${countText(rest, "more warning")}.`] : fresh,
+    Effect.flatMap(Ref.getAndSet(said, new Set(warnings)), (before) =>
+      Effect.forEach(
+        firstOf(
+          warnings.filter((warning) => !before.has(warning)),
+          10
+        ),
         (warning) => Effect.logWarning(warning),
         { discard: true }
       )
-    })
+    )
 }
 
 /** `[]` or `{}`, and a line break. */

@@ -23,7 +23,7 @@ export interface Api extends Effect.Effect.Success<ReturnType<typeof makeApi>> {
 export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const { endpointUrl, maxTimeout } = options
   const errors = makeErrors(options)
-  const calls = makeCalendarCount()
+  const calls = yield* makeCalendarCount
   const requests = yield* Requests.make({
     maxBytes: maxBodyBytes,
     maxBytesOption: "",

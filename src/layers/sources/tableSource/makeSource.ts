@@ -42,7 +42,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
   const cells = Attachments.make(format)
   const names = tablesOf(options).map(({ table }) => table)
   const polling = changes === undefined ? undefined : makePolling(names, ofPlain(wholeEvery), changes)
-  const { countWhole, data, polled } = makeSourceStatus(calls, polling)
+  const { countWhole, data, polled } = yield* makeSourceStatus(calls, polling)
   const attachment = attachmentSchema(options, format)
   const baseTables =
     client.schema === undefined || options.tables.length === 0
