@@ -76,7 +76,7 @@ export const makeExpectations = (
 }
 
 /** What the version before has in a file; `None` if it does not exist, or is not whole. */
-export const readNames = Effect.fnUntraced(function* (
+const readNames = Effect.fnUntraced(function* (
   previous: Option.Option<PreviousContent>,
   file: string,
   holds: CheckedTable["holds"]

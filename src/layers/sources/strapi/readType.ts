@@ -10,7 +10,7 @@ import { type Entry, readAnswer } from "./responses.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** All entries of a type in one language, in the order of the server. */
-export interface Translation {
+interface Translation {
   readonly locale: string
   readonly entries: ReadonlyArray<Entry>
 }
@@ -88,7 +88,7 @@ const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition)
  * The entries of a language with those that are only in the other one, which have the `locale` that they stand for, and say in
  * `fallbackLocale` what they are written in. Each stands behind the one that it follows in its own language.
  */
-export const fillFrom = ({ locale, entries }: Translation, fallback: Translation): ReadonlyArray<Entry> => {
+const fillFrom = ({ locale, entries }: Translation, fallback: Translation): ReadonlyArray<Entry> => {
   const own = new Set(entries.map(({ documentId }) => documentId))
   const first: Array<Entry> = []
   const followers = new Map<string, Array<Entry>>()
