@@ -224,37 +224,24 @@ const problemsOf = (
       ? [problem("silent", isExpected ? "error" : "warning", `was last heard of at ${since}: ${check}`)]
       : []
   }
-  return errorsFirst([
-    ...(duplicateOf(said, now) === undefined
-      ? []
-      : [
-          problem(
-            "duplicate",
-            "error",
-            `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
-          )
-        ]),
-    ...(isRestarting(said)
-      ? [
-          problem(
-            "restarting",
-            isExpected ? "error" : "warning",
-            `was started again ${said.restarts} times in the last ten minutes: its log says why it ends`
-          )
-        ]
-      : []),
-    ...(Math.abs(said.clockOffset) > maxClockOffset ? [problem("clock", "warning", clockText(said))] : []),
-    ...(word === "behind" && since !== undefined && now - Date.parse(since) > behindMs
-      ? [
-          problem(
-            "behind",
-            "warning",
-            `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
-          )
-        ]
-      : []),
-    ...said.problems.map((problem) => reported(player, said, problem))
-  ])
+  const found: Array<Problem> = []
+  if (duplicateOf(said, now) !== undefined) {
+    const text = `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
+    found.push(problem("duplicate", "error", text))
+  }
+  if (isRestarting(said)) {
+    const text = `was started again ${said.restarts} times in the last ten minutes: its log says why it ends`
+    found.push(problem("restarting", isExpected ? "error" : "warning", text))
+  }
+  if (Math.abs(said.clockOffset) > maxClockOffset) {
+    const { since: _, ...clock } = problem("clock", "warning", clockText(said))
+    found.push(clock)
+  }
+  if (word === "behind" && since !== undefined && now - Date.parse(since) > behindMs) {
+    const text = `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
+    found.push(problem("behind", "warning", text))
+  }
+  return errorsFirst([...found, ...said.problems.map((problem) => reported(player, said, problem))])
 }
 
 const clockText = ({ clockOffset }: Player): string =>

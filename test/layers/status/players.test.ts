@@ -250,6 +250,8 @@ describe("a player is", () => {
       { word: "up to date", problems: [{ code: "player:clock", severity: "warning", text }] }
     ])
     expect(wordAt({ players: [{ ...hall3, clockOffset: 60_000 }] }, 1)).toEqual(["up to date", undefined])
+    const [found] = playersAt({ players: [{ ...hall3, clockOffset: 61_000 }] }, 1)
+    expect(found?.problems[0]).not.toHaveProperty("since")
   })
 
   it("said to have a problem since the same time, though reports take some milliseconds more or less", () => {
