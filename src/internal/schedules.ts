@@ -19,15 +19,6 @@ export const resubscribe = Schedule.exponential("1 second").pipe(
   Schedule.jittered
 )
 
-/**
- * The connection to NATS: 200 ms, growing by 1.7 up to five seconds, for ever; each up to a fifth shorter or longer, because
- * not all clients of a server that is back should come at the same time.
- */
-export const reconnect = Schedule.exponential("200 millis", 1.7).pipe(
-  Schedule.union(Schedule.spaced("5 seconds")),
-  Schedule.jittered
-)
-
 /** A request that may succeed later: after one, two and four seconds. */
 export const request = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(3))
 

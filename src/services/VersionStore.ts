@@ -223,6 +223,9 @@ export const HoldOutcome = Schema.Struct({
 })
 export type HoldOutcome = typeof HoldOutcome.Type
 
+/** How many consumers are known at a time: those that hold a lease, that are expected, or that have their own stream. */
+export const maxConsumers = 256
+
 /** A consumer shows a version. */
 export const Lease = Schema.Struct({
   consumerId: Schema.String,

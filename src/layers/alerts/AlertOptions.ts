@@ -3,9 +3,8 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { type DurationConfig, duration } from "../../internal/duration.ts"
 import { expectsSecret, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/secret.ts"
+import { type DurationConfig, duration, secret } from "../../internal/optionSchemas.ts"
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 

@@ -4,11 +4,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
-import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { nodeId } from "../../internal/nodeId.ts"
 import { expects } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
+import { maxConsumers } from "../../services/VersionStore.ts"
 import { HoursOptions } from "../status/openingHours.ts"
 
 const maxLength = 64

@@ -4,8 +4,8 @@
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { type DurationConfig, durationWithin } from "../../internal/duration.ts"
 import { decodeOptions, optional } from "../../internal/Options.ts"
+import { type DurationConfig, durationWithin } from "../../internal/optionSchemas.ts"
 import type { HealthRules } from "../../services/Slices.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 

@@ -3,7 +3,7 @@
  */
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { logText } from "../../internal/logText.ts"
+import { logText } from "../../internal/loggers.ts"
 
 export interface LogLine {
   /** ISO 8601, UTC. */

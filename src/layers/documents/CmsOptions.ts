@@ -3,9 +3,8 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { isHttpBase } from "../../internal/httpAddress.ts"
 import { expects, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/secret.ts"
+import { isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 

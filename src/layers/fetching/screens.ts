@@ -5,10 +5,9 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
-import { type Consumer, VersionStore } from "../../services/VersionStore.ts"
+import { type Consumer, maxConsumers, VersionStore } from "../../services/VersionStore.ts"
 
 /** Gives the screens as they are known now. It is run before leases that are over are forgotten. */
 export const makeScreens = Effect.gen(function* () {

@@ -3,9 +3,8 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { isHttpBase } from "../../internal/httpAddress.ts"
 import { expectsSecret } from "../../internal/Options.ts"
-import { secret } from "../../internal/secret.ts"
+import { isHttpBase, secret } from "../../internal/optionSchemas.ts"
 
 /** Not shown where it is wrong: it may have a password. */
 const to = Schema.transform(

@@ -3,7 +3,7 @@
  */
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { logText } from "../../internal/logText.ts"
+import { logText } from "../../internal/loggers.ts"
 
 /** How many are kept, and how long each may be; the oldest go, and the rest of a line is cut. */
 const maxLines = 10

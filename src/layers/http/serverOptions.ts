@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { expects, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/secret.ts"
+import { secret } from "../../internal/optionSchemas.ts"
 
 export const integer = (minimum: number, maximum: number) =>
   expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)

@@ -3,8 +3,8 @@
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import { isPlainFileName } from "../../internal/FileName.ts"
-import { maxConsumers } from "../../internal/maxConsumers.ts"
 import type { TransportState } from "../../services/Slices.ts"
+import { maxConsumers } from "../../services/VersionStore.ts"
 import { shown } from "../http/access.ts"
 
 /** The client of a request. */

@@ -29,6 +29,7 @@ import {
   type StreamOptions,
   subjectOf
 } from "./streams.ts"
+import type { TooMuchWaits } from "./traffic.ts"
 
 /** How long a feed waits for the server to come back before it fails, in milliseconds. */
 const outageLimit = 15_000
@@ -56,19 +57,11 @@ export const make = Effect.gen(function* () {
           `the payload of "${name}" has ${data.length} bytes, and the server accepts ${limit}`
         )
       }
-      const stored = traffic.addEvent(data.length)
-      if (stored === undefined) {
-        return yield* refused("publish", "too many events wait for the server already")
-      }
       yield* inTime(store(session, ensure(session), subject, data)).pipe(
-        Effect.mapError(failed("publish")),
-        Effect.ensuring(Effect.sync(stored))
+        traffic.withEvent(data.length),
+        Effect.mapError(failed("publish"))
       )
-    }).pipe(
-      Effect.tapError(({ detail }) =>
-        Effect.map(Clock.currentTimeMillis, (now) => traffic.failed(new Date(now), excerpt(detail)))
-      )
-    )
+    }).pipe(Effect.tapError(({ detail }) => traffic.failed(excerpt(detail))))
 
   const subscribe = Effect.gen(function* () {
     const sequences = yield* Effect.acquireRelease(
@@ -135,9 +128,9 @@ const refused = (action: EventBusError["action"], detail: string) => new EventBu
 
 const failed =
   (action: EventBusError["action"]) =>
-  (failure: NatsFailure | NumberedAnew): EventBusError => {
+  (failure: NatsFailure | NumberedAnew | TooMuchWaits): EventBusError => {
     const { detail } = failure
-    if (failure._tag === "vitrine/NumberedAnew") {
+    if (failure._tag !== "vitrine/NatsFailure") {
       return refused(action, detail)
     }
     const { cause, mayHaveHappened } = failure

@@ -16,16 +16,15 @@ import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { reconnect } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
-import type { NatsState } from "./NatsState.ts"
-import { reading } from "./pluginReading.ts"
+import { type NatsState, reading } from "./pluginReading.ts"
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
@@ -78,7 +77,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const link = yield* Ref.make<NatsState["link"]>({ since: yield* now, problem: "it has not answered yet" })
   const tried = yield* Deferred.make<void>()
   const servers = Array.ensure(options.servers).join(", ")
-  const traffic = makeTraffic()
+  const traffic = yield* makeTraffic
   const unclaimed = yield* Ref.make(Option.none<Unclaimed>())
 
   /** What was logged since the last connection: servers of a list may fail for another reason each time. */
@@ -125,21 +124,17 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   yield* Effect.forkScoped(Effect.forever(oneSession))
   const state = yield* Effect.serviceOption(ControllerState)
   if (Option.isSome(state)) {
-    const slice = Effect.zipWith(
-      Ref.get(link),
-      Ref.get(unclaimed),
-      (link, unclaimed): NatsState => ({
+    const slice = Effect.gen(function* () {
+      const unknownElsewhere = Option.getOrUndefined(yield* Ref.get(unclaimed))
+      return {
         kind: "nats",
         servers,
         prefix,
-        link,
-        ...Option.match(unclaimed, {
-          onNone: () => ({}),
-          onSome: (unknownElsewhere) => ({ unknownElsewhere })
-        }),
-        ...traffic.now()
-      })
-    )
+        link: yield* Ref.get(link),
+        ...(unknownElsewhere === undefined ? {} : { unknownElsewhere }),
+        ...(yield* traffic.now)
+      } satisfies NatsState
+    })
     yield* state.value.addReading("nats", reading)
     yield* state.value.addMomentary("nats", slice)
   }
@@ -160,6 +155,15 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
 })
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+/**
+ * 200 ms, growing by 1.7 up to five seconds, for ever; each up to a fifth shorter or longer, because not all clients of a server
+ * that is back should come at the same time.
+ */
+const reconnect = Schedule.exponential("200 millis", 1.7).pipe(
+  Schedule.union(Schedule.spaced("5 seconds")),
+  Schedule.jittered
+)
 
 /** How many reasons are logged until there is a connection. */
 const maxReported = 16

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/secret.ts"
+import { secret } from "../../internal/optionSchemas.ts"
 
 const isServer = (url: string): boolean => {
   if (!URL.canParse(url)) return false

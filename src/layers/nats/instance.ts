@@ -52,9 +52,7 @@ export const makeInstance = Effect.fnUntraced(function* (
   const onDispatch = (message: Msg, command: Command, limit: number) =>
     Effect.gen(function* () {
       if ((yield* FiberMap.size(running)) >= maxCommands) {
-        const { type } = command
-        const busy = new CommandUnavailable({ type, reason: "busy", mayHaveRun: false })
-        message.respond(encodeResult(Either.left(busy)))
+        message.respond(encodeResult(Either.left(notRun(command, "busy"))))
         return
       }
       const respond = (result: Either.Either<unknown, DispatchError>) =>
@@ -115,14 +113,6 @@ export const makeInstance = Effect.fnUntraced(function* (
   const isHeld = (session: Session, { instance, type }: Lease) =>
     asks(session, instance, { do: "isHeld", type })
 
-  const waits = (type: string) =>
-    Effect.suspend(() => {
-      const carriedOut = traffic.addCommand()
-      return carriedOut === undefined
-        ? new CommandUnavailable({ type, reason: "busy", mayHaveRun: false })
-        : Effect.succeed(carriedOut)
-    })
-
   /** Has another instance carry a command out, and cancels that when it is interrupted. */
   const dispatch = (session: Session, instance: string, command: Command) =>
     Effect.gen(function* () {
@@ -135,7 +125,6 @@ export const makeInstance = Effect.fnUntraced(function* (
         const issues = `they have ${data.length} bytes, and NATS accepts ${limit}`
         return yield* new InvalidCommandFields({ type, issues })
       }
-      yield* Effect.acquireRelease(waits(type), (carriedOut) => Effect.sync(carriedOut))
       const inbox = createInbox()
       const reply = yield* Deferred.make<unknown, DispatchError>()
       yield* Effect.acquireRelease(
@@ -158,10 +147,11 @@ export const makeInstance = Effect.fnUntraced(function* (
       )
     }).pipe(
       Effect.scoped,
-      Effect.catchTag(
-        "vitrine/NatsFailure",
-        () => new CommandUnavailable({ type: command.type, reason: "unreachable", mayHaveRun: false })
-      )
+      traffic.withCommand,
+      Effect.catchTags({
+        "vitrine/NatsFailure": () => notRun(command, "unreachable"),
+        "vitrine/TooMuchWaits": () => notRun(command, "busy")
+      })
     )
 
   return { id, subscribe, isHeld, dispatch }
@@ -180,11 +170,15 @@ const withinLimit = (
   return data.length <= limit ? data : encodeResult(Either.left(new CommandFailed({ type, cause })))
 }
 
-const resultOf = (message: Msg, { type }: Command): Effect.Effect<unknown, DispatchError> =>
+const notRun = ({ type }: Command, reason: CommandUnavailable["reason"]) =>
+  new CommandUnavailable({ type, reason, mayHaveRun: false })
+
+const resultOf = (message: Msg, command: Command): Effect.Effect<unknown, DispatchError> =>
   message.headers?.code === 503
-    ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+    ? notRun(command, "unreachable")
     : Option.match(decodeResult(message.data), {
-        onNone: () => new CommandFailed({ type, cause: new Error("the result is not one of Vitrine's") }),
+        onNone: () =>
+          new CommandFailed({ type: command.type, cause: new Error("the result is not one of Vitrine's") }),
         onSome: (result) => ("error" in result ? result.error : Effect.succeed(result.value))
       })
 

@@ -1,20 +1,31 @@
 /**
- * What one process has on its way to the server, which bounds it, and what it could not publish.
+ * What one process has on its way to the server, which is limited, and what it could not publish.
  */
-import type { NatsState } from "./NatsState.ts"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import type { NatsState } from "./pluginReading.ts"
 
 export interface Traffic {
-  /** An event that waits for the server; gives what ends the wait, or nothing where too much waits already. */
-  readonly addEvent: (bytes: number) => (() => void) | undefined
+  /** Runs what an event of so many bytes waits for. */
+  readonly withEvent: (bytes: number) => Waits
 
-  /** A command that another process executes; the same. */
-  readonly addCommand: () => (() => void) | undefined
+  /** Runs what a command for another process waits for. */
+  readonly withCommand: Waits
 
   /** An event that was not published, or may not have been. */
-  readonly failed: (at: Date, reason: string) => void
+  readonly failed: (reason: string) => Effect.Effect<void>
 
   /** For the state. */
-  readonly now: () => Pick<NatsState, "failures" | "lastFailure" | "waiting">
+  readonly now: Effect.Effect<Pick<NatsState, "failures" | "lastFailure" | "waiting">>
+}
+
+/** Fails at once where too much waits already. */
+export type Waits = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TooMuchWaits, R>
+
+export class TooMuchWaits extends Data.TaggedError("vitrine/TooMuchWaits") {
+  readonly detail = "too many events wait for the server already"
 }
 
 /** How many events wait for the server at most. */
@@ -26,38 +37,48 @@ export const maxBytes = 16 * 1024 * 1024
 /** How many commands a process has others execute at the same time, and how many it executes for them. */
 export const maxCommands = 256
 
-export const makeTraffic = (): Traffic => {
-  let events = 0
-  let bytes = 0
-  let commands = 0
-  let failures = 0
-  let last: Pick<NatsState, "lastFailure"> = {}
+export const makeTraffic = Effect.gen(function* () {
+  const events = yield* Ref.make({ count: 0, bytes: 0 })
+  const commands = yield* Ref.make(0)
+  const failures = yield* Ref.make<Pick<NatsState, "failures" | "lastFailure">>({ failures: 0 })
+
+  const addEvent = (size: number) =>
+    Ref.modify(events, (now) =>
+      now.count >= maxEvents || (now.count > 0 && now.bytes + size > maxBytes)
+        ? [false, now]
+        : [true, { count: now.count + 1, bytes: now.bytes + size }]
+    )
+
+  const addCommand = Ref.modify(commands, (count) =>
+    count >= maxCommands ? [false, count] : [true, count + 1]
+  )
 
   return {
-    addEvent: (size) => {
-      if (events >= maxEvents || (events > 0 && bytes + size > maxBytes)) {
-        return undefined
-      }
-      events += 1
-      bytes += size
-      return () => {
-        events -= 1
-        bytes -= size
-      }
-    },
-    addCommand: () => {
-      if (commands >= maxCommands) {
-        return undefined
-      }
-      commands += 1
-      return () => {
-        commands -= 1
-      }
-    },
-    failed: (at, reason) => {
-      failures += 1
-      last = { lastFailure: { at: at.toISOString(), reason } }
-    },
-    now: () => ({ waiting: { events, commands }, failures, ...last })
-  }
-}
+    withEvent: (size) => (effect) =>
+      Effect.acquireUseRelease(
+        orTooMuch(addEvent(size)),
+        () => effect,
+        () => Ref.update(events, ({ bytes, count }) => ({ count: count - 1, bytes: bytes - size }))
+      ),
+    withCommand: (effect) =>
+      Effect.acquireUseRelease(
+        orTooMuch(addCommand),
+        () => effect,
+        () => Ref.update(commands, (count) => count - 1)
+      ),
+    failed: (reason) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Ref.update(failures, ({ failures }) => ({
+          failures: failures + 1,
+          lastFailure: { at: new Date(now).toISOString(), reason }
+        }))
+      ),
+    now: Effect.map(
+      Effect.all([Ref.get(events), Ref.get(commands), Ref.get(failures)]),
+      ([{ count }, commands, failures]) => ({ waiting: { events: count, commands }, ...failures })
+    )
+  } satisfies Traffic
+})
+
+const orTooMuch = (isAdded: Effect.Effect<boolean>) =>
+  Effect.flatMap(isAdded, (isAdded) => (isAdded ? Effect.void : new TooMuchWaits()))

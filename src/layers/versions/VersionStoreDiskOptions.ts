@@ -2,8 +2,8 @@
  * The options of the versions on disk, which the content plugin has too.
  */
 import * as Schema from "effect/Schema"
-import { duration } from "../../internal/duration.ts"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
+import { duration } from "../../internal/optionSchemas.ts"
 
 export const folder = expects(Schema.NonEmptyString, "the path of a folder")
 

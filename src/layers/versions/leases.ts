@@ -17,11 +17,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
-import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import {
   type Consumer,
   type Lease,
+  maxConsumers,
   TooManyLeases,
   type VersionStoreError
 } from "../../services/VersionStore.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
-import type { NatsState } from "../../../src/layers/nats/NatsState.ts"
+import type { NatsState } from "../../../src/layers/nats/pluginReading.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
 import { readState } from "../../support/readState.ts"
 

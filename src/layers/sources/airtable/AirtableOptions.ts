@@ -6,9 +6,8 @@ import * as Either from "effect/Either"
 import { flow } from "effect/Function"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
-import { secret } from "../../../internal/secret.ts"
+import { isHttpBase, secret } from "../../../internal/optionSchemas.ts"
 import {
   decodeSource,
   isPathSegment,

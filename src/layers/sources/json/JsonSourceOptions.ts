@@ -4,9 +4,8 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { isHttpUrl } from "../../../internal/httpAddress.ts"
 import { documentName, expects, expectsSecret, optional } from "../../../internal/Options.ts"
-import { secret } from "../../../internal/secret.ts"
+import { isHttpUrl, secret } from "../../../internal/optionSchemas.ts"
 import {
   type DocumentConfig,
   DocumentOptions,

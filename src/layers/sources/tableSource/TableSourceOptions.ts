@@ -5,7 +5,6 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { plainDuration } from "../../../internal/duration.ts"
 import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
 import {
   decodeOptions,
@@ -15,6 +14,7 @@ import {
   issuesOf,
   optional
 } from "../../../internal/Options.ts"
+import { plainDuration } from "../../../internal/optionSchemas.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
 import { ExpectOptions, type FieldSchema } from "../../documents/expect/ExpectOptions.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"

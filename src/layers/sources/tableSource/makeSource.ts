@@ -6,7 +6,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { ofPlain } from "../../../internal/duration.ts"
+import { ofPlain } from "../../../internal/optionSchemas.ts"
 import type { ContentSource, FetchTarget } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../../services/WaitObserver.ts"

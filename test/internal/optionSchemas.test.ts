@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isHttpBase, isHttpUrl } from "../../src/internal/httpAddress.ts"
+import { isHttpBase, isHttpUrl } from "../../src/internal/optionSchemas.ts"
 
 describe("the address of a server", () => {
   it("is an http or https URL without credentials", () => {

@@ -1,11 +1,31 @@
 /**
- * Options that are durations.
+ * Kinds of options that several folders have: secrets, durations, and addresses of servers.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects } from "./Options.ts"
+import { expects, expectsSecret } from "./Options.ts"
+
+/** The text of a secret; `None` if it was wiped, or made with another copy of Effect. */
+const textOf = Option.liftThrowable((input: unknown) =>
+  Redacted.isRedacted(input) ? Redacted.value(input) : input
+)
+
+/** Declared as one, so that a mistake is reported once and not for each member of a union. */
+const readable = (valid: (text: string) => boolean) =>
+  Schema.declare((input): input is string | Redacted.Redacted =>
+    Option.exists(textOf(input), (text) => Predicate.isString(text) && valid(text))
+  )
+
+/** A secret that is valid; the message of a mistake says what it expects, and shows nothing of it. */
+export const secret = (valid: (text: string) => boolean, what: string) =>
+  Schema.transform(expectsSecret(readable(valid), what), Schema.RedactedFromSelf(Schema.String), {
+    strict: true,
+    decode: (secret) => (Redacted.isRedacted(secret) ? secret : Redacted.make(secret)),
+    encode: (secret) => secret
+  })
 
 type Unit = "milli" | "second" | "minute" | "hour" | "day" | "week"
 
@@ -47,3 +67,13 @@ export const plainDuration = expects(
 /** What such an option says. */
 export const ofPlain = (value: string | number): Duration.Duration =>
   Option.getOrThrow(Duration.decodeUnknown(value))
+
+/** Whether it is an http or https URL without credentials. */
+export const isHttpUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { password, protocol, username } = new URL(text)
+  return /^https?:$/.test(protocol) && username === "" && password === ""
+}
+
+/** As `isHttpUrl`, of an address that others begin with: without query, fragment or white space. */
+export const isHttpBase = (text: string): boolean => !/[\s?#]/.test(text) && isHttpUrl(text)
