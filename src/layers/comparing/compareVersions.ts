@@ -50,6 +50,8 @@ export interface ChangedFile {
   readonly after?: number
   /** What identifies its records, in the later version. */
   readonly key?: RecordKey
+  /** Whether its source has no records, before and after: all that it has are files, JSON too. */
+  readonly isFile?: boolean
 }
 
 /** The lists of two versions that are on disk. */
@@ -86,7 +88,7 @@ export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: Ve
 })
 
 /** The files of a source. */
-type Listed = Pick<FileList["sources"][number], "files" | "keys" | "sourceId">
+type Listed = Pick<FileList["sources"][number], "files" | "keys" | "records" | "sourceId">
 
 /** Files that have no equal digest under their path on the other side. */
 export const changedFiles = (
@@ -94,16 +96,18 @@ export const changedFiles = (
   to: ReadonlyArray<Listed>
 ): ReadonlyArray<ChangedFile> => {
   const sourceIn = (sources: ReadonlyArray<Listed>, id: string): Partial<Listed> =>
-    sources.find(({ sourceId }) => sourceId === id) ?? {}
+    sources.find(({ sourceId }) => sourceId === id) ?? { records: 0 }
   const ids = new Set([...to, ...from].map(({ sourceId }) => sourceId))
   return [...ids].flatMap((sourceId) => {
-    const { files: before = {} } = sourceIn(from, sourceId)
-    const { files: after = {}, keys = {} } = sourceIn(to, sourceId)
+    const { files: before = {}, records: recordsBefore } = sourceIn(from, sourceId)
+    const { files: after = {}, keys = {}, records } = sourceIn(to, sourceId)
+    const isFile = recordsBefore === 0 && records === 0
     const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
     return Array.filterMap([...Object.keys(after), ...removed], (path) =>
       Option.map(changeOf(own(before, path), own(after, path)), (change) => ({
         sourceId,
         path,
+        isFile,
         ...change,
         ...Option.match(Record.get(keys, path), { onNone: () => ({}), onSome: (key) => ({ key }) })
       }))
@@ -135,8 +139,11 @@ export const bytesToRead = ({ changed }: Pair): number =>
   changed.filter(mayBeDocument).reduce((sum, { after = 0, before = 0 }) => sum + before + after, 0)
 
 /** What attachments hold is not looked into. */
-const mayBeDocument = ({ after = 0, before = 0, path }: ChangedFile): boolean =>
-  path.endsWith(".json") && !path.includes("/") && Math.max(before, after) <= maxDocumentBytes
+const mayBeDocument = ({ after = 0, before = 0, isFile, path }: ChangedFile): boolean =>
+  isFile !== true &&
+  path.endsWith(".json") &&
+  !path.includes("/") &&
+  Math.max(before, after) <= maxDocumentBytes
 
 /** What is different in two versions. */
 export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: Pair) {

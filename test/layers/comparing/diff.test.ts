@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
+import { changedFiles } from "../../../src/layers/comparing/compareVersions.ts"
 import { savedText } from "../../../src/layers/documents/sortedJson.ts"
 import * as ActiveVersion from "../../../src/layers/fetching/ActiveVersion.ts"
 import { registerOnDisk } from "../../../src/layers/fetching/contentCommands.ts"
@@ -137,6 +138,17 @@ describe("the difference of versions", () => {
       ])
     }).pipe(Effect.provide(services("task")))
   )
+
+  it.each([
+    [0, 0, true],
+    [undefined, 0, true],
+    [1, 0, false],
+    [0, 1, false]
+  ])("is of files where a source has no records: %s before, and %s now", (before, records, isFile) => {
+    const list = (records: number | undefined, sha256: string) =>
+      records === undefined ? [] : [{ sourceId: "page", records, files: { "a.json": { size: 1, sha256 } } }]
+    expect(changedFiles(list(before, "a"), list(records, "b"))).toMatchObject([{ path: "a.json", isFile }])
+  })
 
   it.scoped("compares the latest two versions, two named ones, or the waiting with the active one", () =>
     Effect.gen(function* () {

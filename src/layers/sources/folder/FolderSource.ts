@@ -33,7 +33,7 @@ import {
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource, sourceFailed } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
-import { FolderFailed, type FolderInUse, shown } from "./FolderFailed.ts"
+import { FolderFailed, FolderInUse, shown } from "./FolderFailed.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles } from "./namedFiles.ts"
 import { readDocument } from "./readDocument.ts"
@@ -44,6 +44,12 @@ import * as WatchedFolder from "./WatchedFolder.ts"
 export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
   /** The folder, relative to the configuration file. */
   readonly directory: string
+
+  /**
+   * `false` saves every file as it is, JSON and CSV too: a page, for `site` of `contentServer`. Such a
+   * folder may be missing until the page is built for the first time. Default `true`.
+   */
+  readonly documents?: boolean
 
   /**
    * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
@@ -77,6 +83,7 @@ const Paths = Schema.Array(
 export const FolderOptions = Schema.Struct({
   ...DocumentOptions.fields,
   directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
+  documents: optional(Schema.Boolean, true),
   keys: optional(Keys, {}),
   pictures: optional(Paths, []),
   delimiter
@@ -84,8 +91,8 @@ export const FolderOptions = Schema.Struct({
 type FolderOptions = typeof FolderOptions.Type
 
 /**
- * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are documents;
- * others, and all in folders inside it, are saved as they are.
+ * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are documents, unless
+ * `documents` is `false`; others, and all in folders inside it, are saved as they are.
  */
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
@@ -104,23 +111,26 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       detail: `${found.value} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
     })
   }
-  const folder = yield* WatchedFolder.make(directory)
+  const folder = yield* WatchedFolder.make(directory, options.documents)
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
 
   /** What of a look is saved. */
   const partsOf = (look: FolderLook) => {
-    const others = look.files.filter(({ path }) => documentName(path) === undefined)
+    const nameOf = (path: string) => (options.documents ? documentName(path) : undefined)
+    const others = look.files.filter(({ path }) => nameOf(path) === undefined)
     const named = makeNamedFiles(others.map(({ path }) => path))
     const noticed: Array<string> = []
     const documents = look.files.flatMap((file): ReadonlyArray<Document<FolderFailed | FolderInUse>> => {
-      const name = documentName(file.path)
+      const name = nameOf(file.path)
       if (name === undefined) return []
       const value = readDocument(file, named, { ...options, pictures }, (found) => noticed.push(...found))
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
       return [{ name, content: Value({ value }), ...(key === undefined ? {} : { key: [key].flat() }) }]
     })
-    const spreadsheets = spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
+    const spreadsheets = options.documents
+      ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
+      : new Map<string, string>()
     return {
       documents,
       others,
@@ -175,6 +185,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
     parts = partsOf(look)
+    if (!options.documents) yield* checkBuild(look, target)
     yield* checkNames(parts)
     yield* checkFiles(parts.others)
     yield* empty(target.directory)
@@ -228,6 +239,18 @@ const noTable = (spreadsheet: string): string =>
 
 const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
   !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
+
+/** A tool that builds a page empties its folder first. */
+const checkBuild = ({ files }: FolderLook, { previous }: FetchTarget): Effect.Effect<void, FolderInUse> => {
+  const before = Option.toArray(previous).flatMap(({ files }) => Object.keys(files))
+  const lost = before.includes(firstPage) ? firstPage : before[0]
+  const isThere = files.some(({ path }) => lost !== firstPage || path === firstPage)
+  return lost === undefined || isThere
+    ? Effect.void
+    : new FolderInUse({ file: lost, detail: "is not there any more. Is the page being built?" })
+}
+
+const firstPage = "index.html"
 
 /** What a try before this one has left. */
 const empty = Effect.fnUntraced(function* (directory: string) {

@@ -83,9 +83,12 @@ export interface WatchedFolder {
 }
 
 /** `directory` is absolute. */
-export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<WatchedFolder> {
+export const make = Effect.fnUntraced(function* (
+  directory: string,
+  hasDocuments: boolean
+): Effect.fn.Return<WatchedFolder> {
   const state = yield* Ref.make<State>({ freed: 0 })
-  const looking = lookAtFolder(directory)
+  const looking = lookAtFolder(directory, hasDocuments)
 
   /** Fails while somebody still holds a file that was wanted. */
   const checkHeld = Effect.gen(function* () {

@@ -76,9 +76,25 @@ export const isIn = (root: string, path: string): boolean =>
 // They take half the processor time of `node:fs/promises`.
 const disk = { lstat: promisify(lstat), readdir: promisify(readdir), realpath: promisify(realpath) }
 
-/** Looks at a folder and all folders in it: one call for each file. `directory` is absolute. */
-export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory: string) {
-  const root = yield* attempt(() => disk.realpath(directory), cannotRead(directory))
+/** What a folder without documents has before it is made. */
+const nothing: FolderLook = { files: [], folders: [], stamp: "nothing", leftOut: [] }
+
+/**
+ * Looks at a folder and all folders in it: one call for each file. `directory` is absolute. Without documents, it may be empty, or
+ * not be there.
+ */
+export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
+  directory: string,
+  hasDocuments: boolean
+) {
+  const root = yield* attempt(
+    () =>
+      disk.realpath(directory).catch((cause) => {
+        if (hasDocuments || errorCode(cause) !== "ENOENT") throw cause
+      }),
+    cannotRead(directory)
+  )
+  if (root === undefined) return nothing
   const files: FolderFile[] = []
   const folders: string[] = []
   const leftOut: string[] = []
@@ -121,7 +137,8 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
       folders.push(folder)
       yield* checkNames(
         prefix,
-        entries.map(({ name }) => name)
+        entries.map(({ name }) => name),
+        hasDocuments && prefix === ""
       )
       const others = entries.filter(({ entry }) => !entry.isDirectory())
       const looked = yield* forEachFile(
@@ -141,7 +158,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
     })
 
   yield* lookInside(root, "")
-  if (files.length === 0) {
+  if (files.length === 0 && hasDocuments) {
     return yield* new FolderFailed({
       place: directory,
       detail: "there are no files in this folder. Is the disk or the share there that it is on?",
@@ -184,7 +201,11 @@ const targetOf = async (root: string, place: string, path: string): Promise<stri
   return target
 }
 /** Each name can be stored on every system, beside the others. */
-const checkNames = (prefix: string, names: ReadonlyArray<string>): Effect.Effect<void, FolderFailed> => {
+const checkNames = (
+  prefix: string,
+  names: ReadonlyArray<string>,
+  areDocuments: boolean
+): Effect.Effect<void, FolderFailed> => {
   const wrong = names.find((name) => !isPortableFileName(name))
   if (wrong !== undefined) {
     return new FolderFailed({
@@ -194,13 +215,13 @@ const checkNames = (prefix: string, names: ReadonlyArray<string>): Effect.Effect
   }
   const byKey = new Map<string, string>()
   for (const name of names) {
-    const key = foldCase(prefix === "" ? pathInVersion(name) : name)
+    const key = foldCase(areDocuments ? pathInVersion(name) : name)
     const other = byKey.get(key)
     if (other !== undefined) {
       return new FolderFailed({
         place: `${shown(prefix + other)} and ${shown(prefix + name)}`,
         detail:
-          prefix === "" && documentName(name) !== undefined
+          areDocuments && documentName(name) !== undefined
             ? `each would be the document ${JSON.stringify(documentName(name))}. Rename or remove one.`
             : "their names differ in case only, so Windows and macOS cannot store both. Rename one."
       })

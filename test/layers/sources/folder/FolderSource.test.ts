@@ -256,6 +256,44 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
+  it.scoped("saves every file as it is where it has no documents", () =>
+    Effect.gen(function* () {
+      const files = {
+        "index.html": "<h1>Bells</h1>",
+        "Objects.csv": "a;b\r\n",
+        "objects.json": "{ not json",
+        "prices.xlsx": "1"
+      }
+      const { fetch, text } = yield* setUp(files, { documents: false })
+      const { digests, directory, records, warnings } = yield* fetch()
+      expect(Object.keys(digests ?? {}).sort()).toEqual(Object.keys(files).sort())
+      expect(yield* text(directory, "objects.json")).toBe("{ not json")
+      expect({ records, warnings }).toEqual({ records: 0, warnings: undefined })
+    }).pipe(run)
+  )
+
+  it.scoped(
+    "has nothing before a page is built for the first time, and never loses one that is being built",
+    () =>
+      Effect.gen(function* () {
+        const { edit, fetch, place, poll, write } = yield* setUp({}, { documents: false })
+        const { cursor } = yield* poll()
+        const { digests, previous } = yield* fetch()
+        expect(digests).toEqual({})
+        expect(yield* poll(Option.some(cursor))).toEqual({ cursor, changed: "nothing" })
+        yield* write("assets/a.js", "1")
+        yield* write("index.html", "<h1>Bells</h1>")
+        expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
+        const built = yield* fetch({ previous })
+        expect(Object.keys(built.digests ?? {})).toEqual(["index.html", "assets/a.js"])
+        for (const gone of [place("index.html"), place("assets"), place("")]) {
+          yield* edit(() => rm(gone, { recursive: true }))
+          const { message } = yield* Effect.flip(fetch({ previous: built.previous }))
+          expect(message).toContain("index.html: is not there any more. Is the page being built?")
+        }
+      }).pipe(run)
+  )
+
   it.scoped("reads CSV as Excel saves it", () =>
     Effect.gen(function* () {
       const { fetch, text } = yield* setUp({
