@@ -172,8 +172,8 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       origin: URL
     ) {
       const atLeast = Option.match(length, {
-        onNone: () => partSize,
-        onSome: (length) => (length <= smallBody ? length + 1 : partSize)
+        onNone: () => 1,
+        onSome: (length) => (length <= smallBody ? length + 1 : 1)
       })
       const notAsExpected = (bytes: number | string) =>
         wrongSize(
@@ -268,11 +268,8 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
   return download satisfies Download
 })
 
-/** Bodies of no more bytes are written when they have come. */
+/** Bodies of no more bytes are written when they have come, all others as they come. */
 const smallBody = 1024 * 1024
-
-/** Bytes of others that are written at once. */
-const partSize = 512 * 1024
 
 const isReason =
   (reason: SystemErrorReason) =>
