@@ -11,7 +11,7 @@ import * as Vitrine from "vitrine"
 const ask = Effect.gen(function* () {
   const controller = yield* Vitrine.IpcClient.IpcClient
   yield* Console.log((yield* controller.status).sections.map(({ title }) => title))
-  yield* controller.stop
+  yield* controller.stop("a script")
 })
 
 const program = Effect.gen(function* () {

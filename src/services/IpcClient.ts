@@ -49,8 +49,8 @@ export class IpcClient extends Context.Tag("vitrine/IpcClient")<
      */
     readonly events: Effect.Effect<Stream.Stream<IpcEvent, IpcError>, IpcError, Scope.Scope>
 
-    /** Asks the controller to end as on SIGTERM. It has only begun to when this returns. */
-    readonly stop: Effect.Effect<void, IpcError>
+    /** Asks the controller to end as on SIGTERM, in the name of somebody. It has only begun to when this returns. */
+    readonly stop: (by: string) => Effect.Effect<void, IpcError>
   }
 >() {}
 

@@ -40,6 +40,8 @@ export const PlayerReport = Schema.Struct({
   runId: Schema.String,
   /** When it was started. */
   startTime: timestamp,
+  /** Only in its last report: who asked it to end. */
+  stoppedBy: optional(Schema.String),
   /** The active version, where there is one. */
   versionId: optional(Schema.String),
   /** Since when it is the active one. */

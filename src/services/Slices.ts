@@ -234,6 +234,10 @@ export const ContentServerState = Schema.Struct({
 })
 export type ContentServerState = typeof ContentServerState.Type
 
+/** The slice of a controller that somebody has asked to end. */
+export const Stop = Schema.Struct({ kind: Schema.Literal("stop"), by: Schema.String })
+export type Stop = typeof Stop.Type
+
 /** When what is wrong is not only worth a warning. In milliseconds. */
 export const HealthRules = Schema.Struct({
   /** How long fetches may fail in a row. */

@@ -57,7 +57,7 @@ describe("the place of the controller", () => {
         expect(contenders.some(({ pid }) => outcome.includes(`process ${pid};`))).toBe(true)
       }
       const client = yield* IpcClientSocket.make(socket)
-      yield* client.stop
+      yield* client.stop("anna@desk")
       expect(yield* winner?.ended ?? Effect.void).toMatch(/\nended\n$/)
       expect(yield* fs.readDirectory(own)).toEqual([])
     })

@@ -17,6 +17,7 @@ import { type FoundController, findController, until } from "../control/findCont
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
+import { caller } from "./caller.ts"
 import type { Options } from "./options.ts"
 
 /** How long a controller takes to end. */
@@ -62,7 +63,7 @@ const askToEnd = (found: FoundController) =>
     const ipc = yield* IpcClient
     const controller = { ...found, pid: (yield* ipc.process).pid }
     const events = yield* ipc.events
-    yield* ipc.stop
+    yield* ipc.stop(caller())
     const ended = Effect.zipRight(Effect.ignore(Stream.runDrain(events)), controller.ended)
     yield* (yield* completesIn(ended, patience)) ? reportEnded(controller) : kill(controller)
   }).pipe(Effect.scoped)

@@ -1,11 +1,10 @@
 /**
  * `vitrine rollback`, `vitrine hold`, `vitrine release` and `vitrine resume`
  */
-import { hostname, userInfo } from "node:os"
 import * as Console from "effect/Console"
-import * as Option from "effect/Option"
 import { HoldOutcome } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
+import { caller } from "./caller.ts"
 
 const undo = {
   result: HoldOutcome,
@@ -62,11 +61,3 @@ const releasedText = (outcome: HoldOutcome): string => {
       ? `Version ${versionId} is active now.`
       : `Version ${versionId} is active, and no other one waits.`
 }
-
-/** `user@host`, who may be another one than root; the host alone where the system does not know the user, as in some containers. */
-const caller = (): string =>
-  Option.fromNullable(process.env.SUDO_USER).pipe(
-    Option.filter((user) => user !== ""),
-    Option.orElse(Option.liftThrowable(() => userInfo().username)),
-    Option.match({ onNone: hostname, onSome: (user) => `${user}@${hostname()}` })
-  )

@@ -20,7 +20,6 @@ import { excerpt } from "../../internal/printable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { socketAddress } from "../../internal/socketFile.ts"
 import { errorCode } from "../../internal/systemError.ts"
-import type { Command } from "../../services/CommandBus.ts"
 import {
   CommandRefused,
   ControllerNotRunning,
@@ -67,8 +66,8 @@ export const make = (path: string) =>
     const textOf = ({ body }: Response) => Effect.tryPromise({ try: () => readText(body), catch: () => lost })
 
     /** A response that is no refusal. */
-    const request = Effect.fnUntraced(function* (method: string, route: string, command?: Command) {
-      const response = yield* send(path, method, route, command)
+    const request = Effect.fnUntraced(function* (method: string, route: string, body?: object) {
+      const response = yield* send(path, method, route, body)
       if (response.status === 200) {
         return response
       }
@@ -78,8 +77,8 @@ export const make = (path: string) =>
         : garbled(`it refused the request. ${messageOf(error)}`)
     })
 
-    const call = <A, I>(schema: Schema.Schema<A, I>, method: string, route: string, command?: Command) =>
-      request(method, route, command).pipe(
+    const call = <A, I>(schema: Schema.Schema<A, I>, method: string, route: string, body?: object) =>
+      request(method, route, body).pipe(
         Effect.flatMap(textOf),
         Effect.flatMap((text) => decode(route, schema, text)),
         Effect.scoped
@@ -115,7 +114,7 @@ export const make = (path: string) =>
       process,
       status: query(call(StatusSnapshotSchema, "GET", "/status")),
       state: query(call(GlobalStateSchema, "GET", "/state")),
-      stop: Effect.asVoid(query(call(Stopping, "POST", "/stop"))),
+      stop: (by) => Effect.asVoid(query(call(Stopping, "POST", "/stop", { by }))),
       // One that does not even say who it is would never answer.
       dispatch: (command) =>
         Effect.zipRight(
@@ -140,7 +139,7 @@ interface Response {
 }
 
 /** Sends a request over its own connection, which is closed with the scope, and waits for the head of the response. */
-const send = Effect.fnUntraced(function* (path: string, method: string, route: string, command?: Command) {
+const send = Effect.fnUntraced(function* (path: string, method: string, route: string, body?: object) {
   yield* checkSocket(path)
   const socketPath = yield* Effect.mapError(socketAddress(path), (error) => connectError(path, error))
   const request = yield* Effect.acquireRelease(
@@ -151,7 +150,7 @@ const send = Effect.fnUntraced(function* (path: string, method: string, route: s
     request
       .once("response", (body) => resume(Effect.succeed({ status: body.statusCode, body })))
       .on("error", (error) => resume(Effect.fail(connectError(path, error))))
-      .end(command && jsonText(command))
+      .end(body && jsonText(body))
   })
 })
 

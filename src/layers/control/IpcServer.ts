@@ -11,13 +11,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { jsonText } from "../../internal/JsonText.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { socketAddress } from "../../internal/socketFile.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
-import type { ControllerState } from "../../services/ControllerState.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import type { BusEvent, EventBus } from "../../services/EventBus.ts"
+import type { Stop } from "../../services/Slices.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import * as application from "../http/application.ts"
@@ -87,12 +90,22 @@ export const serve: (
       ),
       body: RequestBody.read
     })
+    const { updateSlice } = yield* ControllerState
     const stopOnce = yield* Effect.once(stop)
+    const stopping = Effect.gen(function* () {
+      const asking = decodeAsking(Buffer.from(yield* RequestBody.read).toString("utf8"))
+      if (Option.isSome(asking)) {
+        const by = printableLine(asking.value.by, maxName)
+        yield* updateSlice("stop", (slice) => slice ?? ({ kind: "stop", by } satisfies Stop))
+      }
+      yield* Effect.forkDaemon(stopOnce)
+      return result(null)
+    })
     const server = yield* application.make({
       routes: [
         ...routes,
         HttpRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
-        HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
+        HttpRouter.route("POST", "/stop", stopping)
       ],
       refuse: Option.none,
       connections: ConnectionLimit.make(maxConnections, "Close one first."),
@@ -108,6 +121,12 @@ export const serve: (
     }
     yield* Effect.logDebug(`The controller listens at ${paths.socket}`)
   })
+
+/** Who asks for the end. Earlier versions do not say. */
+const decodeAsking = Schema.decodeUnknownOption(
+  Schema.parseJson(Schema.Struct({ by: Schema.NonEmptyString }))
+)
+const maxName = 64
 
 /** Claims the folder, and serves the controller until the scope ends. */
 export const make = (

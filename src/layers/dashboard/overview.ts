@@ -11,7 +11,7 @@ import { ControllerState, type GlobalState, type Node } from "../../services/Con
 import type { ContentState } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import { type Health, healthOf, problemsOf } from "../status/Health.ts"
-import { type PlayerStatus, playersOf, takesReports } from "../status/players.ts"
+import { isOff, type PlayerStatus, playersOf, takesReports } from "../status/players.ts"
 import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentServersOf, contentsOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
@@ -145,8 +145,7 @@ const contentOverview = (
             shownVersion(version, {
               screens: countOn(ofContent, version.versionId),
               players: players.filter(
-                ({ said, word }) =>
-                  word !== "silent" && word !== "closed for the day" && said?.versionId === version.versionId
+                ({ said, word }) => !isOff(word) && said?.versionId === version.versionId
               ).length
             })
           )

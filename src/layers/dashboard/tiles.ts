@@ -2,7 +2,7 @@
  * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
  */
 import type { Player } from "../../services/Slices.ts"
-import type { PlayerStatus } from "../status/players.ts"
+import { detailOf, type PlayerStatus } from "../status/players.ts"
 import { toneOf, worstTone } from "../status/rows.ts"
 import type { ScreenStatus } from "../status/screens.ts"
 
@@ -101,17 +101,22 @@ const toneOfPlayer: Readonly<Record<PlayerStatus["word"], Tile["tone"]>> = {
   problem: "error",
   silent: "neutral",
   "never seen": "neutral",
+  stopped: "neutral",
   "closed for the day": "neutral"
 }
 
-/** What it says first of itself, but for its screens, which are named; of one that is silent that is old. */
-const playerText = ({ problems, said, word }: PlayerStatus): string | undefined =>
-  word === "silent"
+/** What it says first of itself, but for its screens, which are named, or who stopped it; of one that is silent that is old. */
+const playerText = (player: PlayerStatus): string | undefined => {
+  const { problems, said, word } = player
+  return word === "silent"
     ? undefined
-    : (
-        problems.find(({ code }) => code === "player:duplicate") ??
-        said?.problems.find(({ code }) => !isOfScreen(code))
-      )?.text
+    : word === "stopped"
+      ? detailOf(player)
+      : (
+          problems.find(({ code }) => code === "player:duplicate") ??
+          said?.problems.find(({ code }) => !isOfScreen(code))
+        )?.text
+}
 
 const isOfScreen = (code: string): boolean => code.startsWith("screen:")
 

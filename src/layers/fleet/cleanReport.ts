@@ -99,6 +99,7 @@ const fields = {
   host: lineOrNothing,
   runId: id,
   startTime: time,
+  stoppedBy: optional(line),
   versionId: optional(line),
   activeSince: optional(time),
   copiedPercent: optional(number(0, 100)),

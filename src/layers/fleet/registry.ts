@@ -147,7 +147,7 @@ const heardAgain = (before: Entry, received: Received): Either.Either<Entry, Too
     return Either.right({ ...before, player: playerOf(received), run, others, newRuns })
   }
   const restarts =
-    known === undefined
+    known === undefined && before.player.stoppedBy === undefined
       ? [...before.restarts, now].filter(isRecent(now)).slice(-maxRestarts)
       : before.restarts
   const rest = others.filter((other) => other !== known)

@@ -1,5 +1,5 @@
 /**
- * Sends reports of a player to its hub: at each change, and every ten seconds.
+ * Sends reports of a player to its hub: at each change, every ten seconds, and once more when it was asked to end.
  *
  * Only the newest report is sent: while the hub does not take them, nothing waits for it.
  */
@@ -8,6 +8,8 @@ import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
@@ -21,6 +23,7 @@ import { type PlayerReport, reportEvery } from "../../services/PlayerReport.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import type { Reports } from "../../services/Slices.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
+import { stopsOf } from "../status/slices.ts"
 import { makeLastWarnings } from "./lastWarnings.ts"
 import { makeReport } from "./makeReport.ts"
 import * as PostReport from "./postReport.ts"
@@ -36,7 +39,7 @@ export interface Settings extends ReportOptions {
 }
 
 export interface SendReports {
-  /** Runs until the scope of `make` ends. */
+  /** Runs until the scope of `make` ends. Then the hub is told who ended it, unless that is a failure. */
   readonly start: Effect.Effect<void>
   /** What becomes of the reports, for the state. */
   readonly state: Effect.Effect<Reports>
@@ -56,6 +59,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const scope = yield* Effect.scope
   const post = yield* PostReport.make({ to, token })
   const reports = yield* Ref.make<Reports>({ to })
+  const last = yield* Ref.make(Option.none<PlayerReport>())
   const warning = makeWarnWhile(
     (reason) => `Reports are not taken by ${to}, and are sent until they are: ${reason}`
   )
@@ -107,6 +111,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const send = Effect.gen(function* () {
     yield* Queue.takeAll(changed)
     const current = yield* report
+    yield* Ref.set(last, Option.some(current))
     yield* Effect.matchEffect(post(current), {
       onSuccess: ({ vitrine }) => taken(vitrine),
       onFailure: ({ detail }) => notTaken(current.sentAt, detail)
@@ -119,6 +124,17 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
         Effect.as(false)
       )
     )
+  )
+
+  /** Those who shut down what a player shows are not those who look after it: it says that it has not failed. */
+  const sayEnd = Effect.gen(function* () {
+    const [stop] = stopsOf(yield* state)
+    const stoppedBy = stop?.[1].by ?? "the system"
+    const before = yield* yield* Ref.get(last)
+    yield* post({ ...before, sentAt: yield* timestamp, stoppedBy, problems: [], screens: [] })
+  }).pipe(Effect.ignore, Effect.disconnect, Effect.interruptible, Effect.timeoutOption(endTimeout))
+  yield* Effect.addFinalizer((exit) =>
+    Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? sayEnd : Effect.void
   )
 
   const pause = Effect.fnUntraced(function* (longest: number) {
@@ -134,6 +150,9 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     state: Ref.get(reports)
   } satisfies SendReports
 })
+
+/** How long the end of a player waits for its hub. */
+const endTimeout = "500 millis"
 
 /** How much of a reason is shown. */
 const maxReason = 500

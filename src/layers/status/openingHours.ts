@@ -46,23 +46,24 @@ const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
 /** Before and after an interval, in milliseconds. */
 const marginMs = 10 * 60_000
 
-/** Whether it is open at a time, in milliseconds since 1970. */
-export const isOpen = (hours: OpeningHours, at: number): boolean => {
+/** Since when it is open at a time, both in milliseconds since 1970; `undefined` where it is closed. */
+const openSince = (hours: OpeningHours, at: number): number | undefined => {
   const zone = zoneOf(hours)
   const here = DateTime.unsafeMakeZoned(at, { timeZone: zone })
   // An interval of the day before may last until now; one of the day after begins ten minutes earlier.
-  return [-1, 0, 1].some((offset) => {
-    const parts = DateTime.toParts(DateTime.add(here, { days: offset }))
-    return intervalsOn(hours, parts, zone).some(
-      ({ begin, end }) => begin - marginMs <= at && at < end + marginMs
-    )
-  })
+  return [-1, 0, 1]
+    .flatMap((offset) => intervalsOn(hours, DateTime.toParts(DateTime.add(here, { days: offset })), zone))
+    .map(({ begin, end }) => ({ begin: begin - marginMs, end: end + marginMs }))
+    .find(({ begin, end }) => begin <= at && at < end)?.begin
 }
 
-/** Whether something is open that has these hours of its own, or else those of the whole. */
+/** Whether it is open at a time, in milliseconds since 1970. */
+export const isOpen = (hours: OpeningHours, at: number): boolean => openSince(hours, at) !== undefined
+
+/** Since when something is open that has these hours of its own, or else those of the whole: always, where there are none. */
 export const openAt = ({ hours }: Pick<Partial<Identity>, "hours">, at: number) => {
-  const isWholeOpen = hours === undefined || isOpen(hours, at)
-  return (own: OpeningHours | undefined): boolean => (own === undefined ? isWholeOpen : isOpen(own, at))
+  const wholeSince = hours === undefined ? Number.NEGATIVE_INFINITY : openSince(hours, at)
+  return (own: OpeningHours | undefined) => (own === undefined ? wholeSince : openSince(own, at))
 }
 
 const zoneOf = ({ zone }: OpeningHours): DateTime.TimeZone =>

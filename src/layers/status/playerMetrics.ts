@@ -6,12 +6,12 @@
 import * as MetricKey from "effect/MetricKey"
 import * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
-import { type PlayerStatus, screenCounts } from "./players.ts"
+import { isOff, type PlayerStatus, screenCounts } from "./players.ts"
 
 const gauge = (name: string, description: string) => MetricKey.gauge(name, { description })
 
 const gauges = {
-  up: gauge("vitrine_player_up", "1 where it reports, 0 where it is silent or was never seen"),
+  up: gauge("vitrine_player_up", "1 where it reports, 0 where it is silent, stopped or was never seen"),
   info: gauge("vitrine_player_info", "1, with what it is called, its host, and its version of Vitrine"),
   heard: gauge("vitrine_player_last_report_timestamp_seconds", "When it last reported, as Unix time"),
   problems: gauge("vitrine_player_problems", "Problems that it reports, by their severity"),
@@ -42,7 +42,7 @@ const metricsOf = ({ id, name, said, word }: PlayerStatus): ReadonlyArray<Metric
   }
   const { clockOffset, freeDisk, heardAt, host, problems, vitrine } = said
   return [
-    metric(gauges.up, word === "silent" || word === "closed for the day" ? 0 : 1),
+    metric(gauges.up, isOff(word) ? 0 : 1),
     metric(gauges.info, 1, { label: name, host, version: vitrine }),
     metric(gauges.heard, Date.parse(heardAt) / 1000),
     metric(gauges.clockOffset, clockOffset / 1000),

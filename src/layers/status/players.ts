@@ -18,7 +18,8 @@ import { contentServersOf, contentsOf } from "./slices.ts"
 /**
  * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its version. `problem`: it
  * reports an error or that it cannot fetch, was started again and again, or two machines report as the same player. `silent`: it has not
- * reported for 25 s. `never seen` is only what is expected. `closed for the day`: it would be silent or never seen, outside its hours.
+ * reported for 25 s. `never seen` is only what is expected. `stopped`: it has said who asked it to end, less than a day ago and not
+ * before its place opened. `closed for the day`: it would be silent, never seen or stopped, outside its hours.
  */
 export type PlayerWord = (typeof words)[number]
 
@@ -31,6 +32,7 @@ const words = [
   "held",
   "copying",
   "up to date",
+  "stopped",
   "closed for the day"
 ] as const
 
@@ -41,7 +43,7 @@ export interface PlayerStatus {
   readonly name: string
   readonly isExpected: boolean
   readonly word: PlayerWord
-  /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. For a silent player, the time of its last report. */
+  /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. For a silent or stopped player, the time of its last report. */
   readonly since?: string
   /** What is wrong, and what it reports unless it is silent; errors first. */
   readonly problems: ReadonlyArray<Problem>
@@ -59,6 +61,9 @@ const duplicateMs = 60_000
 const maxRestarts = 2
 const maxClockOffset = 60_000
 
+/** How long it may be stopped, where nobody says when its place is open. */
+const stoppedMs = 86_400_000
+
 /** How long an expected player may take to report after the start of the hub. */
 const settlingMs = 60_000
 
@@ -69,17 +74,17 @@ const missedMs = 10 * 60_000
 export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus> => {
   const { players = [], startTime } = state.system
   const expected = new Map(players.map((player) => [player.id, player]))
-  const isOpen = openAt(state.system, now)
+  const openSince = openAt(state.system, now)
   const reports = reportsOf(state)
   const heard = [...reports].map(([id, { content, said }]): Found => {
-    const isOn = isOpen(expected.get(id)?.hours)
-    const heard = isOn ? said : withoutAway(said)
+    const since = openSince(expected.get(id)?.hours)
+    const heard = since === undefined ? withoutAway(said) : said
     return {
       id,
       name: expected.get(id)?.label ?? said.node.label ?? id,
       isExpected: expected.has(id),
       said: heard,
-      ...closedUnless(isOn, wordOf(heard, content, now))
+      ...closedUnless(since, wordOf(heard, content, { now, since }))
     }
   })
   const unseen = players.flatMap(
@@ -91,7 +96,7 @@ export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus
               id,
               name: label,
               isExpected: true,
-              ...closedUnless(isOpen(hours), word("never seen", startTime))
+              ...closedUnless(openSince(hours), word("never seen", startTime))
             }
           ]
   )
@@ -121,9 +126,17 @@ const reportsOf = (state: State): ReadonlyMap<string, Heard> => {
   )
 }
 
-const wordOf = (said: Player, { activeSince = "", versionId }: Partial<ContentState> = {}, now: number) => {
-  const { copiedPercent, heardAt, problems } = said
-  if (now - Date.parse(heardAt) >= silentMs) {
+const wordOf = (
+  said: Player,
+  { activeSince = "", versionId }: Partial<ContentState> = {},
+  { now, since = now }: { readonly now: number; readonly since: number | undefined }
+) => {
+  const { copiedPercent, heardAt, problems, stoppedBy } = said
+  const at = Date.parse(heardAt)
+  if (stoppedBy !== undefined) {
+    return word(at >= since && now - at < stoppedMs ? "stopped" : "silent", heardAt)
+  }
+  if (now - at >= silentMs) {
     return word("silent", heardAt)
   }
   if (duplicateOf(said, now) !== undefined || isRestarting(said)) {
@@ -158,10 +171,15 @@ const withoutAway = (said: Player): Player => ({
 })
 
 /** What is off while its place is closed. */
-const closedUnless = (isOn: boolean, { word, ...found }: Pick<Found, "since" | "word">) => ({
+const closedUnless = (openSince: number | undefined, { word, ...found }: Pick<Found, "since" | "word">) => ({
   ...found,
-  word: isOn || (word !== "silent" && word !== "never seen") ? word : ("closed for the day" as const)
+  word: openSince === undefined && isOff(word) ? ("closed for the day" as const) : word
 })
+
+/** Whether it is not heard of: what it reported last is old. */
+export const isOff = (word: PlayerWord): boolean => offWords.has(word)
+
+const offWords: ReadonlySet<PlayerWord> = new Set(["silent", "never seen", "stopped", "closed for the day"])
 
 const word = (word: PlayerWord, since?: string) => ({ word, ...(since === undefined ? {} : { since }) })
 
@@ -205,7 +223,7 @@ const problemsOf = (
     text: `Player ${name} ${text}`,
     ...(since === undefined ? {} : { since })
   })
-  if (word === "closed for the day") {
+  if (word === "closed for the day" || word === "stopped") {
     return []
   }
   if (said === undefined) {
@@ -217,11 +235,14 @@ const problemsOf = (
       : [problem("never seen", "error", `was never seen: ${report}`)]
   }
   if (word === "silent") {
-    const check = "see whether it is on, and whether it reaches this machine"
+    const last =
+      said.stoppedBy === undefined
+        ? `was last heard of at ${since}: see whether it is on, and whether it reaches this machine`
+        : `was stopped by ${said.stoppedBy} at ${since}, and has not been started since: switch it on`
     // The hub cannot have heard of it while it was off.
     const hasListened = now - Date.parse(startTime) >= silentMs
     return hasListened && (isExpected || now - Date.parse(said.heardAt) < missedMs)
-      ? [problem("silent", isExpected ? "error" : "warning", `was last heard of at ${since}: ${check}`)]
+      ? [problem("silent", isExpected ? "error" : "warning", last)]
       : []
   }
   const found: Array<Problem> = []
@@ -284,8 +305,8 @@ const versionText = ({ versionId }: Player): string =>
  * another one than here. Empty where there is nothing.
  */
 export const detailOf = ({ problems, said, word }: PlayerStatus): string => {
-  if (said === undefined || word === "silent" || word === "closed for the day") {
-    return ""
+  if (said === undefined || isOff(word)) {
+    return word === "stopped" ? `by ${said?.stoppedBy}` : ""
   }
   return [
     ...(problems.some(({ code }) => code === codes.duplicate) ? [`two machines, ${machinesText(said)}`] : []),
@@ -361,6 +382,9 @@ const playerRow = (player: PlayerStatus): Row =>
 
 const playerText = (player: PlayerStatus): string => {
   const { since, word } = player
+  if (word === "stopped") {
+    return `stopped ${detailOf(player)} at ${since}`
+  }
   const when =
     since === undefined ? "" : word === "silent" ? `, last heard of at ${since}` : ` since ${since}`
   const detail = detailOf(player)

@@ -78,7 +78,7 @@ const settlingMs = 15_000
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
   const contents = contentsOf(state)
   const expected = new Map((state.system.screens ?? []).map((screen) => [screen.id, screen]))
-  const isOpen = openAt(state.system, now)
+  const openSince = openAt(state.system, now)
   const streams = streamsOf(state)
   const known = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
@@ -115,7 +115,9 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
           ]
   )
   return [...listed, ...unseen]
-    .map((screen) => (isOpen(expected.get(screen.id)?.hours) ? screen : closedForTheDay(screen)))
+    .map((screen) =>
+      openSince(expected.get(screen.id)?.hours) === undefined ? closedForTheDay(screen) : screen
+    )
     .map((screen): ScreenStatus => ({ ...screen, problems: problemsOf(screen, now, state.system.startTime) }))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
 }

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { PluginReading, ReadingContext, ReadSlice } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
-import { ContentServerState, ContentState, TransportState } from "../../services/Slices.ts"
+import { ContentServerState, ContentState, Stop, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
 
 export type Named<S> = readonly [name: string, slice: S]
@@ -29,6 +29,7 @@ export const slicesOf = <S, I>(schema: Schema.Schema<S, I>) => {
 export const contentsOf = slicesOf(ContentState)
 export const transportsOf = slicesOf(TransportState)
 export const contentServersOf = slicesOf(ContentServerState)
+export const stopsOf = slicesOf(Stop)
 
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 

@@ -52,7 +52,7 @@ describe("the arguments of the process", () => {
     ["start --log-levle debug", "(Did you mean --log-level?)"],
     ["start --detach=yes", "unknown option '--detach=yes'"],
     ["start -d", "unknown option '-d'"],
-    ["fleet --check", "unknown option '--check'"],
+    ["stop --check", "unknown option '--check'"],
     ["--config a start", "unknown option '--config'"],
     ["start --config", "option '--config <FILE>' argument missing"],
     [

@@ -50,7 +50,7 @@ describe("the client of a controller's socket", () => {
         client.process,
         client.status,
         client.state,
-        client.stop,
+        client.stop("anna@desk"),
         client.dispatch({ type: "a" })
       ]
       for (const question of [...questions, Effect.scoped(client.events)]) {
@@ -251,7 +251,9 @@ describe("the client of a controller's socket", () => {
         await symlink(socket, `${folder}/own/controller.sock`)
       })
       for (const path of [`${folder}/linked/controller.sock`, `${folder}/own/controller.sock`]) {
-        const error = yield* Effect.flip(Effect.flatMap(IpcClientSocket.make(path), ({ stop }) => stop))
+        const error = yield* Effect.flip(
+          Effect.flatMap(IpcClientSocket.make(path), ({ stop }) => stop("anna@desk"))
+        )
         expect(error.message).toBe(
           `The controller cannot be reached at ${path}: a link leads there, perhaps to another controller. Remove it.`
         )

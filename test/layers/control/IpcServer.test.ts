@@ -152,9 +152,31 @@ describe("the controller's socket", () => {
     "is asked to stop, responds, and asks the controller once",
     Effect.gen(function* () {
       const { client, stops } = yield* start
-      yield* client.stop
-      yield* client.stop
+      yield* client.stop("anna@desk")
+      yield* client.stop("ben@desk")
       yield* client.process
+      expect(stops()).toBe(1)
+      const { plugins } = yield* (yield* ControllerState).state
+      expect(plugins.stop).toEqual({ kind: "stop", by: "anna@desk" })
+    })
+  )
+
+  scenario(
+    "stops also for those who do not say who they are, or say too much",
+    Effect.gen(function* () {
+      const { connect, stops } = yield* start
+      const asking = (body: string) =>
+        Effect.flatMap(connect, (connection) => {
+          connection.send(rawHttp.format({ method: "POST", target: "/stop", body }))
+          return connection.received.until((text) => text.includes("null"))
+        })
+      const { state } = yield* ControllerState
+      for (const body of ["", "{", '{ "by": 7 }', '{ "by": "" }']) {
+        yield* asking(body)
+      }
+      expect((yield* state).plugins).not.toHaveProperty("stop")
+      yield* asking(JSON.stringify({ by: `\u001b[2J${"x".repeat(5000)}` }))
+      expect((yield* state).plugins.stop).toEqual({ kind: "stop", by: expect.stringMatching(/^\[2Jx{61}…$/) })
       expect(stops()).toBe(1)
     })
   )

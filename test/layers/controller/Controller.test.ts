@@ -264,7 +264,7 @@ describe("Controller", () => {
       expect(yield* Effect.replicateEffect(next, 2)).toEqual(["status is told", "ready"])
       const asking = yield* Effect.fork(Effect.flip(client.dispatch({ type: "endless" })))
       expect(yield* next).toBe("command begins")
-      yield* client.stop
+      yield* client.stop("anna@desk")
       expect(yield* Fiber.join(asking)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
       yield* Effect.timeout(Fiber.join(running), "2 seconds")
       expect(yield* Effect.replicateEffect(next, 2)).toEqual([

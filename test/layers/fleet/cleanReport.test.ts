@@ -36,6 +36,7 @@ describe("a report", () => {
       cleanReport({
         ...report(),
         host: long,
+        stoppedBy: `${long}\u001b[2J`,
         problems: Array.from({ length: 100 }, (_, index) => ({
           code: long,
           severity: "error",
@@ -46,6 +47,7 @@ describe("a report", () => {
       })
     )
     expect(cleaned.host).toBe(`${"x".repeat(maxLine)}…`)
+    expect(cleaned.stoppedBy).toBe(`${"x".repeat(maxLine)}…`)
     expect(cleaned.problems).toHaveLength(maxProblems)
     expect(cleaned.problems[0]?.text).toMatch(/^0 x{298}…$/)
     expect(cleaned.screens).toHaveLength(maxScreens)

@@ -23,18 +23,23 @@ interface Said {
   readonly runId?: string
   readonly address?: string
   readonly sentAt?: string
+  readonly stoppedBy?: string
 }
 
 const nobody = () => false
 
 const hear = (
   registry: Registry,
-  { address = "10.0.0.3", id = "hall-3", runId = "a", seconds, sentAt = timeAt(seconds) }: Said,
+  { address = "10.0.0.3", id = "hall-3", runId = "a", seconds, sentAt = timeAt(seconds), ...stop }: Said,
   isExpected: (id: string) => boolean = nobody
 ) =>
   take(
     registry,
-    { report: report({ node: { id }, runId, sentAt, host: `host-${address}` }), address, now: at(seconds) },
+    {
+      report: report({ node: { id }, runId, sentAt, host: `host-${address}`, ...stop }),
+      address,
+      now: at(seconds)
+    },
     isExpected
   )
 
@@ -100,6 +105,25 @@ describe("a player", () => {
     expect(player).toMatchObject({ runId: "d", restarts: 3 })
     expect(shown(heard(...runs), 616)[0]).toMatchObject({ restarts: 2 })
     expect(shown(heard(...runs), 660)[0]).not.toHaveProperty("restarts")
+  })
+
+  it("does not count a start after an end that somebody asked for", () => {
+    const runs = ["a", "b", "c", "d"].flatMap((runId, index) => [
+      { seconds: index * 15, runId },
+      { seconds: index * 15 + 5, runId, stoppedBy: "anna@desk" }
+    ])
+    expect(shown(heard(...runs), 51)[0]).toMatchObject({ runId: "d", stoppedBy: "anna@desk" })
+    const started = shown(heard(...runs, { seconds: 60, runId: "e" }), 61)[0]
+    expect(started).toMatchObject({ runId: "e" })
+    expect(started).not.toHaveProperty("restarts")
+    expect(started).not.toHaveProperty("stoppedBy")
+  })
+
+  it("that runs cannot be made a stopped one by another machine for longer than until it reports", () => {
+    const forged = { seconds: 5, runId: "b", address: "10.0.0.9", stoppedBy: "nobody" }
+    const [player] = shown(heard({ seconds: 0 }, forged, { seconds: 10 }), 11)
+    expect(player).toMatchObject({ runId: "a", duplicate: { address: "10.0.0.9" } })
+    expect(player).not.toHaveProperty("stoppedBy")
   })
 
   it("is the first of two machines with the same id, and names the other one", () => {

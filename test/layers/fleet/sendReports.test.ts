@@ -2,9 +2,13 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import { addLoggerHere } from "../../../src/internal/loggers.ts"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import * as SendReports from "../../../src/layers/fleet/sendReports.ts"
@@ -198,6 +202,7 @@ describe("a player that reports", () => {
           }
         })
         expect(log).toHaveLength(3)
+        answers(taken)
       })
     )
   )
@@ -248,6 +253,56 @@ describe("a player that reports", () => {
         answers(json(200, { vitrine: `\u001b[2J${"9".repeat(1000)}` }))
         yield* passes(10_000)
         expect((yield* state).vitrine).toMatch(/^\[2J9+…$/)
+      })
+    )
+  )
+
+  const ending = (exit: Exit.Exit<unknown, unknown>, prepare: Effect.Effect<void, never, ControllerState>) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { passes, reports, updateSlice } = yield* Scope.extend(setUp, scope)
+      yield* updateSlice("lamp", () => ({
+        problems: [{ code: "lamp:broken", severity: "error", text: "The lamp is broken" }]
+      }))
+      yield* passes(11_000)
+      const before = reports.length
+      yield* prepare
+      yield* Scope.close(scope, exit)
+      return reports.slice(before)
+    })
+
+  it.scoped("says at its end that it was asked to, and by whom", () =>
+    run(
+      Effect.gen(function* () {
+        const { updateSlice } = yield* ControllerState
+        const asked = updateSlice("stop", () => ({ kind: "stop", by: "anna@desk" }))
+        expect(yield* ending(Exit.interrupt(FiberId.none), Effect.void)).toEqual([
+          expect.objectContaining({ stoppedBy: "the system", problems: [], screens: [] })
+        ])
+        expect(yield* ending(Exit.void, asked)).toEqual([expect.objectContaining({ stoppedBy: "anna@desk" })])
+      })
+    )
+  )
+
+  it.scoped("says nothing at its end where it has failed", () =>
+    run(
+      Effect.gen(function* () {
+        expect(yield* ending(Exit.fail("a plugin fails"), Effect.void)).toEqual([])
+        expect(yield* ending(Exit.die("a defect"), Effect.void)).toEqual([])
+      })
+    )
+  )
+
+  it.scoped("ends half a second later at most where the hub does not respond", () =>
+    run(
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const { answers, passes } = yield* Scope.extend(setUp, scope)
+        yield* passes(1000)
+        answers(silence)
+        const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+        yield* passes(500)
+        yield* Fiber.join(closing)
       })
     )
   )

@@ -134,6 +134,37 @@ describe("a player is", () => {
     expect(summaryOf(playersAt(off, 600))).toBe("1 player closed for the day")
   })
 
+  it("stopped where it has said who ended it, which is no problem until it is missed for a day", () => {
+    const off = { players: [{ ...hall3, stoppedBy: "anna@desk", heardAt: at(10) }], expected }
+    expect(wordAt(off, 10)).toEqual(["stopped", undefined])
+    expect(wordAt(off, 10 + 86_399)).toEqual(["stopped", undefined])
+    expect(wordAt(off, 10 + 86_400)).toEqual(["silent", "player:silent"])
+    expect(playersAt(off, 10 + 86_400)[0]?.problems[0]?.text).toContain(
+      `was stopped by anna@desk at ${at(10)}`
+    )
+    expect(rowsOf(playersAt(off, 60))[1]).toMatchObject({
+      label: "The third hall",
+      value: `stopped by anna@desk at ${at(10)}`,
+      tone: "neutral"
+    })
+    expect(summaryOf(playersAt(off, 60))).toBe("0 of 1 player is up to date; 1 stopped")
+  })
+
+  it("stopped only until its place opens again", () => {
+    // From 08:50 to 18:10.
+    const hours = { zone: "UTC", sat: "09:00-18:00", sun: "09:00-18:00" }
+    const closes = (18 * 60 + 10 - 9.5 * 60) * 60
+    const opens = closes + 14 * 3600 + 40 * 60
+    for (const seconds of [0, closes - 1]) {
+      const players = [{ ...hall3, stoppedBy: "the system", heardAt: at(seconds) }]
+      const off = { players, expected: [{ id: "hall-3", hours }] }
+      expect(wordAt(off, closes - 1)).toEqual(["stopped", undefined])
+      expect(wordAt(off, closes)).toEqual(["closed for the day", undefined])
+      expect(wordAt(off, opens - 1)).toEqual(["closed for the day", undefined])
+      expect(wordAt(off, opens)).toEqual(["silent", "player:silent"])
+    }
+  })
+
   it("up to date outside its hours where only its screens are off", () => {
     const screens = [{ id: "left", word: "closed" }]
     const said = { ...hall3, problems: [error], screens }

@@ -9,6 +9,7 @@ import type { Tone } from "../../../services/StatusSnapshot.ts"
 import {
   countsOf,
   detailOf,
+  isOff,
   isUnwell,
   type PlayerStatus,
   screenCounts,
@@ -122,7 +123,7 @@ const sinceText = ({ since }: PlayerStatus, now: number): string =>
 
 /** `1 hidden, 3 showing` */
 const screensText = ({ said, word }: PlayerStatus): string =>
-  said === undefined || word === "silent" || word === "closed for the day"
+  said === undefined || isOff(word)
     ? ""
     : Object.entries(screenCounts(said))
         .map(([word, count]) => `${count} ${printableLine(word)}`)

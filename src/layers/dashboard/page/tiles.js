@@ -79,7 +79,7 @@ export const renderTiles = ({ players, screens }) => [
       )
 ]
 
-const away = ["silent", "closed", "never seen", "closed for the day"]
+const away = ["silent", "closed", "never seen", "stopped", "closed for the day"]
 
 const sum = (words, isCounted) =>
   total(Object.fromEntries(Object.entries(words).filter(([word]) => isCounted(word))))
