@@ -169,7 +169,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
             consumerId: "screen-1",
             versionId: idOf(1),
             problem,
-            renewMs: 60_000,
+            renewMs: 20_000,
             visible: true,
             drawing: true
           })

@@ -31,7 +31,7 @@ const halls = [1, 2, 3, 4, 5, 6].map((number) => `hall-${number}`)
 const here = 5
 const atHub = 20
 const silentPlayer = 30
-const silentPage = 95
+const silentPage = 45
 /** How long a page is hidden before that is a problem. */
 const settling = 10
 /** What ends a failure may take, with pauses between tries and on a busy machine. */

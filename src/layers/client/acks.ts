@@ -1,11 +1,11 @@
 /** Says which version a screen shows, so that it stays on disk, what it cannot show, whether it is seen, and when it goes. */
 import type { Presence } from "./presence.ts"
 
-/** How often an ack is renewed at least, in milliseconds: who misses two renewals counts as silent. */
-export const renewMs = 60_000
+/** How often an ack is renewed at least, in milliseconds: a browser wakes a page that is not visible once a minute. */
+export const renewMs = ({ visible }: Presence): number => (visible ? 20_000 : 60_000)
 
-/** Less than that, for a page that is not visible polls once a minute. */
-const settledMs = 50_000
+/** How much earlier it is renewed: the page looks at it every few seconds. */
+const earlyMs = 5000
 const retryMs = 15_000
 
 export interface Ack extends Presence {
@@ -54,7 +54,7 @@ export const makeAcks = (
     sentAt = Date.now()
     try {
       await post(ack)
-      waitMs = settledMs
+      waitMs = renewMs(ack) - earlyMs
       posted()
     } catch (error) {
       waitMs = retryMs

@@ -87,7 +87,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
         method: "POST",
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
-        body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, runId, ...ack })
+        body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs: renewMs(ack), runId, ...ack })
       })
       if (!answer) {
         throw new Refused(`${url}: HTTP 404`)

@@ -11,9 +11,10 @@ import { contentsOf, transportsOf } from "./slices.ts"
 
 /**
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
- * `silent`: it was not heard of for 90 s if it reports whether it is visible or draws, for two of its renewals if it says how often it
- * renews its lease, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
- * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
+ * `silent`: it was not heard of for two of its renewals if it says how often it renews its lease, for 90 s if it only reports whether it
+ * is visible or draws, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
+ * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected, and has not
+ * said what it shows. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
  */
 export type ScreenWord = (typeof screenWords)[number]
 
@@ -63,10 +64,10 @@ type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
 
 /** How long a screen may be unheard of, in milliseconds, unless it has its own stream; for ever if it does not say how often it renews. */
 export const silentAfterMs = ({ drawing, renewMs, visible }: Presence): number =>
-  visible !== undefined || drawing !== undefined
-    ? silentMs
-    : renewMs !== undefined
-      ? 2 * renewMs
+  renewMs !== undefined
+    ? 2 * renewMs
+    : visible !== undefined || drawing !== undefined
+      ? silentMs
       : Number.POSITIVE_INFINITY
 
 export const isHidden = ({ drawing, visible }: Presence): boolean => visible === false || drawing === false
@@ -151,12 +152,10 @@ const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
 const endOf = ({ endedAt = "open" }: Stream): string => endedAt
 
 /** What is known of a screen that never said what it shows. */
-const unheardOf = (stream: Stream | undefined, startTime: string, now: number) =>
-  stream === undefined
-    ? word("never seen", startTime)
-    : stream.endedAt !== undefined && now - Date.parse(stream.endedAt) >= settlingMs
-      ? word("silent", stream.endedAt)
-      : word("showing", stream.since)
+const unheardOf = ({ endedAt }: Partial<Stream> = {}, startTime: string, now: number) =>
+  endedAt !== undefined && now - Date.parse(endedAt) >= settlingMs
+    ? word("silent", endedAt)
+    : word("never seen", startTime)
 
 const wordOf = (
   said: Screen,
@@ -313,7 +312,7 @@ const wordProblem = (
       return isSince(settlingMs)
         ? problem(
             "error",
-            `was never seen: start its page or program with the consumerId ${JSON.stringify(id)}`
+            `was never seen to show anything: start its page or program with the consumerId ${JSON.stringify(id)}, or see what it says there`
           )
         : []
   }

@@ -11,7 +11,7 @@ const versionId = "20261121T093000Z"
 const older = "20261121T092900Z"
 
 const left: Screen = { id: "left", versionId, shownSince: at(0), heardAt: at(0), until: at(1800) }
-const page: Screen = { ...left, renewMs: 60_000, visible: true, drawing: true }
+const page: Screen = { ...left, renewMs: 20_000, visible: true, drawing: true }
 const expected = [{ id: "left", label: "Left wall" }]
 
 const transport = {
@@ -58,14 +58,22 @@ const codes = (given: Case, seconds: number) => problemsAt(given, seconds).map((
 
 describe("a screen is", () => {
   it("showing where it was heard of in time and nothing is wrong", () => {
-    expect(words({ screens: [page] }, 89)).toEqual(["showing"])
-    expect(codes({ screens: [page], expected }, 89)).toEqual([])
+    expect(words({ screens: [page] }, 39)).toEqual(["showing"])
+    expect(codes({ screens: [page], expected }, 39)).toEqual([])
   })
 
-  it("silent after 90 seconds if it reports whether it is visible or draws", () => {
-    expect(words({ screens: [page], expected }, 90)).toEqual(["silent"])
+  it("silent after 90 seconds if it reports whether it is visible or draws, but not how often it renews", () => {
+    expect(words({ screens: [{ ...left, visible: true }] }, 89)).toEqual(["showing"])
     expect(words({ screens: [{ ...left, drawing: true }] }, 90)).toEqual(["silent"])
-    expect(problemsAt({ screens: [page], expected }, 90)).toEqual([
+  })
+
+  it("silent after two of its renewals if it says how often it renews its lease, whether it is a page or not", () => {
+    const hidden = { ...page, renewMs: 60_000, visible: false }
+    expect(words({ screens: [hidden] }, 119)).toEqual(["hidden"])
+    expect(words({ screens: [hidden] }, 120)).toEqual(["silent"])
+    expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 239)).toEqual(["showing"])
+    expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 240)).toEqual(["silent"])
+    expect(problemsAt({ screens: [page], expected }, 40)).toEqual([
       {
         code: "screen:silent",
         severity: "error",
@@ -76,14 +84,9 @@ describe("a screen is", () => {
     ])
   })
 
-  it("silent after two of its renewals if it says how often it renews its lease", () => {
-    expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 239)).toEqual(["showing"])
-    expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 240)).toEqual(["silent"])
-  })
-
   it("silent without a problem until a controller that was off has listened for as long as that", () => {
     const cases: ReadonlyArray<readonly [Screen, number]> = [
-      [{ ...page, versionId: older, problem: "no film" }, 90],
+      [{ ...page, versionId: older, problem: "no film" }, 40],
       [{ ...left, renewMs: 120_000 }, 240],
       [left, 1800]
     ]
@@ -207,7 +210,7 @@ describe("a screen with its own event stream is", () => {
   const ended = [{ id: "left", since: at(0), endedAt: at(30) }]
 
   it("silent 15 seconds after the end of that, unless it came back or was heard of since", () => {
-    for (const screen of [left, page]) {
+    for (const screen of [left, { ...page, renewMs: 60_000 }]) {
       expect(words({ screens: [screen], consumers: ended }, 44)).toEqual(["showing"])
       expect(words({ screens: [screen], consumers: ended }, 45)).toEqual(["silent"])
       expect(words({ screens: [screen], consumers: open }, 45)).toEqual(["showing"])
@@ -218,14 +221,15 @@ describe("a screen with its own event stream is", () => {
     ])
   })
 
-  it("silent after 90 seconds in spite of it, if it reports whether it draws; else it is not", () => {
-    expect(words({ screens: [page], consumers: open }, 90)).toEqual(["silent"])
+  it("silent after two renewals in spite of it, if it reports whether it draws; else it is not", () => {
+    expect(words({ screens: [page], consumers: open }, 40)).toEqual(["silent"])
     expect(words({ screens: [left], consumers: open, expected }, 2000)).toEqual(["showing"])
   })
 
-  it("seen without an ack, where it is expected", () => {
-    expect(words({ consumers: open, expected }, 100)).toEqual(["showing"])
-    expect(words({ consumers: ended, expected }, 44)).toEqual(["showing"])
+  it("never seen as long as it has not said what it shows, where it is expected", () => {
+    expect(words({ consumers: open, expected }, 100)).toEqual(["never seen"])
+    expect(codes({ consumers: open, expected }, 100)).toEqual(["screen:never-seen"])
+    expect(words({ consumers: ended, expected }, 44)).toEqual(["never seen"])
     expect(codes({ consumers: ended, expected }, 45)).toEqual(["screen:silent"])
     expect(words({ consumers: open }, 100)).toEqual([])
   })
