@@ -1,14 +1,33 @@
 /**
- * The HTTP transport as a plugin of a plain controller.
+ * The HTTP transport as a plugin of a plain controller, from its setup until it is disconnected.
+ *
+ * It owns that life: everything in it belongs to one scope, and nothing outlives that.
  */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { err, ok, type Result, ResultAsync } from "neverthrow"
+import { ErrorChain, messageOf } from "../../internal/SerializedError.ts"
+import { CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import { PluginSetupFailed } from "../../services/Plugin.ts"
 import { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import * as HttpTransport from "../httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../httpTransport/HttpTransportConfig.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
-import { setUp } from "./instance.ts"
-import type { HttpTransportPlugin } from "./PlainController.ts"
+import * as CommandBusPlain from "./CommandBusPlain.ts"
+import * as ControllerStatePlain from "./ControllerStatePlain.ts"
+import { checkContext } from "./checkContext.ts"
+import * as EventBusPlain from "./EventBusPlain.ts"
+import type { HttpTransportPlugin, Instance, PlainContext } from "./PlainController.ts"
+import { withPlainLogger } from "./plainLogger.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
@@ -20,3 +39,109 @@ export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportP
   )
   return { name, setup: (context) => setUp(name, context, acquire) }
 }
+
+/** What a plain controller provides. */
+type PlainServices = EventBus | CommandBus | ControllerState
+
+/**
+ * Acquires what the instance is made of, to be released when it is disconnected or the controller aborts.
+ *
+ * It never throws: whatever goes wrong, with the context too, is an `err`, and then nothing stays acquired. It has
+ * begun when it returns: `acquire` has run to where it waits for the first time.
+ */
+const setUp = <A extends object>(
+  plugin: string,
+  context: PlainContext,
+  acquire: Effect.Effect<A, unknown, PlainServices | Scope.Scope>
+): ResultAsync<A & Instance, Error> => {
+  const scope = Effect.runSync(Scope.make())
+  const logged = withPlainLogger(context)
+
+  const release = async (reason: unknown): Promise<Result<void, Error>> => {
+    // It may be aborted by something that the setup itself calls.
+    await Promise.resolve()
+    const why = Predicate.isNullable(reason) || reason === "" ? "." : `: ${messageOf(reason)}`
+    const exit = await Effect.logDebug(`The plugin "${plugin}" shuts down${why}`).pipe(
+      Effect.zipRight(Fiber.interrupt(setup)),
+      Effect.zipRight(Scope.close(scope, Exit.void)),
+      Effect.tapErrorCause((cause) =>
+        Effect.logError(`The plugin "${plugin}" did not shut down cleanly`, cause)
+      ),
+      logged,
+      Effect.runPromiseExit
+    )
+    return Exit.isSuccess(exit)
+      ? ok(undefined)
+      : err(new PluginShutdownFailed({ plugin, cause: Cause.squash(exit.cause) }))
+  }
+  let released: Promise<Result<void, Error>> | undefined
+  const releaseOnce = (reason: unknown) => {
+    released ??= release(reason)
+    return released
+  }
+
+  const setup = Effect.suspend(() => checkContext(context)).pipe(
+    Effect.zipRight(Effect.suspend(() => watch(context.abortSignal, releaseOnce))),
+    Effect.zipRight(
+      Effect.flatMap(
+        Effect.suspend(() => services(context)),
+        (services) => Effect.provide(acquire, services)
+      )
+    ),
+    Scope.extend(scope),
+    logged,
+    Effect.runFork
+  )
+
+  const settle = async (): Promise<Result<A & Instance, Error>> => {
+    const exit = await Effect.runPromise(Fiber.await(setup))
+    if (Exit.isSuccess(exit)) {
+      return ok({ ...exit.value, disconnect: (reason) => new ResultAsync(releaseOnce(reason)) })
+    }
+    const cause = Cause.isInterruptedOnly(exit.cause) ? new ControllerStops() : Cause.squash(exit.cause)
+    await releaseOnce(cause)
+    return err(new PluginSetupFailed({ plugin, cause }))
+  }
+  return new ResultAsync(settle())
+}
+
+/** The controller was aborted before the plugin was set up. */
+export class ControllerStops extends Schema.TaggedError<ControllerStops>()("vitrine/ControllerStops", {}) {
+  override get message() {
+    return "The controller stops."
+  }
+}
+
+/** Something could not be released; everything else was. */
+export class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()(
+  "vitrine/PluginShutdownFailed",
+  {
+    plugin: Schema.String,
+    cause: ErrorChain
+  }
+) {
+  override get message() {
+    return `The plugin "${this.plugin}" did not shut down cleanly. ${messageOf(this.cause)}`
+  }
+}
+
+/** Tells when the signal is aborted, for as long as the scope is open; fails where it is already. */
+const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
+  Effect.suspend(() => {
+    if (signal.aborted) {
+      return new ControllerStops()
+    }
+    const listener = () => onAbort(signal.reason)
+    return Effect.acquireRelease(
+      Effect.sync(() => signal.addEventListener("abort", listener)),
+      () => Effect.sync(() => signal.removeEventListener("abort", listener))
+    )
+  })
+
+const services = (context: PlainContext): Effect.Effect<Context.Context<PlainServices>, never, Scope.Scope> =>
+  Effect.map(EventBusPlain.make(context.eventBus), (eventBus) =>
+    Context.make(EventBus, eventBus).pipe(
+      Context.add(CommandBus, CommandBusPlain.make(context)),
+      Context.add(ControllerState, ControllerStatePlain.make(context))
+    )
+  )

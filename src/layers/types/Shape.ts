@@ -1,6 +1,7 @@
 /**
  * What values look like, as far as it is known: the kinds of values that may stand in a place of a document.
  */
+import * as Predicate from "effect/Predicate"
 
 /** `unknown` may be anything; a shape without a kind is one of which nothing was seen. */
 export type Shape = "unknown" | Kinds
@@ -159,3 +160,31 @@ const bothObject = (a: ObjectShape, b: ObjectShape): ObjectShape => {
   const rest = a.rest ?? b.rest
   return { fields, ...(rest === undefined ? {} : { rest }) }
 }
+
+/** What is deeper is not looked at. */
+const maxDepth = 10
+
+/** The shape of a JSON value. */
+export const valueShape = (value: unknown, depth = 0): Shape => {
+  if (Predicate.isString(value)) return { string: true }
+  if (Predicate.isNumber(value)) return { number: true }
+  if (Predicate.isBoolean(value)) return { boolean: true }
+  if (Array.isArray(value)) {
+    return { list: depth === maxDepth ? "unknown" : itemsShape(value, depth + 1) }
+  }
+  if (Predicate.isReadonlyRecord(value)) {
+    const entries = Object.entries(value)
+    return depth === maxDepth || entries.length > maxNames
+      ? { object: keyed }
+      : { object: { fields: new Map(entries.map(([name, cell]) => [name, field(cell, depth + 1)])) } }
+  }
+  return { null: true }
+}
+
+const itemsShape = (items: ReadonlyArray<unknown>, depth: number): Shape =>
+  items.reduce<Shape>((shape, item) => either(shape, valueShape(item, depth)), nothing)
+
+const field = (value: unknown, depth: number): Field => ({
+  shape: valueShape(value, depth),
+  presence: "always"
+})

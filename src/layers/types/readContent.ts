@@ -11,8 +11,7 @@ import { fileName, isPlainFileName } from "../../internal/FileName.ts"
 import { Manifest } from "../../services/VersionStore.ts"
 import { readRecords } from "../documents/documentFile.ts"
 import type { DocumentShape } from "./declaration.ts"
-import { countFields, either, nothing, type Shape } from "./Shape.ts"
-import { valueShape } from "./valueShape.ts"
+import { countFields, either, nothing, type Shape, valueShape } from "./Shape.ts"
 
 /** A larger document of one value is not looked into, in bytes. */
 const maxValueBytes = 64 * 1024 ** 2

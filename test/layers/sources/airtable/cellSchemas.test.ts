@@ -11,7 +11,7 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { tableSource } from "../../../../src/layers/sources/airtable/AirtableSource.ts"
 import { documentShape } from "../../../../src/layers/types/contentTypes.ts"
 import { type DocumentShape, declaration } from "../../../../src/layers/types/declaration.ts"
-import { valueShape } from "../../../../src/layers/types/valueShape.ts"
+import { valueShape } from "../../../../src/layers/types/Shape.ts"
 import type { DocumentSchema } from "../../../../src/services/ContentSource.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 
