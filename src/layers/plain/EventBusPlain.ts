@@ -6,21 +6,20 @@ import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { EventBus } from "../../services/EventBus.ts"
 import * as EventPubSub from "../memory/EventPubSub.ts"
-import type { PlainEventBus, PlainEventHandler } from "./PlainController.ts"
+import type { PlainContext, PlainEventHandler } from "./PlainController.ts"
 
 /**
- * All subscriptions share one handler on the plain bus, which is there while there are any. It takes events in the order
- * in which the bus calls it: where a handler that was there before emits something itself, the plain bus tells of that
+ * All subscriptions share one handler, which is on the plain bus until the scope ends; in task mode there is none. It takes events
+ * in the order in which the bus calls it: where a handler that was there before emits something itself, the plain bus tells of that
  * first.
  */
-export const make = (plain: PlainEventBus) =>
+export const make = ({ eventBus, mode }: Pick<PlainContext, "eventBus" | "mode">) =>
   Effect.gen(function* () {
     const { publish, subscribe } = yield* EventPubSub.make
     const run = Runtime.runSync(yield* Effect.runtime())
     const warnOfNames = yield* Effect.once(
       Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
     )
-    let subscriptions = 0
     // The emitter must not see it fail, and need not wait for it.
     const handler: PlainEventHandler = (name: unknown, payload) => {
       if (typeof name === "string") {
@@ -29,24 +28,15 @@ export const make = (plain: PlainEventBus) =>
         run(warnOfNames)
       }
     }
-    const handled = Effect.acquireRelease(
-      Effect.sync(() => {
-        subscriptions += 1
-        if (subscriptions === 1) {
-          plain.onAny(handler)
-        }
-      }),
-      () =>
-        Effect.sync(() => {
-          subscriptions -= 1
-          if (subscriptions === 0) {
-            plain.offAny(handler)
-          }
-        })
-    )
+    if (mode === "persistent") {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => eventBus.onAny(handler)),
+        () => Effect.sync(() => eventBus.offAny(handler))
+      )
+    }
     return EventBus.of({
-      publish: (name, payload) => Effect.sync(() => void plain.emit(name, payload)),
-      subscribe: Effect.zipRight(handled, subscribe),
+      publish: (name, payload) => Effect.sync(() => void eventBus.emit(name, payload)),
+      subscribe,
       emptied: Stream.empty
     })
   })

@@ -33,7 +33,7 @@ import { withPlainLogger } from "./plainLogger.ts"
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
   const name = "http-transport"
   // No layer: to build one takes a turn, in which the controller may emit something.
-  const acquire = HttpTransport.make(options).pipe(
+  const acquire = Effect.suspend(() => HttpTransport.make(options)).pipe(
     Effect.provideServiceEffect(ReplayBacklog, ReplayBacklogMemory.make),
     Effect.map(({ address }) => ({ address: Option.getOrNull(address) }))
   )
@@ -139,7 +139,7 @@ const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
   })
 
 const services = (context: PlainContext): Effect.Effect<Context.Context<PlainServices>, never, Scope.Scope> =>
-  Effect.map(EventBusPlain.make(context.eventBus), (eventBus) =>
+  Effect.map(EventBusPlain.make(context), (eventBus) =>
     Context.make(EventBus, eventBus).pipe(
       Context.add(CommandBus, CommandBusPlain.make(context)),
       Context.add(ControllerState, ControllerStatePlain.make(context))
