@@ -48,6 +48,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   hold: withHttpClient(async () => (await import("./layers/cli/undo.ts")).hold),
   release: withHttpClient(async () => (await import("./layers/cli/undo.ts")).release),
   resume: withHttpClient(async () => (await import("./layers/cli/undo.ts")).resume),
+  screen: async () => (await import("./layers/cli/screen.ts")).run,
   types: withHttpClient(async () => (await import("./layers/cli/types.ts")).run),
   stop: async () => (await import("./layers/cli/stop.ts")).run,
   watch: withHttpClient(async () => {

@@ -5,6 +5,7 @@ import type { ContentCheck } from "./ContentCheck.ts"
 import type { ContentDiff } from "./ContentDiff.ts"
 import type { FetchOutcome } from "./ContentEvents.ts"
 import type { ContentSample } from "./ContentSample.ts"
+import type { AckAnswer, ScreenAction } from "./ScreenActions.ts"
 import type {
   AckDetails,
   HoldOutcome,
@@ -34,7 +35,10 @@ export interface ContentCommands {
   readonly fetch: BuiltInCommand<None, FetchOutcome>
   readonly check: BuiltInCommand<{ readonly source?: string }, ContentCheck | ContentSample>
   readonly "manifest.read": BuiltInCommand<None, ManifestReading>
-  readonly ack: BuiltInCommand<{ readonly consumerId: string; readonly versionId: string } & AckDetails, void>
+  readonly ack: BuiltInCommand<
+    { readonly consumerId: string; readonly versionId: string } & AckDetails,
+    AckAnswer | undefined
+  >
   readonly keep: BuiltInCommand<{ readonly versionId: string; readonly still?: boolean }, void>
   readonly verify: BuiltInCommand<OfVersion, Verification>
   readonly versions: BuiltInCommand<None, VersionsReport>
@@ -43,9 +47,10 @@ export interface ContentCommands {
   readonly hold: BuiltInCommand<Asking, HoldOutcome>
   readonly release: BuiltInCommand<Asking & OfVersion, HoldOutcome>
   readonly resume: BuiltInCommand<Asking, HoldOutcome>
+  readonly screen: BuiltInCommand<Asking & { readonly screen: string; readonly action: ScreenAction }, void>
 }
 
-/** By the `type` of the command, of a content that is called `content`; what gives `void` gives `null` over HTTP. */
+/** By the `type` of the command, of a content that is called `content`; what gives nothing gives `null` over HTTP. */
 export type BuiltInCommands = {
   readonly [Name in keyof ContentCommands as `content.${Name}`]: ContentCommands[Name]
 }

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
 import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
+import { AskedScreen } from "./ScreenActions.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
@@ -74,6 +75,8 @@ export const ContentEvent = Schema.Union(
   event("content:source:done", SourceOutcome),
   event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError })),
   /** A content server has a new build of its page. */
-  event("content:page:built", Schema.Struct({ build: Schema.String }))
+  event("content:page:built", Schema.Struct({ build: Schema.String })),
+  /** Somebody asks a screen for an action: it is to renew its ack, the answer of which says so. */
+  event("content:screen:asked", AskedScreen)
 )
 export type ContentEvent = typeof ContentEvent.Type

@@ -62,6 +62,10 @@ export type PlayerReport = typeof PlayerReport.Type
 /** What a hub answers. */
 export const ReportAnswer = Schema.Struct({
   /** The version of Vitrine that runs there. */
-  vitrine: Schema.String
+  vitrine: Schema.String,
+  /** What screens of the player are asked for. A later hub may know other actions. */
+  actions: optional(
+    Schema.Array(Schema.Struct({ screen: Schema.String, action: Schema.String, by: optional(Schema.String) }))
+  )
 })
 export type ReportAnswer = typeof ReportAnswer.Type

@@ -14,6 +14,7 @@ import * as ContentServerLayer from "../../src/layers/contentServer/ContentServe
 import * as HttpTransportLayer from "../../src/layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
+import type { AckAnswer } from "../../src/services/ScreenActions.ts"
 import { openTab } from "./browser.ts"
 import * as server from "./contentServer.ts"
 import * as transport from "./transport.ts"
@@ -83,6 +84,8 @@ export const makeStageWith = Effect.fnUntraced(function* (page: string) {
   const folder = yield* server.makeFolder
   const downloads = `${folder}/downloads`
   const acks: Array<Ack> = []
+  /** What the next acks are answered; nothing behind these. */
+  const answers: Array<AckAnswer> = []
   yield* server.writeFile(`${folder}/page/index.html`, page)
 
   /** Starts both servers; on the ports of those before, where these are given. */
@@ -100,7 +103,11 @@ export const makeStageWith = Effect.fnUntraced(function* (page: string) {
         register({
           type: "content.ack",
           fields: AckFields,
-          run: (ack) => Effect.sync(() => acks.push(ack))
+          run: (ack) =>
+            Effect.sync(() => {
+              acks.push(ack)
+              return answers.shift()
+            })
         })
       )
       yield* commands.pipe(Scope.extend(life), Effect.provide(services))
@@ -113,6 +120,9 @@ export const makeStageWith = Effect.fnUntraced(function* (page: string) {
         stop: Scope.close(life, Exit.void),
         /** Says that a version was promoted, as the controller does. */
         announce: Effect.provide(transport.publish("content:version:promoted", {}), services),
+        /** Says that a screen is asked for something, as the controller does. */
+        ask: (screen: string) =>
+          Effect.provide(transport.publish("content:screen:asked", { screen, action: "reload" }), services),
         clientsBecome: (count: number) => Effect.provide(transport.clientsBecome(count), services)
       }
     })
@@ -141,7 +151,7 @@ export const makeStageWith = Effect.fnUntraced(function* (page: string) {
       renameSync(`${downloads}/manifest.json.new`, `${downloads}/manifest.json`)
     })
 
-  return { acks, downloads, promote, start }
+  return { acks, answers, downloads, promote, start }
 })
 
 /** With the page above. */

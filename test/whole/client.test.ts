@@ -39,10 +39,10 @@ import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
 it.each([
-  ["client.js", 5.6],
-  ["client.global.js", 5.6],
-  ["preview.js", 6.5],
-  ["preview.global.js", 6.5]
+  ["client.js", 6],
+  ["client.global.js", 6],
+  ["preview.js", 6.9],
+  ["preview.global.js", 6.9]
 ] as const)("dist/%s is no larger than %s KB, compressed", (name, kilobytes) => {
   const file = readFileSync(new URL(`../../dist/${name}`, import.meta.url))
   expect(gzipSync(file).length).toBeLessThan(kilobytes * 1024)
@@ -126,6 +126,72 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* eventually(Effect.sync(() => acks.length === 3))
         expect(acks.map(({ versionId }) => versionId)).toEqual([idOf(1), idOf(2), idOf(1)])
         expect(yield* drawn(tab)).toEqual([1, 2, 1].map((number) => [idOf(number), number, number]))
+      })
+    )
+
+    it.scoped("that is asked for its name shows that at once, over everything, for ten seconds", () =>
+      Effect.gen(function* () {
+        const { acks, answers, servers, tab } = yield* makeShowing()
+        yield* waitFor(tab, isLive)
+        yield* eventually(Effect.sync(() => acks.length === 1))
+        yield* evaluate(
+          tab,
+          `{
+            const dialog = document.body.appendChild(document.createElement("dialog"))
+            dialog.append(document.createElement("input"))
+            dialog.showModal()
+          }`
+        )
+        yield* servers.ask("screen-2")
+        answers.push({ actions: ["identify"], label: "Left wall" })
+        yield* servers.ask("screen-1")
+        yield* waitFor(tab, "document.querySelector('[data-vitrine=name]') !== null")
+        expect(acks).toHaveLength(2)
+        expect(
+          yield* evaluate(
+            tab,
+            `(() => {
+              const name = document.querySelector("[data-vitrine=name]")
+              const { height, width } = name.getBoundingClientRect()
+              return {
+                text: name.innerText,
+                isAbove: name.matches(":popover-open"),
+                isLarge: parseFloat(getComputedStyle(name).fontSize) > innerWidth / 10,
+                isWhole: width === innerWidth && height === innerHeight && name.scrollWidth <= innerWidth,
+                focus: document.activeElement.localName,
+                below: document.elementFromPoint(1, 1).localName
+              }
+            })()`
+          )
+        ).toEqual({
+          text: "Left wall",
+          isAbove: true,
+          isLarge: true,
+          isWhole: true,
+          focus: "input",
+          below: "dialog"
+        })
+        yield* waitFor(tab, "document.querySelector('[data-vitrine=name]') === null")
+      })
+    )
+
+    it.scoped("that is asked to reload does so once", () =>
+      Effect.gen(function* () {
+        const { acks, answers, servers, tab } = yield* makeShowing()
+        yield* waitFor(tab, isLive)
+        yield* eventually(Effect.sync(() => acks.length === 1))
+        let loaded = 0
+        tab.on("load", () => loaded++)
+        answers.push({ actions: ["reload"] })
+        yield* servers.ask("screen-1")
+        yield* eventually(Effect.sync(() => loaded === 1))
+        yield* shows(tab, 1)
+        yield* waitFor(tab, isLive)
+        const before = acks.length
+        yield* servers.ask("screen-1")
+        yield* eventually(Effect.sync(() => acks.length > before))
+        yield* waitFor(tab, isLive)
+        expect(loaded).toBe(1)
       })
     )
 

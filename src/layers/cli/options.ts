@@ -15,6 +15,7 @@ export type CommandName =
   | "hold"
   | "release"
   | "resume"
+  | "screen"
   | "types"
   | "stop"
   | "watch"

@@ -2,6 +2,7 @@
  * The commands of the command line with their options and arguments. What they do is loaded when one of them runs.
  */
 import { Argument, Command, CommanderError, Option } from "commander"
+import type { ScreenAction } from "../../services/ScreenActions.ts"
 import { completionScript, type Shell, shells } from "./completions.ts"
 import { type Arguments, type CommandName, logFormats, logLevels, type Options } from "./options.ts"
 
@@ -168,6 +169,20 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
   ).argument("[VERSION]", "The id of a version on disk. Default: the one that waits.")
 
   command("resume", "End the hold: the latest version is shown.", ...ofContent)
+
+  command(
+    "screen",
+    "Ask a screen to load its page again, or to show its name for ten seconds.",
+    config,
+    runDir
+  )
+    .addArgument(
+      new Argument("<ACTION>", "What the screen is to do.").choices([
+        "reload",
+        "identify"
+      ] satisfies Array<ScreenAction>)
+    )
+    .argument("<ID>", "The id of the screen; at a hub, PLAYER/SCREEN for one of a player.")
 
   command(
     "types",

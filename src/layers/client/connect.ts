@@ -1,5 +1,7 @@
 /** What a page needs to show the content of a controller: it follows the manifest, and provides complete versions. */
+
 import { makeAcks, renewMs } from "./acks.ts"
+import { type AckAnswer, act } from "./actions.ts"
 import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
@@ -83,7 +85,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     },
     async (ack) => {
       const url = await endpoint("command", ack.closing || !isReachable)
-      const answer = await request(url, {
+      const answer = await request<{ readonly result?: AckAnswer | null }>(url, {
         method: "POST",
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
@@ -92,6 +94,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       if (!answer) {
         throw new Refused(`${url}: HTTP 404`)
       }
+      act(answer.result ?? {}, consumerId)
     },
     (error) => {
       const reason = error instanceof Error ? error.message : error
@@ -194,6 +197,9 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
         endpoint(`events?${new URLSearchParams({ consumer: consumerId, ...(token && { token }) })}`)
     },
     (stream) => {
+      if (stream === `asked ${consumerId}`) {
+        acks.renew()
+      }
       const wasStreaming = isStreaming
       isStreaming = stream !== "lost"
       update()

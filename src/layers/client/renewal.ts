@@ -1,4 +1,5 @@
 /** Loads the page again when the content server has a new build of it and the page is idle. */
+import { canReload } from "./actions.ts"
 import type { Options } from "./Options.ts"
 import { pause } from "./pauses.ts"
 
@@ -62,7 +63,7 @@ export const makeRenewal = ({
     if (!isLoading) {
       isLoading = true
       try {
-        isLoading = (await fetch(location.href, { cache: "no-store" })).ok
+        isLoading = await canReload()
         if (isLoading) {
           sessionStorage.setItem(key, build)
           location.reload()

@@ -3,8 +3,11 @@
  */
 import { growing, pause } from "./pauses.ts"
 
-/** What the stream tells: it is open, there is a new version or a new build of the page, or it is lost. */
-export type StreamState = "open" | "new" | "lost"
+/**
+ * What the stream tells: it is open, there is a new version or a new build of the page, a screen is asked for something, or it is
+ * lost.
+ */
+export type StreamState = "open" | "new" | `asked ${string}` | "lost"
 
 export interface StreamOptions {
   /** What the names of events begin with. */
@@ -55,6 +58,7 @@ const followStream = (
     for (const event of ["version:promoted", "page:built"]) {
       source.addEventListener(`${name}:${event}`, () => report("new"))
     }
+    source.addEventListener(`${name}:screen:asked`, ({ data }) => report(`asked ${JSON.parse(data).screen}`))
   }
 
   open()

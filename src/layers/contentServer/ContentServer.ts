@@ -142,5 +142,5 @@ const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentSe
 const buildOf = (options: ContentServerOptions) =>
   options.site === undefined ? Effect.succeedNone : Effect.asSome(SiteBuild.make(options.site, options))
 
-const reportsOf = ({ downloadPath, reports }: ContentServerOptions) =>
-  reports === undefined ? Effect.succeedNone : Effect.asSome(Reports.make({ downloadPath, reports }))
+const reportsOf = ({ content, downloadPath, reports }: ContentServerOptions) =>
+  reports === undefined ? Effect.succeedNone : Effect.asSome(Reports.make({ content, downloadPath, reports }))

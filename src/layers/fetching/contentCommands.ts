@@ -1,7 +1,7 @@
 /**
  * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep`,
- * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold`, `content.release` and
- * `content.resume`, or those of another name.
+ * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold`, `content.release`,
+ * `content.resume` and `content.screen`, or those of another name.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,9 +13,12 @@ import type { Content, FetchError } from "../../services/Content.ts"
 import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
 import type { ContentCommands } from "../../services/ContentCommands.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
+import { AskedScreen } from "../../services/ScreenActions.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
+import type { Report } from "./report.ts"
+import { makeScreenActions } from "./screenActions.ts"
 import * as undo from "./undo.ts"
 
 const text = Schema.optionalWith(Schema.String, { exact: true })
@@ -32,6 +35,7 @@ export interface Fetching extends Pick<Content["Type"], "fetch"> {
   readonly sample: ((sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>) | undefined
   /** Run after each ack. */
   readonly acknowledged: Effect.Effect<void>
+  readonly report: Report
 }
 
 type Services = VersionStore | ActiveVersion
@@ -57,10 +61,11 @@ const registering = Effect.fnUntraced(function* (name: string) {
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  { acknowledged, check, fetch, sample }: Fetching
+  { acknowledged, check, fetch, report, sample }: Fetching
 ) {
   const register = yield* registering(name)
   const store = yield* VersionStore
+  const screenActions = yield* makeScreenActions(name, report)
   const warnOfScreen = makeWarnOnce((reason) => `A screen is not listed: ${printableLine(reason, maxReason)}`)
   yield* register("fetch", Schema.Struct({}), () => fetch)
   yield* register(
@@ -86,12 +91,16 @@ export const registerCommands = Effect.fnUntraced(function* (
       store.acknowledge(consumerId, versionId, details).pipe(
         Effect.tapErrorTag("vitrine/InvalidConsumerId", ({ message }) => warnOfScreen(message)),
         Effect.tapErrorTag("vitrine/TooManyLeases", ({ message }) => warnOfScreen(message)),
-        Effect.zipLeft(acknowledged)
+        Effect.zipRight(acknowledged),
+        Effect.zipRight(
+          details.closing === true ? Effect.succeed(undefined) : screenActions.answer(consumerId)
+        )
       )
   )
   yield* register("keep", Schema.Struct({ versionId: Schema.String, still: flag }), ({ still, versionId }) =>
     store.keep(versionId, still)
   )
+  yield* register("screen", AskedScreen, screenActions.ask)
   yield* registerOnDisk(name)
 })
 

@@ -81,6 +81,7 @@ export const withSources =
 export const advance = (state: ContentState, { name, payload }: ContentEvent): ContentState => {
   switch (name) {
     case "content:page:built":
+    case "content:screen:asked":
     case "content:version:promoted":
     case "content:version:compared":
       return state

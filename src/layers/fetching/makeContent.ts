@@ -66,7 +66,8 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         fetch,
         check: provider.check && onceChecked(provider.check),
         sample: provider.sample,
-        acknowledged: Effect.asVoid(screens)
+        acknowledged: Effect.asVoid(screens),
+        report
       })
     }
     if (mode === "task") {

@@ -10,18 +10,25 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { ReportAnswer } from "../../services/PlayerReport.ts"
+import { AskedScreen } from "../../services/ScreenActions.ts"
+import * as Subscription from "../fanOut/Subscription.ts"
 import { isJson, tokenCheck } from "../http/access.ts"
 import { jsonRequired, tokenRequired } from "../http/errors.ts"
 import { json } from "../http/responses.ts"
+import * as AskedScreens from "../status/askedScreens.ts"
 import * as PlayersFile from "./playersFile.ts"
 import { readReport } from "./readReport.ts"
 import { playersOf, restored, take } from "./registry.ts"
 
 export interface Options {
+  /** The name of the content, the screens of which are asked for actions. */
+  readonly content: string
   readonly downloadPath: string
   readonly reports: { readonly token: Redacted.Redacted }
 }
@@ -33,7 +40,7 @@ const saveEvery = "1 minute"
 const lastSave = "1 second"
 
 /** The players that were known last are known from the start, and are written down until the scope ends. */
-export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { token } }: Options) {
+export const make = Effect.fnUntraced(function* ({ content, downloadPath, reports: { token } }: Options) {
   const file = yield* PlayersFile.make(downloadPath)
   const { system } = yield* (yield* ControllerState).state
   const expected = new Set((system.players ?? []).map(({ id }) => id))
@@ -57,6 +64,27 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   yield* Effect.addFinalizer(() => Effect.timeoutOption(save, lastSave))
   yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
 
+  const asked = yield* AskedScreens.make
+  const { feeds } = yield* Subscription.make("What players are asked for")
+  yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
+    Stream.filter(({ name }) => name === `${content}:screen:asked`),
+    Stream.map(({ payload }) => payload),
+    Stream.filter(Schema.is(AskedScreen)),
+    Stream.runForEach(asked.add),
+    Effect.forkScoped
+  )
+
+  /** Each action is given to a player once, with the answer to a report. */
+  const answer = Effect.fnUntraced(function* (player: string) {
+    const prefix = `${player}/`
+    const own = yield* asked.take((screen) => screen.startsWith(prefix), maxActions)
+    const actions = own.map((asked) => ({ ...asked, screen: asked.screen.slice(prefix.length) }))
+    return json({
+      vitrine: vitrineVersion,
+      ...(actions.length === 0 ? {} : { actions })
+    } satisfies ReportAnswer)
+  })
+
   const report = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     if (!hasToken(request)) {
       return yield* noToken
@@ -72,7 +100,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
       return [outcome, Either.getOrElse(outcome, () => before)] as const
     })
     yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
-    return answer
+    return yield* answer(report.node.id)
   })
 
   return {
@@ -81,7 +109,8 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   }
 })
 
-const answer = json({ vitrine: vitrineVersion } satisfies ReportAnswer)
+/** How many actions are in one answer, of which players read 4 KiB; the others are in the next. */
+const maxActions = 6
 
 const noToken = tokenRequired(
   'Token required: send "Authorization: Bearer TOKEN" with the "token" of the "reports" of the content server.'

@@ -46,14 +46,14 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
       requests.once({ url: url.href, headers, body, follows: false }),
       (failure) => new NotTaken({ detail: refusalOf(failure, url) })
     )
-    const { vitrine } = yield* Effect.mapError(
+    const { vitrine, ...answer } = yield* Effect.mapError(
       decodeAnswer(text),
       () =>
         new NotTaken({
           detail: `what responds at ${url.href} is no content server. Check the address in "report"`
         })
     )
-    return { vitrine: printableLine(vitrine, maxVersion) }
+    return { ...answer, vitrine: printableLine(vitrine, maxVersion) }
   })
 
   return post

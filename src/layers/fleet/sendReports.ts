@@ -18,8 +18,9 @@ import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { type PlayerReport, reportEvery } from "../../services/PlayerReport.ts"
+import { type PlayerReport, type ReportAnswer, reportEvery } from "../../services/PlayerReport.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import type { Reports } from "../../services/Slices.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
@@ -56,6 +57,7 @@ const runId = randomUUID()
 
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
   const { state } = yield* ControllerState
+  const { dispatch } = yield* CommandBus
   const scope = yield* Effect.scope
   const post = yield* PostReport.make({ to, token })
   const reports = yield* Ref.make<Reports>({ to })
@@ -91,10 +93,17 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
 
   const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-  const taken = Effect.fnUntraced(function* (vitrine: string) {
+  /** Screens are asked here as by somebody at this machine. */
+  const ask = ({ action, screen, ...by }: NonNullable<ReportAnswer["actions"]>[number]) =>
+    Effect.catchAll(dispatch({ ...by, screen, action, type: `${content}.screen` }), ({ message }) =>
+      Effect.logWarning(`The hub asks a screen for an action: ${printableLine(message, maxReason)}`)
+    )
+
+  const taken = Effect.fnUntraced(function* ({ actions = [], vitrine }: ReportAnswer) {
     yield* warning.isFailing() ? Effect.logInfo(`Reports are accepted by ${to} again`) : Effect.void
     yield* warning.works
     yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
+    yield* Effect.forEach(actions, ask, { discard: true })
   })
 
   /** `since` is when it was sent. */
@@ -113,7 +122,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     const current = yield* report
     yield* Ref.set(last, Option.some(current))
     yield* Effect.matchEffect(post(current), {
-      onSuccess: ({ vitrine }) => taken(vitrine),
+      onSuccess: taken,
       onFailure: ({ detail }) => notTaken(current.sentAt, detail)
     })
     return isCopying(current)

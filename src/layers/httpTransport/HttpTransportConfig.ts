@@ -20,7 +20,7 @@ export interface HttpTransportConfig<Secret = string> {
 
   /**
    * Commands that `POST /command` accepts. Any local process and any web page can send them, so only
-   * commands without side effects belong here (docs/wire.md, section 5). Default `["content.ack",
+   * commands without side effects belong here (docs/wire.md, section 5); `content.screen` is refused. Default `["content.ack",
    * "content.manifest.read"]`.
    */
   readonly allowedCommands?: ReadonlyArray<string>

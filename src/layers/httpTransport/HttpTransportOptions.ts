@@ -14,6 +14,15 @@ const names = (what: string) =>
     `an array, each entry the name of ${what}`
   )
 
+/** Screens are asked for actions by whoever runs the controller, not by pages. */
+const commands = names("a command").pipe(
+  Schema.filter(
+    (commands) =>
+      commands.every((command) => !/^[a-z][a-z0-9-]*\.screen$/.test(command)) ||
+      '"content.screen", and that of another content, is for the dashboard and the controller\'s own socket only'
+  )
+)
+
 /** As browsers write it: in small letters, without a path and without the default port. */
 const isOrigin = (text: string): boolean =>
   text === "null" ||
@@ -32,7 +41,7 @@ export const HttpTransportOptions = Schema.Struct({
     defaultName
   ),
   host,
-  allowedCommands: optional(names("a command"), ["content.ack", "content.manifest.read"]),
+  allowedCommands: optional(commands, ["content.ack", "content.manifest.read"]),
   events: optional(names("an event"), ["content:*"]),
   replayEvents: optional(names("an event"), ["content:version:promoted"]),
   keepAliveMs: optional(integer(1, 2_147_483_647), 15_000),

@@ -41,6 +41,7 @@ describe("the arguments of the process", () => {
     ["init", "init", {}, ["."]],
     ["init -- --odd", "init", {}, ["--odd"]],
     ["diff a --json", "diff", { json: true, logFormat: "text" }, ["a", undefined]],
+    ["screen identify hall-3/left", "screen", {}, ["identify", "hall-3/left"]],
     ["watch remove ach1 --base app1", "watch", { base: "app1" }, ["remove", "ach1"]]
   ] as const)("%s: run a command with its options and arguments", async (line, name, options, args) => {
     expect(await given(...wordsOf(line))).toEqual({ name, options, args })

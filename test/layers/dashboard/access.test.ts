@@ -175,7 +175,26 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer({ token: secret })))
   )
 
-  it.effect("only hold, release, rollback and resume are accepted, and none with GET", () =>
+  it.effect("a screen can be asked to reload or to show its name, and for nothing else", () =>
+    Effect.gen(function* () {
+      const { register } = yield* CommandBus
+      yield* register({
+        type: "content.screen",
+        fields: Schema.Struct({ by: Schema.String, screen: Schema.String, action: Schema.String }),
+        run: (fields) => Effect.succeed(fields)
+      })
+      const command = { type: "content.screen", screen: "hall-3/left", action: "identify" }
+      const { body } = yield* dashboard.act({ ...command, by: "Anna" })
+      expect(JSON.parse(body).result).toEqual({
+        screen: "hall-3/left",
+        action: "identify",
+        by: "Anna at the dashboard"
+      })
+      expect((yield* dashboard.act({ ...command, action: "open" })).status).toBe(400)
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
+  )
+
+  it.effect("only hold, release, rollback, resume and screen are accepted, and none with GET", () =>
     Effect.gen(function* () {
       yield* register("content.fetch", Effect.die("must not run"))
       expect((yield* dashboard.act({ type: "content.fetch" })).status).toBe(403)

@@ -59,6 +59,7 @@ const commandsOf = (name: string) =>
     "release",
     "resume",
     "rollback",
+    "screen",
     "verify",
     "versions"
   ].map((command) => `${name}.${command}`)

@@ -5,10 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
 import { maxReportBytes, ReportAnswer } from "../../../src/services/PlayerReport.ts"
 import { ContentServerState } from "../../../src/services/Slices.ts"
 import * as server from "../../support/contentServer.ts"
@@ -69,6 +71,45 @@ describe("a hub", () => {
         expect(yield* players).toEqual([
           { ...report(), heardAt: expect.any(String), address: "127.0.0.1", clockOffset: expect.any(Number) }
         ])
+      })
+    )
+  )
+
+  it.scoped("answers a report with what screens of that player are asked for, once, six at a time", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const { publish } = yield* EventBus
+        const actionsOf = (changes: Parameters<typeof report>[0] = {}) =>
+          Effect.map(post(JSON.stringify(report(changes))), ({ body }) => JSON.parse(body.toString()).actions)
+        const other = { node: { id: "hall-4" } }
+        yield* publish("content:screen:asked", { screen: "hall-3/left", action: "reload", by: "Anna" })
+        yield* publish("content:screen:asked", { screen: "hall-4/left", action: "identify" })
+        yield* publish("content:screen:asked", { screen: "left", action: "identify" })
+        yield* publish("content:screen:asked", { screen: "hall-3/left", action: "open" })
+        expect(
+          (yield* request(sending(JSON.stringify(report()), { Authorization: "Bearer wrong" }))).status
+        ).toBe(401)
+        expect(yield* actionsOf()).toEqual([{ screen: "left", action: "reload", by: "Anna" }])
+        expect(yield* actionsOf()).toBeUndefined()
+        expect(yield* actionsOf(other)).toEqual([{ screen: "left", action: "identify" }])
+
+        for (const screen of ["1", "2", "3", "4", "5", "6", "7"]) {
+          yield* publish("content:screen:asked", { screen: `hall-3/${screen}`, action: "reload" })
+        }
+        expect(yield* actionsOf()).toHaveLength(6)
+        expect(yield* actionsOf()).toEqual([{ screen: "7", action: "reload" }])
+      })
+    )
+  )
+
+  it.scoped("answers a report that asks for actions as any other", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const wishes = { actions: [{ screen: "left", action: "reload" }] }
+        for (const _ of [1, 2]) {
+          const { body } = yield* post(JSON.stringify({ ...report(), ...wishes }))
+          expect(JSON.parse(body.toString())).toEqual({ vitrine: vitrineVersion })
+        }
       })
     )
   )

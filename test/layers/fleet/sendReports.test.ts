@@ -12,8 +12,10 @@ import * as Scope from "effect/Scope"
 import { addLoggerHere } from "../../../src/internal/loggers.ts"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import * as SendReports from "../../../src/layers/fleet/sendReports.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { PlayerReport } from "../../../src/services/PlayerReport.ts"
@@ -52,7 +54,8 @@ const fetching = (progress?: object) => ({
   }
 })
 
-const services = Layer.merge(
+const services = Layer.mergeAll(
+  CommandBusMemory.layer,
   EventBusMemory.layer,
   ControllerStateMemory.layer("persistent", { node: { id: "player-1" } })
 )
@@ -77,7 +80,7 @@ const setUp = Effect.gen(function* () {
 })
 
 const run = <A, E>(
-  test: Effect.Effect<A, E, ControllerState | EventBus | Effect.Effect.Context<typeof setUp>>
+  test: Effect.Effect<A, E, CommandBus | ControllerState | EventBus | Effect.Effect.Context<typeof setUp>>
 ) => Effect.provide(test, services)
 
 describe("a player that reports", () => {
@@ -242,6 +245,43 @@ describe("a player that reports", () => {
         expect(problem?.reason).toMatch(reason)
         expect(problem?.reason).not.toContain("secret")
         expect(requests.length - before).toBeLessThanOrEqual(2)
+      })
+    )
+  )
+
+  it.scoped("asks its screens for the actions that the hub answers with, once for each answer", () =>
+    run(
+      Effect.gen(function* () {
+        const { answers, log, passes } = yield* setUp
+        const asked: Array<unknown> = []
+        yield* Effect.flatMap(CommandBus, ({ register }) =>
+          register({
+            type: "content.screen",
+            fields: Schema.Struct({
+              screen: Schema.String,
+              action: Schema.Literal("reload", "identify"),
+              by: Schema.optional(Schema.String)
+            }),
+            run: (fields) => Effect.sync(() => asked.push(fields))
+          })
+        )
+        answers((request, signal) => {
+          answers(taken)
+          return json(200, {
+            vitrine: vitrineVersion,
+            actions: [
+              { screen: "left", action: "open", type: "content.fetch" },
+              { screen: "left", action: "reload", by: "Anna", type: "content.fetch" }
+            ]
+          })(request, signal)
+        })
+        yield* passes(30_000)
+        expect(asked).toEqual([{ screen: "left", action: "reload", by: "Anna" }])
+        expect(log).toEqual([
+          expect.stringMatching(
+            /^WARN The hub asks a screen for an action: .*"content.screen".* wrong fields/
+          )
+        ])
       })
     )
   )

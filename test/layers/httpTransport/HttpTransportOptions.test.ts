@@ -90,6 +90,17 @@ describe("the options of the HTTP transport", () => {
     )
   })
 
+  it("refuses commands that ask screens for actions, of any content", () => {
+    for (const command of ["content.screen", "archive.screen"]) {
+      expect(issues({ allowedCommands: ["content.ack", command] })).toEqual([
+        {
+          path: "allowedCommands",
+          message: expect.stringContaining("is for the dashboard and the controller's own socket only")
+        }
+      ])
+    }
+  })
+
   it("reports all mistakes at once, unknown keys among them", () => {
     const found = issues({
       port: -1,

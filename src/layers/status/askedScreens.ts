@@ -1,0 +1,43 @@
+/**
+ * What screens are asked to do, until it is handed over. In bounded memory: the newest 256 are kept, for two minutes.
+ */
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import type { AskedScreen } from "../../services/ScreenActions.ts"
+
+const keepMs = 2 * 60_000
+const maxAsked = 256
+
+interface Waiting {
+  readonly asked: AskedScreen
+  /** By the monotonic clock, in milliseconds. */
+  readonly until: number
+}
+
+export const make = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) => ({
+  /** One that asks for the same replaces the one before. */
+  add: (asked: AskedScreen) =>
+    Effect.flatMap(monotonicMillis, (now) =>
+      Ref.update(waiting, (before) =>
+        [
+          ...before.filter(
+            ({ asked: { action, screen } }) => action !== asked.action || screen !== asked.screen
+          ),
+          { asked, until: now + keepMs }
+        ].slice(-maxAsked)
+      )
+    ),
+  /** Hands over what is for these screens, the first so many: nobody else is given that. */
+  take: (isFor: (screen: string) => boolean, most = maxAsked) =>
+    Effect.flatMap(monotonicMillis, (now) =>
+      Ref.modify(waiting, (before) => {
+        const [others, found] = Array.partition(
+          before.filter(({ until }) => now < until),
+          ({ asked }) => isFor(asked.screen)
+        )
+        return [found.slice(0, most).map(({ asked }) => asked), [...others, ...found.slice(most)]]
+      })
+    )
+}))

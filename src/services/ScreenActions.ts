@@ -1,0 +1,40 @@
+/**
+ * What a screen can be asked to do by somebody at the controller: load its page again, or show its name. There is nothing else.
+ */
+import * as Schema from "effect/Schema"
+
+export const ScreenAction = Schema.Literal("reload", "identify")
+export type ScreenAction = typeof ScreenAction.Type
+
+/** Somebody asks a screen for an action. */
+export const AskedScreen = Schema.Struct({
+  /** The id of a screen of this machine, or `PLAYER/SCREEN` at the hub of the player. */
+  screen: Schema.String,
+  action: ScreenAction,
+  /** What they said they are called. */
+  by: Schema.optionalWith(Schema.String, { exact: true })
+})
+export type AskedScreen = typeof AskedScreen.Type
+
+/** What an ack is answered if there is something to do. */
+export interface AckAnswer {
+  readonly actions: ReadonlyArray<ScreenAction>
+  /** What the configuration calls the screen; missing where it says nothing. */
+  readonly label?: string
+}
+
+/** How many of the known screens an error names. */
+const maxNamed = 20
+
+/** No such screen has reported its version, or is expected. */
+export class UnknownScreen extends Schema.TaggedError<UnknownScreen>()("vitrine/UnknownScreen", {
+  screen: Schema.String,
+  /** Those that can be asked, on players as `PLAYER/SCREEN`. */
+  known: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const more = this.known.length - maxNamed
+    const known = this.known.length === 0 ? "none" : this.known.slice(0, maxNamed).join(", ")
+    return `There is no screen ${JSON.stringify(this.screen)}. Known screens: ${known}${more > 0 ? `, and ${more} more` : ""}.`
+  }
+}

@@ -1,0 +1,172 @@
+import { writeFile } from "node:fs/promises"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
+import * as Content from "../../../src/layers/fetching/Content.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { fetch, follow, services } from "../../support/content.ts"
+import { player } from "../../support/fleet.ts"
+import { withLog } from "../../support/logged.ts"
+
+const identity = { node: { id: "hall" }, screens: [{ id: "left", label: "Left wall" }, { id: "right" }] }
+const versionId = "19700101T000000Z"
+
+const source: ContentSource = {
+  id: "objects",
+  fetch: ({ directory }) =>
+    Effect.as(
+      Effect.promise(() => writeFile(`${directory}/text.txt`, "one")),
+      { fingerprint: "one", records: 1, bytes: 3 }
+    )
+}
+
+const dispatch = (type: string, fields: object) =>
+  Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ ...fields, type: `content.${type}` }))
+
+const ack = (consumerId: string, details: object = {}) =>
+  dispatch("ack", { consumerId, versionId, ...details })
+
+const ask = (screen: string, action: string, by?: string) =>
+  dispatch("screen", { screen, action, ...(by === undefined ? {} : { by }) })
+
+const messageOf = <E extends { readonly message: string }, R>(effect: Effect.Effect<unknown, E, R>) =>
+  Effect.map(Effect.flip(effect), ({ message }) => message)
+
+/** A content with a version, in a controller that expects two screens. */
+const withContent = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    yield* Content.fromSources({}, [source])
+    yield* fetch
+    return yield* test
+  }).pipe(Effect.provide(services("persistent", identity)))
+
+describe("a screen that is asked for actions", () => {
+  it.scoped("is given them with the answer to its next ack, once, with its label", () =>
+    withContent(
+      Effect.gen(function* () {
+        expect(yield* ack("left")).toBeUndefined()
+        yield* ask("left", "identify")
+        yield* ask("left", "identify")
+        yield* ask("left", "reload")
+        expect(yield* ack("right")).toBeUndefined()
+        expect(yield* ack("left", { closing: true })).toBeUndefined()
+        expect(yield* ack("left")).toEqual({ actions: ["identify", "reload"], label: "Left wall" })
+        expect(yield* ack("left")).toBeUndefined()
+        yield* ask("right", "reload")
+        expect(yield* ack("right")).toEqual({ actions: ["reload"] })
+      })
+    )
+  )
+
+  it.scoped("is told to renew its ack by an event, which is there when the action can be taken", () =>
+    withContent(
+      Effect.gen(function* () {
+        const { until } = yield* follow
+        yield* ask("left", "identify", "Anna\nat the dashboard")
+        expect((yield* until("content:screen:asked")).at(-1)?.payload).toEqual({
+          screen: "left",
+          action: "identify",
+          by: "Anna at the dashboard"
+        })
+      })
+    )
+  )
+
+  it.scoped("is not given what it has not taken within two minutes, whatever the time of day is", () =>
+    withContent(
+      Effect.gen(function* () {
+        yield* ask("left", "reload")
+        yield* TestClock.adjust("119 seconds")
+        yield* ask("right", "reload")
+        yield* TestClock.adjust("1 second")
+        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* ack("right")).toEqual({ actions: ["reload"] })
+      })
+    )
+  )
+
+  it.scoped("cannot ask for anything itself", () =>
+    withContent(
+      Effect.gen(function* () {
+        const wishes = {
+          actions: ["reload"],
+          action: "reload",
+          screen: "right",
+          result: { actions: ["reload"] }
+        }
+        expect(yield* ack("left", wishes)).toBeUndefined()
+        expect(yield* ack("right")).toBeUndefined()
+        expect(yield* ack("left")).toBeUndefined()
+      })
+    )
+  )
+
+  it.scoped("is logged with who asked, and when it was given that", () => {
+    const log: Array<string> = []
+    return withContent(
+      Effect.zipRight(ask("left", "reload", "Anna"), ack("left")).pipe(
+        withLog(log),
+        Effect.map(() =>
+          expect(log).toEqual([
+            "INFO Screen left is asked to reload by Anna",
+            "INFO Screen left has been given what it is asked for: reload"
+          ])
+        )
+      )
+    )
+  })
+})
+
+describe("asking a screen", () => {
+  it.scoped("that is not known fails, and names those that are", () =>
+    withContent(
+      Effect.gen(function* () {
+        yield* ack("foyer")
+        expect(yield* messageOf(ask("lefft", "reload"))).toContain(
+          'There is no screen "lefft". Known screens: foyer, left, right.'
+        )
+        yield* TestClock.adjust("1 hour")
+        expect(yield* messageOf(ask("foyer", "reload"))).toContain("Known screens: left, right.")
+      })
+    )
+  )
+
+  it.scoped("for anything but a reload or its name fails", () =>
+    withContent(
+      Effect.gen(function* () {
+        for (const action of ["open", "", "https://evil.example"]) {
+          expect(yield* messageOf(ask("left", action))).toContain("was given wrong fields: action")
+        }
+        expect(yield* ack("left")).toBeUndefined()
+      })
+    )
+  )
+
+  it.scoped("of a player is announced for the hub's content server, and given to no page here", () =>
+    withContent(
+      Effect.gen(function* () {
+        const { updateSlice } = yield* ControllerState
+        const { until } = yield* follow
+        yield* updateSlice("content-server", () => ({
+          kind: "content-server",
+          url: "http://127.0.0.1:8730",
+          maxConnections: 1024,
+          connections: 0,
+          requests: 0,
+          bytes: 0,
+          openResponses: 0,
+          players: [player()]
+        }))
+        yield* ask("hall-3/left", "identify")
+        expect((yield* until("content:screen:asked")).at(-1)?.payload).toEqual({
+          screen: "hall-3/left",
+          action: "identify"
+        })
+        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* messageOf(ask("hall-3/right", "identify"))).toContain("left, right, hall-3/left.")
+      })
+    )
+  )
+})
