@@ -100,7 +100,8 @@ export const make = Effect.fnUntraced(function* ({ content, downloadPath, report
       return [outcome, Either.getOrElse(outcome, () => before)] as const
     })
     yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
-    return yield* answer(report.node.id)
+    // One that ends would not carry it out.
+    return report.stoppedBy === undefined ? yield* answer(report.node.id) : json({ vitrine: vitrineVersion })
   })
 
   return {

@@ -89,6 +89,7 @@ describe("a hub", () => {
         expect(
           (yield* request(sending(JSON.stringify(report()), { Authorization: "Bearer wrong" }))).status
         ).toBe(401)
+        expect(yield* actionsOf({ stoppedBy: "Anna" })).toBeUndefined()
         expect(yield* actionsOf()).toEqual([{ screen: "left", action: "reload", by: "Anna" }])
         expect(yield* actionsOf()).toBeUndefined()
         expect(yield* actionsOf(other)).toEqual([{ screen: "left", action: "identify" }])
