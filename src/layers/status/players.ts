@@ -45,7 +45,7 @@ export interface PlayerStatus {
   readonly word: PlayerWord
   /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. For a silent or stopped player, the time of its last report. */
   readonly since?: string
-  /** What is wrong, and what it reports unless it is silent; errors first. */
+  /** What is wrong, and what it reports or, if it is silent, has reported last; errors first. */
   readonly problems: ReadonlyArray<Problem>
   /** Its last report, if there is one. */
   readonly said?: Player
@@ -234,6 +234,7 @@ const problemsOf = (
       ? []
       : [problem("never seen", "error", `was never seen: ${report}`)]
   }
+  const reports = said.problems.map((problem) => reported(player, said, problem))
   if (word === "silent") {
     const last =
       said.stoppedBy === undefined
@@ -242,7 +243,7 @@ const problemsOf = (
     // The hub cannot have heard of it while it was off.
     const hasListened = now - Date.parse(startTime) >= silentMs
     return hasListened && (isExpected || now - Date.parse(said.heardAt) < missedMs)
-      ? [problem("silent", isExpected ? "error" : "warning", last)]
+      ? [problem("silent", isExpected ? "error" : "warning", last), ...reports]
       : []
   }
   const found: Array<Problem> = []
@@ -262,7 +263,7 @@ const problemsOf = (
     const text = `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
     found.push(problem("behind", "warning", text))
   }
-  return errorsFirst([...found, ...said.problems.map((problem) => reported(player, said, problem))])
+  return errorsFirst([...found, ...reports])
 }
 
 const clockText = ({ clockOffset }: Player): string =>

@@ -188,6 +188,15 @@ describe("a player is", () => {
     expect(wordAt({ players: [hall3], expected }, 600)).toEqual(["silent", "player:silent"])
   })
 
+  it("silent with what it reported last, which nobody knows to be over", () => {
+    const given = { players: [{ ...hall3, problems: [error] }], expected }
+    const [before] = playersAt(given, 24)
+    const [after] = playersAt(given, 25)
+    expect(after?.problems.map(({ code }) => code)).toEqual(["player:silent", "screen:closed"])
+    expect(after?.problems[1]).toEqual(before?.problems[0])
+    expect(playersAt({ ...given, expected: [] }, 600)[0]?.problems).toEqual([])
+  })
+
   it("silent without a problem, its old ones too, until a hub that was off has listened for 25 seconds", () => {
     const players = [{ ...hall3, versionId: older, problems: [error] }]
     const other = { host: "box-4", address: "10.0.0.4", heardAt: at(299) }
