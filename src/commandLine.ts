@@ -14,19 +14,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { end, endFirmly } from "./layers/cli/ending.ts"
-import { Library } from "./layers/cli/Library.ts"
 import type { Arguments, CommandName, LogFormat, Options } from "./layers/cli/options.ts"
+import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
 import type { Given } from "./layers/cli/program.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 import { isColourful } from "./layers/cli/terminal/statusText.ts"
+import { VitrineModule } from "./layers/cli/VitrineModule.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
 type Run<R = never> = (
   options: Options,
   ...args: Arguments
-) => Effect.Effect<void, unknown, R | Layer.Layer.Success<typeof platform> | Library>
+) => Effect.Effect<void, unknown, R | Layer.Layer.Success<typeof platform> | VitrineModule>
 
 /** Loads the HTTP client, too, which takes as long as all that the others need. */
 const withHttpClient = (load: () => Promise<Run<HttpClient.HttpClient>>) => async (): Promise<Run> => {
@@ -94,7 +94,7 @@ const teardown: Runtime.Teardown = (exit) =>
     process.exitCode = status || Number(process.exitCode ?? 0)
     // An error of the output comes a turn later.
     process.stdout.write("", () =>
-      process.stderr.write("", () => setImmediate(() => end(Number(process.exitCode))))
+      process.stderr.write("", () => setImmediate(() => exitProcess(Number(process.exitCode))))
     )
   })
 
@@ -115,13 +115,13 @@ const fitting = (stream: NodeJS.WriteStream, args: ReadonlyArray<unknown>): Read
 
 /** Runs the command, and ends the process. */
 export const run = (given: Given): void => {
-  endFirmly()
+  exitAfterSignals()
   executeReporting(given).pipe(
     withFittingColours,
     logTo({ format: "text", write: console.error }),
     Effect.provide(platform),
     Effect.provideService(
-      Library,
+      VitrineModule,
       Effect.promise(() => import("./index.ts"))
     ),
     NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })

@@ -5,8 +5,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { execute } from "../../src/commandLine.ts"
 import * as vitrine from "../../src/index.ts"
-import { Library } from "../../src/layers/cli/Library.ts"
 import { type Given, makeProgram } from "../../src/layers/cli/program.ts"
+import { VitrineModule } from "../../src/layers/cli/VitrineModule.ts"
 
 /** What is run with these arguments. A mistake in them is thrown. */
 export const given = async (...args: ReadonlyArray<string>): Promise<Given> => {
@@ -30,7 +30,7 @@ export const saysWith =
       yield* Console.withConsole(running, {
         ...console,
         log: (text) => Effect.sync(() => void said.push(String(text)))
-      }).pipe(Effect.provideService(Library, Effect.succeed(library)))
+      }).pipe(Effect.provideService(VitrineModule, Effect.succeed(library)))
       return said
     })
 

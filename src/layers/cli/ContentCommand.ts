@@ -18,12 +18,12 @@ import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { endableAtOnce } from "./ending.ts"
-import { Library } from "./Library.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
+import { withoutSignalHandlers } from "./processExit.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
+import { VitrineModule } from "./VitrineModule.ts"
 
 interface Asked {
   readonly command: { readonly type: string }
@@ -51,7 +51,7 @@ export const make =
   (
     options: Options,
     ...args: Arguments
-  ): Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Library> =>
+  ): Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | VitrineModule> =>
     Effect.gen(function* () {
       const command = { ...fields(...args), type: `content.${name}` }
       const { isHere, result } = yield* runCommand(options, { ...asked, command })
@@ -114,8 +114,8 @@ class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitri
 
 const runHere = Effect.fnUntraced(
   function* (file: string, { command, isOnDisk }: Asked, display: ProgressDisplay) {
-    const library = yield* Effect.flatten(Library)
-    const loaded = yield* endableAtOnce(loadConfiguration(file, library))
+    const library = yield* Effect.flatten(VitrineModule)
+    const loaded = yield* withoutSignalHandlers(loadConfiguration(file, library))
     const configuration = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
       const { dispatch } = yield* CommandBus

@@ -8,8 +8,8 @@ import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { playersOf, takesReports } from "../status/players.ts"
 import { contentsOf } from "../status/slices.ts"
+import { askController, show } from "./askController.ts"
 import type { Options } from "./options.ts"
-import { asking, show } from "./showing.ts"
 import { fleetText } from "./terminal/fleetText.ts"
 import { isColourful, makePalette, sizeOf } from "./terminal/statusText.ts"
 
@@ -49,5 +49,5 @@ export const run = (options: Options) => {
       ? printableJson(players, watch ? 0 : 2)
       : fleetText(players, { ...sizeOf(process.stdout), now, palette })
   })
-  return show(asking(options)(text), watch)
+  return show(askController(options)(text), watch)
 }

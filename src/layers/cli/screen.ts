@@ -4,15 +4,15 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { IpcClient } from "../../services/IpcClient.ts"
+import { askController } from "./askController.ts"
 import { caller } from "./caller.ts"
 import type { Arguments, Options } from "./options.ts"
-import { asking } from "./showing.ts"
 
 export const run = (options: Options, ...[action, screen]: Arguments) =>
   Effect.flatMap(IpcClient, ({ dispatch }) =>
     dispatch({ type: "content.screen", screen, action, by: caller() })
   ).pipe(
-    asking(options),
+    askController(options),
     Effect.zipRight(
       Console.log(
         `Screen ${screen} is asked to ${action}. It does so at once if it has an event stream, else when it next reports, within two minutes.`

@@ -28,13 +28,13 @@ import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import { reportReady, startDetached } from "./detached.ts"
-import { endableAtOnce } from "./ending.ts"
-import { Library } from "./Library.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import type { LogFormat, Options } from "./options.ts"
+import { withoutSignalHandlers } from "./processExit.ts"
 import { logTo } from "./terminal/log.ts"
 import { openLogFile } from "./terminal/logFile.ts"
+import { VitrineModule } from "./VitrineModule.ts"
 
 export const run = ({ config, detach = false, envFile, logFile, logFormat = "text", runDir }: Options) =>
   Effect.gen(function* () {
@@ -52,8 +52,8 @@ export const run = ({ config, detach = false, envFile, logFile, logFormat = "tex
 const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
-  const library = yield* Effect.flatten(Library)
-  const configuration = yield* endableAtOnce(loadConfiguration(file, library))
+  const library = yield* Effect.flatten(VitrineModule)
+  const configuration = yield* withoutSignalHandlers(loadConfiguration(file, library))
   // A controller that is refused here leaves the log to the one that runs.
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: configuration.cwd, runFolder: runDir }))
   yield* Effect.logInfo(`Starting with ${configuration.file}`)

@@ -7,9 +7,9 @@ import * as Option from "effect/Option"
 import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { healthOf, problemsOf } from "../status/Health.ts"
+import { askController, show } from "./askController.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
-import { asking, show } from "./showing.ts"
 import { isColourful, makePalette, sizeOf, statusText } from "./terminal/statusText.ts"
 
 /** The exit status of `--check` where something fails, and where only the last fetch has. */
@@ -30,7 +30,7 @@ export const run = (options: Options) => {
     const health = healthOf(problemsOf(state))
     return statusText(status, { health, now, palette, rows: sizeOf(process.stdout).rows })
   })
-  const ask = asking(options)
+  const ask = askController(options)
   return Effect.zipRight(show(ask(text), watch), check ? ask(checkHealth) : Effect.void)
 }
 

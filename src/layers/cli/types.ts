@@ -21,11 +21,11 @@ import { inFile, loadConfiguration } from "../controller/loadConfiguration.ts"
 import { ConfigurationUnusable, locateConfiguration } from "../controller/locateConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
-import { endableAtOnce } from "./ending.ts"
-import { Library } from "./Library.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import type { Options } from "./options.ts"
+import { withoutSignalHandlers } from "./processExit.ts"
 import { failureText } from "./terminal/log.ts"
+import { VitrineModule } from "./VitrineModule.ts"
 
 type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
@@ -37,7 +37,7 @@ export const run = ({ config, envFile, output, watch = false }: Options) =>
     const target = {
       file,
       output: path.resolve(output ?? path.join(path.dirname(file), "vitrine.d.ts")),
-      library: yield* Effect.flatten(Library)
+      library: yield* Effect.flatten(VitrineModule)
     }
     yield* watch ? keepTypes(target) : writeOnce(target)
   })
@@ -60,7 +60,7 @@ const nameOf = ({ file, output }: TypesTarget): string => relative(dirname(file)
 
 /** The content of a configuration that is loaded once more, until the scope ends. */
 const keptContents = Effect.fnUntraced(function* ({ file, library }: TypesTarget) {
-  const { cwd, plugins } = yield* endableAtOnce(loadConfiguration(file, library, true))
+  const { cwd, plugins } = yield* withoutSignalHandlers(loadConfiguration(file, library, true))
   const contents = yield* Effect.forEach(
     plugins.flatMap(({ content }) => content ?? []),
     (content) => content({ cwd })

@@ -13,8 +13,8 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as TestServices from "effect/TestServices"
 import * as vitrine from "../../../src/index.ts"
-import { Library } from "../../../src/layers/cli/Library.ts"
 import * as types from "../../../src/layers/cli/types.ts"
+import { VitrineModule } from "../../../src/layers/cli/VitrineModule.ts"
 import { runTask } from "../../../src/layers/controller/Controller.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
@@ -56,7 +56,7 @@ const makeProject = Effect.gen(function* () {
     keep: heard(types.keepTypes({ file, output, library: vitrine })),
     run: (options: { readonly output?: string } = {}) =>
       heard(types.run({ config: file, ...options })).pipe(
-        Effect.provideService(Library, Effect.succeed(vitrine))
+        Effect.provideService(VitrineModule, Effect.succeed(vitrine))
       ),
     fetch: Effect.flatMap(loadConfiguration(file, vitrine, true), (loaded) =>
       Effect.provide(runTask(loaded, fetch), ControllerServices.layer("task", undefined, loaded.identity))

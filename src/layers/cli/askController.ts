@@ -1,10 +1,11 @@
 /**
- * The status of a running controller on the terminal: once, or until the command is ended.
+ * Asks the running controller, and prints the answer: once, or again and again until the command is ended.
  */
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { ControllerNotRunning, ControllerUnreachable } from "../../services/IpcClient.ts"
 import { findController } from "../control/findController.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
@@ -14,7 +15,7 @@ import type { Options } from "./options.ts"
 import { failureText } from "./terminal/log.ts"
 
 /** Asks the controller of this configuration file, whose socket is in this folder. */
-export const asking =
+export const askController =
   ({ config, runDir }: Options) =>
   <A, E, R>(question: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
@@ -51,7 +52,6 @@ const keepShowing = <E, R>(text: Effect.Effect<string, E, R>) =>
     yield* text.pipe(
       Effect.catchAll((error) => Effect.succeed(failureText(Cause.fail(error), false))),
       Effect.flatMap(show),
-      Effect.zipRight(Effect.sleep("1 second")),
-      Effect.forever
+      Effect.repeat(Schedule.spaced("1 second"))
     )
   })

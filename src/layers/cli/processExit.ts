@@ -1,7 +1,6 @@
 /**
- * How a process of the command line ends, whatever holds it up.
+ * How the process of a command ends: after a signal, or with a status, whatever holds it up.
  */
-
 import * as Effect from "effect/Effect"
 
 const endLimitMs = 2000
@@ -10,10 +9,10 @@ const turnMs = 10
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
- * Ends the process firmly: two seconds after SIGINT or SIGTERM at most, whatever runs on. SIGHUP, as of a terminal
+ * Ends the process two seconds after SIGINT or SIGTERM at most, whatever runs on. SIGHUP, as of a terminal
  * that is closed, counts as SIGTERM, but not for one that was started in the background.
  */
-export const endFirmly = (): void => {
+export const exitAfterSignals = (): void => {
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => {
       setTimeout(endWithoutIt, endLimitMs).unref()
@@ -29,10 +28,10 @@ export const endFirmly = (): void => {
 }
 
 /**
- * While the effect runs, signals end the process at once: it runs code of the user's, and while that loops no listener is
- * called. Nothing may be open yet that has to be closed.
+ * While the effect runs, signals end the process at once: it runs code of the user, and no handler of a signal is called while that
+ * loops. Nothing may be open yet that has to be closed.
  */
-export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withoutSignalHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(
     Effect.sync(() =>
       endingSignals.map((signal) => {
@@ -54,7 +53,7 @@ export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
  * Ends the process with the status. File operations that have begun have two seconds to end, in turns of this process: on a busy
  * machine it may have few of them.
  */
-export const end = (status: number): void => {
+export const exitProcess = (status: number): void => {
   let turns = endLimitMs / turnMs
   const tryToEnd = () => {
     if (!isWaitingForThreads()) {
