@@ -3,13 +3,13 @@
  *
  * A production build has nothing of it.
  */
-import { spawn } from "node:child_process"
+import { type SpawnOptions, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline"
-import type { Logger, Plugin, ProxyOptions } from "vite"
+import { type Logger, loadEnv, type Plugin, type ProxyOptions, type ResolvedConfig } from "vite"
 import { configurationNames } from "./internal/configurationNames.ts"
 
 /** The options of the plugin. */
@@ -30,6 +30,9 @@ export interface VitrineOptions {
 /** What the content server answers, and Vite does not. */
 const contentPaths = "^/(manifest\\.json|endpoint\\.json|versions/|vitrine/)"
 
+/** A page asks by it what is rejected, and is told by it at each change. */
+const rejectedEvent = "vitrine:rejected"
+
 const clients = ["vitrine/client", "vitrine/client/preview"]
 /** The modules around them: no file has such a name. */
 const prefix = "\0hot:"
@@ -45,6 +48,8 @@ export const vitrine = ({
   const children = new Set<Child>()
   /** Vite's logger, once the configuration is resolved. */
   let warn = console.warn
+  /** Whether the controller is started here: it answers soon, or has said why it ends. */
+  let isStarted = false
   return {
     name: "vitrine",
     apply: "serve",
@@ -52,7 +57,7 @@ export const vitrine = ({
     config: ({ root = "." }) => ({
       optimizeDeps: { exclude: ["vitrine"] },
       server: {
-        proxy: { [contentPaths]: proxyTo(content, (text) => warn(text)) },
+        proxy: { [contentPaths]: proxyTo(content, (text) => isStarted || warn(text)) },
         // Where the controller of the project writes: files without number.
         watch: { ignored: [`${resolve(root).replaceAll("\\", "/")}/{downloads,.vitrine}/**`] }
       }
@@ -62,16 +67,21 @@ export const vitrine = ({
     },
     resolveId: (name) => (clients.includes(name) ? `${prefix}${name}` : undefined),
     load: (id) => (id.startsWith(prefix) ? hotClient(require.resolve(id.slice(prefix.length))) : undefined),
-    configureServer: ({ config: { logger, root }, httpServer, watcher }) => {
+    configureServer: ({ config, httpServer, watcher, ws }) => {
+      const { envDir, logger, mode, root } = config
       const folders = [...new Set([resolve(root), process.cwd()])]
       const file = folders
         .flatMap((folder) => configurationNames.map((name) => join(folder, name)))
         .find((name) => existsSync(name))
+      // Vite starts anew when they are edited.
+      const env = loadEnv(mode, envDir, "")
       const begin = (command: ReadonlyArray<string>, cwd: string) => {
-        const child = run(command, cwd, logger)
+        const child = run(command, { cwd, env }, logger)
         children.add(child)
         return child
       }
+      let rejected = ""
+      ws.on(rejectedEvent, (_, client) => client.send(rejectedEvent, rejected))
       // A dev server that starts anew listens when the one before it is closed, with its children.
       httpServer?.once("listening", async () => {
         const isRunning = start && (await answers(content))
@@ -91,10 +101,19 @@ export const vitrine = ({
           return
         }
         const folder = dirname(file)
+        if (hasOverlay(config)) {
+          children.add(
+            followRejections(folder, (text) => {
+              rejected = text
+              ws.send(rejectedEvent, text)
+            })
+          )
+        }
         if (types) {
           begin(["types", "--watch"], folder)
         }
         if (isToStart) {
+          isStarted = true
           let controller = Promise.resolve(begin(["start"], folder))
           watcher.add(file).on("change", (changed) => {
             if (resolve(changed) === file) {
@@ -110,6 +129,7 @@ export const vitrine = ({
     closeBundle: async () => {
       await Promise.all([...children].map(({ end }) => end()))
       children.clear()
+      isStarted = false
     }
   }
 }
@@ -117,7 +137,7 @@ export const vitrine = ({
 export default vitrine
 
 /** The page asks every five seconds: a problem is logged once until it ends. */
-const proxyTo = (target: string, warn: (text: string) => void): ProxyOptions => ({
+const proxyTo = (target: string, warn: (text: string) => unknown): ProxyOptions => ({
   target,
   changeOrigin: true,
   configure: (proxy) => {
@@ -174,7 +194,39 @@ export const connect = (options) => {
   opened.add({ edited, place, exhibit })
   return exhibit
 }
+
+const hot = import.meta.hot
+if (hot && globalThis.document) {
+  const own = "vite-error-overlay.vitrine"
+  const show = (message) => {
+    const Overlay = customElements.get("vite-error-overlay")
+    document.querySelector(own)?.close()
+    if (message && Overlay) {
+      const overlay = new Overlay({ plugin: "vitrine", message, stack: "" })
+      overlay.className = "vitrine"
+      document.body.append(overlay)
+    }
+  }
+  hot.on(${JSON.stringify(rejectedEvent)}, show)
+  // Vite takes away every overlay with an update, and loads the page again for one that is there before the first.
+  let before
+  hot.on("vite:beforeUpdate", () => {
+    before = document.querySelector(own)
+    before?.remove()
+  })
+  hot.on("vite:afterUpdate", () => before && document.body.append(before))
+  hot.send(${JSON.stringify(rejectedEvent)})
+}
 `
+
+const hasOverlay = ({ server: { hmr = true } }: ResolvedConfig): boolean =>
+  typeof hmr === "boolean" ? hmr : hmr.overlay !== false
+
+/** Follows what the controller of the folder rejects, with the code of the command line, which needs no Effect in the project. */
+const followRejections = (folder: string, listener: (text: string) => void): Child => {
+  const following = import("./bundle.ts").then((bundle) => bundle.followRejections(folder, listener))
+  return { end: async () => (await following)() }
+}
 
 const answers = (content: string): Promise<boolean> =>
   fetch(`${content}/manifest.json`, { method: "HEAD", signal: AbortSignal.timeout(2000) }).then(
@@ -190,11 +242,19 @@ interface Child {
 /** Ends a process as Ctrl-C does when its parent is gone, however that ended. */
 const endWithParent = `data:text/javascript,process.once("disconnect",()=>process.kill(process.pid,"SIGTERM"))`
 
+/** What the controller warns of until the first build. Here the page is Vite's. */
+const missingBuild = /The folder of the page is not there/
+
 /** Runs a command of `vitrine` until it is to end, or this process ends; what it says goes to the log of Vite. */
-const run = (command: ReadonlyArray<string>, cwd: string, { error, info }: Logger): Child => {
+const run = (
+  command: ReadonlyArray<string>,
+  { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
+  { error, info }: Logger
+): Child => {
   const bin = join(require.resolve("vitrine/package.json"), "../dist/bin.js")
   const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
     cwd,
+    env,
     // Ctrl-C in the terminal is for the dev server alone.
     detached: true,
     windowsHide: true,
@@ -202,7 +262,7 @@ const run = (command: ReadonlyArray<string>, cwd: string, { error, info }: Logge
   })
   for (const input of [child.stdout, child.stderr]) {
     if (input) {
-      createInterface({ input }).on("line", (line) => info(`[vitrine] ${line}`))
+      createInterface({ input }).on("line", (line) => missingBuild.test(line) || info(`[vitrine] ${line}`))
     }
   }
   let isEnding = false

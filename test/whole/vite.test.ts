@@ -292,8 +292,64 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
           yield* eventually(
             Effect.sync(() => readFileSync(`${reader.folder}/vitrine.d.ts`, "utf8") === types)
           )
-          expect(log.filter((line) => /error|has ended/i.test(line))).toEqual([])
+          expect(
+            log.filter((line) =>
+              /error|warn|missing|not there|fetch first|nothing answers|has ended/i.test(line)
+            )
+          ).toEqual([])
         })
+    )
+
+    it.scoped("has an overlay with what is rejected until content is accepted again, without a reload", () =>
+      Effect.gen(function* () {
+        const { content, folder } = yield* makeProject
+        const give = (number: number | string) =>
+          Effect.sync(() => writeFileSync(`${folder}/content/Objects.csv`, `id,number\nrec1,${number}\n`))
+        const edit = (edit: number) =>
+          Effect.sync(() =>
+            writeFileSync(
+              `${folder}/src/main.ts`,
+              `${templates["plain TypeScript that accepts its updates"]?.files["src/main.ts"]?.replace("edit 0", `edit ${edit}`)}`
+            )
+          )
+        const shows = (tab: Page, number: number, edit: number) =>
+          waitFor(tab, `document.querySelector("p")?.textContent === "number ${number}, edit ${edit}"`)
+        const overlays = 'document.querySelectorAll("vite-error-overlay")'
+        const overlayHas = (tab: Page, field: string) =>
+          waitFor(
+            tab,
+            `${overlays}.length === 1 && ${overlays}[0].shadowRoot.textContent.includes(${JSON.stringify(field)})`
+          )
+        const hasNone = (tab: Page) => waitFor(tab, `${overlays}.length === 0`)
+
+        mkdirSync(`${folder}/src`)
+        yield* edit(0)
+        yield* give("many")
+        const { url } = yield* startVite(folder, { content, types: false })
+        const tab = yield* openTab(url)
+        yield* overlayHas(
+          tab,
+          'source "exhibits" is rejected, and what is shown stays as it is.\nDocument "Objects", record rec1, field "number": expected a number, found "many".'
+        )
+        yield* evaluate(tab, "window.mark = true")
+        yield* give(1)
+        yield* shows(tab, 1, 0)
+        yield* hasNone(tab)
+
+        yield* give("none")
+        yield* overlayHas(tab, 'found "none"')
+        const later = yield* openTab(url)
+        yield* overlayHas(later, 'found "none"')
+        yield* Effect.raceFirst(shows(tab, 1, 1), savedAgain(edit(1)))
+        yield* overlayHas(tab, 'found "none"')
+
+        const file = `${folder}/vitrine.config.mjs`
+        writeFileSync(file, readFileSync(file, "utf8").replace('"number"', '"date"'))
+        yield* overlayHas(tab, "expected a date")
+        yield* give("2026-11-21")
+        yield* Effect.forEach([tab, later], hasNone)
+        expect(yield* evaluate(tab, "window.mark")).toBe(true)
+      })
     )
 
     it.scoped.each(Object.entries(templates))("of %s needs no more after forty edits", ([name, template]) =>
@@ -333,7 +389,15 @@ const makeProject = Effect.gen(function* () {
     "vitrine.config.mjs": `import { content, contentServer, defineConfig, folderSource, httpTransport } from "vitrine"
 export default defineConfig({
   plugins: [
-    content({ sources: [folderSource({ id: "exhibits", directory: "content" })] }),
+    content({
+      sources: [
+        folderSource({
+          id: process.env.SOURCE ?? "exhibits",
+          directory: "content",
+          expect: { Objects: { fields: { number: "number" } } }
+        })
+      ]
+    }),
     httpTransport({ port: 0 }),
     contentServer({ port: ${port}, site: "dist" })
   ]
@@ -411,6 +475,28 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
         yield* eventually(answers)
         expect(saidEnded()).toHaveLength(1)
       })
+  )
+
+  it.scoped("gives the controller what the environment files of Vite set, and again when one is edited", () =>
+    Effect.gen(function* () {
+      const { content, folder } = yield* makeProject
+      const sourceIs = (id: string) =>
+        eventually(
+          Effect.promise(() =>
+            fetch(`${content}/manifest.json`).then(
+              async (response) => (await response.text()).includes(`"sourceId": "${id}"`),
+              () => false
+            )
+          )
+        )
+      const set = (name: string, id: string) =>
+        Effect.sync(() => writeFileSync(`${folder}/${name}`, `SOURCE=${id}\n`))
+      yield* set(".env", "first")
+      yield* startVite(folder, { content, types: false })
+      yield* sourceIs("first")
+      yield* Effect.raceFirst(sourceIs("second"), savedAgain(set(".env", "second")))
+      yield* Effect.raceFirst(sourceIs("local"), savedAgain(set(".env.development", "local")))
+    })
   )
 
   it.scoped("leaves alone a controller that runs, and says so", () =>

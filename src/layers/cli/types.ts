@@ -145,7 +145,7 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Envi
       if (kept.length > 0 && (isChanged || hasNew || isOther)) {
         const outcome = yield* writeTypes(target, kept)
         yield* outputs.isNew(yield* textOf(target.output))
-        if (outcome !== "unchanged") yield* Console.log(outcomeText(target, outcome))
+        if (outcome === "made") yield* Console.log(outcomeText(target, outcome))
       }
     }).pipe(
       Effect.catchAllCause(

@@ -224,6 +224,20 @@ describe("vitrine types --watch", () => {
     })
   )
 
+  inProject("keeps a file without a word until there is a version", (project) =>
+    Effect.gen(function* () {
+      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
+      yield* project.write("vitrine.d.ts", "of a version elsewhere")
+      yield* Effect.fork(project.keep)
+      yield* look
+      expect(yield* project.text).toBe("of a version elsewhere")
+      yield* project.fetch
+      yield* look
+      yield* eventually(Effect.sync(() => project.said.length > 0))
+      expect(project.said).toEqual(["made   vitrine.d.ts"])
+    })
+  )
+
   inProject("tries a configuration that has failed again after five seconds, and says it once", (project) =>
     Effect.gen(function* () {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
