@@ -39,6 +39,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   start: withHttpClient(async () => (await import("./layers/cli/start.ts")).run),
   status: async () => (await import("./layers/cli/status.ts")).run,
   fleet: async () => (await import("./layers/cli/fleet.ts")).run,
+  mute: async () => (await import("./layers/cli/mute.ts")).run,
   fetch: withHttpClient(async () => (await import("./layers/cli/fetch.ts")).run),
   check: withHttpClient(async () => (await import("./layers/cli/check.ts")).run),
   verify: withHttpClient(async () => (await import("./layers/cli/verify.ts")).run),

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
 import { SourceProgress } from "./ContentSource.ts"
 import { PlayerReport } from "./PlayerReport.ts"
+import { Mute } from "./Problem.ts"
 import { Hold, Released, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
@@ -237,6 +238,10 @@ export type ContentServerState = typeof ContentServerState.Type
 /** The slice of a controller that somebody has asked to end. */
 export const Stop = Schema.Struct({ kind: Schema.Literal("stop"), by: Schema.String })
 export type Stop = typeof Stop.Type
+
+/** The slice of a controller whose problems can be muted; some may be over. */
+export const Mutes = Schema.Struct({ kind: Schema.Literal("mutes"), mutes: Schema.Array(Mute) })
+export type Mutes = typeof Mutes.Type
 
 /** When what is wrong is not only worth a warning. In milliseconds. */
 export const HealthRules = Schema.Struct({

@@ -74,6 +74,12 @@ export interface ReportedProblem {
   readonly text: string
   readonly since?: string
   readonly count?: number
+  readonly muted?: {
+    readonly name: string
+    readonly until: string
+    readonly by: string
+    readonly why?: string
+  }
 }
 
 /** The body of `GET /state`. No secret is ever in it. */

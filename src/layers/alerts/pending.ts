@@ -27,10 +27,10 @@ export type Alerts = ReadonlyMap<string, Alert>
 const groupSize = 3
 const groupMs = 60_000
 
-/** With the problems of now. Of one that the receiver does not know, there is no end to tell. */
+/** With the problems of now. Of one that the receiver does not know, or that is over while it is muted, there is no end to tell. */
 export const update = (before: Alerts, standing: StandingProblems, now: number): Alerts => {
   const over = [...before.values()]
-    .filter(({ key, known }) => !standing.has(key) && known !== undefined)
+    .filter(({ key, known, problem }) => !standing.has(key) && known !== undefined && !isMuted(problem))
     .map((alert) => (alert.isOver ? alert : { ...alert, isOver: true, changedAt: now }))
   const begun = [...standing].map(([key, problem]): Alert => {
     const known = before.get(key)
@@ -43,7 +43,10 @@ export const update = (before: Alerts, standing: StandingProblems, now: number):
 
 const isWorse = ({ known, problem }: Alert): boolean => known === "warning" && problem.severity === "error"
 
-const isNews = (alert: Alert): boolean => alert.isOver || !alert.isTaken || isWorse(alert)
+const isMuted = ({ muted }: Problem): boolean => muted !== undefined
+
+const isNews = (alert: Alert): boolean =>
+  !isMuted(alert.problem) && (alert.isOver || !alert.isTaken || isWorse(alert))
 
 /**
  * What can be posted now, each list in one post, the ends first. A problem is posted when it has lasted for `after`. Three or more of one
@@ -57,8 +60,10 @@ export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<R
   )
   const goOn = ({ isOver, problem: { code } }: Alert) =>
     isOver
-      ? all.filter((other) => other.problem.code === code && !other.isOver && other.known !== undefined)
-          .length
+      ? all.filter(
+          ({ isOver, known, problem }) =>
+            problem.code === code && !isOver && known !== undefined && !isMuted(problem)
+        ).length
       : Number.POSITIVE_INFINITY
   return Object.values(kinds).flatMap((kind) => posts(kind, goOn(kind[0]), after, now))
 }

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { playersOf, takesReports } from "../status/players.ts"
+import { worstTone } from "../status/rows.ts"
 import { contentsOf } from "../status/slices.ts"
 import { askController, show } from "./askController.ts"
 import type { Options } from "./options.ts"
@@ -42,7 +43,7 @@ export const run = (options: Options) => {
       return yield* new TakesNoReports({ hub })
     }
     const players = playersOf(state, now)
-    if (check && players.some(({ problems: [worst] }) => worst?.severity === "error")) {
+    if (check && players.some((player) => worstTone(player, "ok") === "error")) {
       process.exitCode = failingStatus
     }
     return json

@@ -6,6 +6,7 @@ export type CommandName =
   | "start"
   | "status"
   | "fleet"
+  | "mute"
   | "fetch"
   | "check"
   | "verify"
@@ -23,9 +24,11 @@ export type CommandName =
 /** The options of all commands; one that was not given is absent. */
 export interface Options {
   readonly base?: string
+  readonly by?: string
   readonly check?: boolean
   readonly config?: string
   readonly detach?: boolean
+  readonly end?: boolean
   readonly endpoint?: string
   readonly envFile?: string
   readonly json?: boolean
@@ -36,8 +39,10 @@ export interface Options {
   readonly page?: boolean
   readonly react?: boolean
   readonly runDir?: string
+  readonly until?: string
   readonly vite?: boolean
   readonly watch?: boolean
+  readonly why?: string
 }
 
 /** The arguments in their order; one that was not given is `undefined`. */

@@ -115,6 +115,23 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
   )
 
   command(
+    "mute",
+    "Let a problem or a player alert nobody for a while, or list what is muted.",
+    config,
+    runDir,
+    new Option(
+      "--until <TIME>",
+      'A time such as 18:00 or 2026-12-01T09:00, or a duration such as "2 hours".'
+    ),
+    new Option("--why <TEXT>", "For others to see."),
+    new Option("--by <NAME>", "Who asks, for others to see. Default: this user."),
+    new Option("--end", "End it now.")
+  ).argument(
+    "[NAME]",
+    'A code, a subject, a player, or one problem: "CODE SUBJECT" or "PLAYER CODE SUBJECT". Default: what is muted is listed.'
+  )
+
+  command(
     "fetch",
     "Fetch the content once: in the controller that runs, or else here, and end.",
     ...ofContent

@@ -18,11 +18,12 @@ import { isUnwritable } from "../../internal/systemError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import * as Alerts from "../alerts/alerts.ts"
+import * as Mutes from "../alerts/mutes.ts"
 import { reportProblems } from "../alerts/reportProblems.ts"
 import { ControllerAlreadyRunning } from "../control/claimFolder.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import * as IpcServer from "../control/IpcServer.ts"
-import { locateController } from "../control/socketPath.ts"
+import { type ControllerPaths, locateController } from "../control/socketPath.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
@@ -59,6 +60,7 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   yield* Effect.logInfo(`Starting with ${configuration.file}`)
   const endpoint = Effect.gen(function* () {
     yield* reportChange(file, text)
+    yield* keepMutes(claimed)
     yield* announceProblems(configuration)
     const asked = yield* Deferred.make<void>()
     const options = { configuration: sha256OfText(text), stop: Deferred.succeed(asked, undefined) }
@@ -81,6 +83,17 @@ const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
       Option.none()
     )
   )
+
+/** Beside the socket. Where processes share a command bus, problems are muted in the first one only. */
+const keepMutes = Effect.fnUntraced(function* (claimed: Option.Option<ControllerPaths>) {
+  const path = yield* Path.Path
+  const file = Option.map(claimed, ({ folder }) => path.join(folder, "mutes.json"))
+  yield* Mutes.make(Option.getOrUndefined(file)).pipe(
+    Effect.catchTag("vitrine/CommandAlreadyRegistered", ({ message }) =>
+      Effect.logWarning(`Problems cannot be muted here. ${message}`)
+    )
+  )
+})
 
 /** As events, and to the address for alerts, until the scope ends. */
 const announceProblems = Effect.fnUntraced(function* ({ alerts, identity }: LoadedConfiguration) {

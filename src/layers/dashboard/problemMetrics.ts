@@ -15,17 +15,18 @@ const key = MetricKey.gauge("vitrine_problem", {
 /** The longest subject, in characters: others may have sent it. */
 const maxSubject = 128
 
-/** One for each `code`, `subject`, `severity` and `player` that there is now. A problem without a subject has none here. */
+/** One for each `code`, `subject`, `severity`, `player` and `muted` that there is now. A problem without a subject has none here. */
 export const problemMetrics = (
   problems: ReadonlyArray<Problem>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> => {
   const counts = new Map<string, { readonly labels: Labels; readonly count: number }>()
-  for (const { code, player, severity, subject = "" } of problems) {
+  for (const { code, muted, player, severity, subject = "" } of problems) {
     const labels = {
       code,
       severity,
       subject: printableLine(subject, maxSubject),
-      ...(player === undefined ? {} : { player: printableLine(player, maxSubject) })
+      ...(player === undefined ? {} : { player: printableLine(player, maxSubject) }),
+      ...(muted === undefined ? {} : { muted: "true" })
     }
     const id = JSON.stringify(labels)
     counts.set(id, { labels, count: (counts.get(id)?.count ?? 0) + 1 })

@@ -77,7 +77,7 @@ const problem = Schema.Struct({
   text,
   since: optional(time),
   count: optional(amount)
-} satisfies Record<keyof typeof Problem.fields, unknown>)
+} satisfies Record<Exclude<keyof typeof Problem.fields, "muted">, unknown>)
 
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 

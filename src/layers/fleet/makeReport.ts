@@ -72,7 +72,8 @@ export const makeReport = (
 
 const name = (text: string): string => printableLine(text, maxName)
 
-const reportedProblem = (problem: Problem): Problem => ({
+/** Each machine knows what is muted there. */
+const reportedProblem = ({ muted: _, ...problem }: Problem): Problem => ({
   ...problem,
   code: name(problem.code),
   text: excerpt(problem.text),

@@ -14,12 +14,15 @@ const names = (what: string) =>
     `an array, each entry the name of ${what}`
   )
 
-/** Screens are asked for actions by whoever runs the controller, not by pages. */
+/** What is for the dashboard and the controller's own socket only, whatever a configuration says: pages come here. */
+const isForOwner = (command: string): boolean =>
+  /^([a-z][a-z0-9-]*\.screen|problem\.(mute|unmute))$/.test(command)
+
 const commands = names("a command").pipe(
   Schema.filter(
     (commands) =>
-      commands.every((command) => !/^[a-z][a-z0-9-]*\.screen$/.test(command)) ||
-      '"content.screen", and that of another content, is for the dashboard and the controller\'s own socket only'
+      !commands.some(isForOwner) ||
+      `${JSON.stringify(commands.find(isForOwner))} is for the dashboard and the controller's own socket only`
   )
 )
 

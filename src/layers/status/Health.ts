@@ -15,12 +15,12 @@ export interface Health {
   readonly word: HealthWord
   /** Not where the word is `NO CONTENT` or `FAILING`. */
   readonly isHealthy: boolean
-  /** Errors first; empty where the word is `OK`. */
+  /** Errors first, and those that are muted last, which do not count. */
   readonly problems: ReadonlyArray<Problem>
 }
 
 export const healthOf = (problems: ReadonlyArray<Problem>): Health => {
-  const word = wordOf(problems)
+  const word = wordOf(problems.filter(({ muted }) => muted === undefined))
   return { word, isHealthy: word !== "NO CONTENT" && word !== "FAILING", problems }
 }
 

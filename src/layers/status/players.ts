@@ -10,8 +10,9 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import { codes as problemCodes } from "./codes.ts"
+import { withMutes } from "./mutes.ts"
 import { openAt } from "./openingHours.ts"
-import { errorsFirst, firstRows, kv, text, worstTone } from "./rows.ts"
+import { errorsFirst, firstRows, kv, muteText, text, tones, worstTone } from "./rows.ts"
 import { awayCodes, isAwayWord, screenWords } from "./screens.ts"
 import { contentServersOf, contentsOf } from "./slices.ts"
 
@@ -100,9 +101,10 @@ export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus
             }
           ]
   )
+  const mark = withMutes(state, now)
   const hub = { now, startTime, takesReports: takesReports(state) }
   return [...heard, ...unseen]
-    .map((player): PlayerStatus => ({ ...player, problems: problemsOf(player, hub) }))
+    .map((player): PlayerStatus => ({ ...player, problems: mark(problemsOf(player, hub)) }))
     .toSorted(byRank)
 }
 
@@ -303,26 +305,33 @@ const versionText = ({ versionId }: Player): string =>
 
 /**
  * What there is to say beside its word: its version, what it reports, or which machines it is, and which Vitrine it runs if that is
- * another one than here. Empty where there is nothing.
+ * another one than here; and who has muted all that is wrong with it. Empty where there is nothing.
  */
-export const detailOf = ({ problems, said, word }: PlayerStatus): string => {
-  if (said === undefined || isOff(word)) {
-    return word === "stopped" ? `by ${said?.stoppedBy}` : ""
-  }
-  return [
-    ...(problems.some(({ code }) => code === codes.duplicate) ? [`two machines, ${machinesText(said)}`] : []),
-    ...(word === "behind" ? [versionText(said)] : []),
-    reportText(said),
-    ...(isOfAnotherVitrine(said) ? [`Vitrine ${said.vitrine}`] : [])
-  ]
+export const detailOf = (player: PlayerStatus): string => {
+  const [worst] = player.problems
+  return [...saidOf(player), ...(worst?.muted === undefined ? [] : [`muted ${muteText(worst.muted)}`])]
     .filter(String.isNonEmpty)
     .join("; ")
 }
 
+const saidOf = ({ problems, said, word }: PlayerStatus): ReadonlyArray<string> =>
+  said === undefined || isOff(word)
+    ? word === "stopped"
+      ? [`by ${said?.stoppedBy}`]
+      : []
+    : [
+        ...(problems.some(({ code }) => code === codes.duplicate)
+          ? [`two machines, ${machinesText(said)}`]
+          : []),
+        ...(word === "behind" ? [versionText(said)] : []),
+        reportText(said),
+        ...(isOfAnotherVitrine(said) ? [`Vitrine ${said.vitrine}`] : [])
+      ]
+
 const isOfAnotherVitrine = ({ vitrine }: Player): boolean => vitrine !== vitrineVersion
 
-const rankOf = ({ problems: [worst], word }: PlayerStatus): number =>
-  words.length * (worst === undefined ? 2 : isError(worst) ? 0 : 1) + words.indexOf(word)
+const rankOf = (player: PlayerStatus): number =>
+  words.length * tones.indexOf(worstTone(player, "neutral")) + words.indexOf(player.word)
 
 const byRank = Order.combine(
   Order.mapInput(Order.number, rankOf),

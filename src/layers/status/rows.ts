@@ -1,7 +1,7 @@
 /**
  * Rows of the status, and problems as rows and of rows.
  */
-import type { Problem } from "../../services/Problem.ts"
+import type { Mute, Problem } from "../../services/Problem.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
 
@@ -20,16 +20,24 @@ export const text = (text: string, tone?: Tone): Row => ({
 
 export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: "list", label, items })
 
-export const toneOf = ({ severity }: Problem): Extract<Tone, "warn" | "error"> =>
-  severity === "error" ? "error" : "warn"
+export const toneOf = ({ muted, severity }: Problem): Extract<Tone, "warn" | "error" | "neutral"> =>
+  muted !== undefined ? "neutral" : severity === "error" ? "error" : "warn"
 
 /** That of the first of the problems, the worst; `otherwise` where there is none. */
 export const worstTone = <T extends string>(
   { problems: [worst] }: { readonly problems: ReadonlyArray<Problem> },
   otherwise: T
-): T | "warn" | "error" => (worst === undefined ? otherwise : toneOf(worst))
+): T | "warn" | "error" | "neutral" => (worst === undefined ? otherwise : toneOf(worst))
 
-export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(problem))
+export const problemRow = (problem: Problem): Row => text(problemText(problem), toneOf(problem))
+
+/** Its sentence, and who has muted it. */
+export const problemText = ({ muted, text }: Problem): string =>
+  muted === undefined ? text : `${text} (muted ${muteText(muted)})`
+
+/** `until 2026-11-25T18:00:00.000Z by anna@desk: the wall is painted` */
+export const muteText = ({ by, until, why }: Mute): string =>
+  `until ${until} by ${by}${why === undefined ? "" : `: ${why}`}`
 
 /** How many of so many are in use. */
 export const used = (label: string, count: number, maximum: number): Row =>
@@ -44,10 +52,12 @@ export const busRows = (problem: BusProblem | undefined): ReadonlyArray<Row> =>
 /** How many of one kind are listed. */
 const maxListed = 20
 
-export const errorsFirst = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => [
-  ...problems.filter(({ severity }) => severity === "error"),
-  ...problems.filter(({ severity }) => severity === "warning")
-]
+/** From the worst. */
+export const tones = ["error", "warn", "neutral"] as const
+
+/** Those that are muted last. */
+export const errorsFirst = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> =>
+  tones.flatMap((tone) => problems.filter((problem) => toneOf(problem) === tone))
 
 /** A row for each of the first twenty, and how many more there are. */
 export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): ReadonlyArray<Row> => {

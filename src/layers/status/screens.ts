@@ -5,8 +5,9 @@ import * as Order from "effect/Order"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
+import { withMutes } from "./mutes.ts"
 import { openAt } from "./openingHours.ts"
-import { firstRows, kv, problemRow, worstTone } from "./rows.ts"
+import { firstRows, kv, problemRow, tones, worstTone } from "./rows.ts"
 import { contentsOf, transportsOf } from "./slices.ts"
 
 /**
@@ -81,6 +82,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
   const expected = new Map((state.system.screens ?? []).map((screen) => [screen.id, screen]))
   const openSince = openAt(state.system, now)
   const streams = streamsOf(state)
+  const mark = withMutes(state, now)
   const known = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (said): Found => ({
@@ -119,7 +121,12 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
     .map((screen) =>
       openSince(expected.get(screen.id)?.hours) === undefined ? closedForTheDay(screen) : screen
     )
-    .map((screen): ScreenStatus => ({ ...screen, problems: problemsOf(screen, now, state.system.startTime) }))
+    .map(
+      (screen): ScreenStatus => ({
+        ...screen,
+        problems: mark(problemsOf(screen, now, state.system.startTime))
+      })
+    )
     .toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
@@ -318,8 +325,8 @@ const wordProblem = (
   }
 }
 
-const rankOf = ({ problems: [worst], word }: ScreenStatus): number =>
-  worst?.severity === "error" ? 0 : worst !== undefined ? 1 : word === "showing" ? 2 : 3
+const rankOf = (screen: ScreenStatus): number =>
+  tones.indexOf(worstTone(screen, "neutral")) + (screen.word === "showing" ? 0 : 0.5)
 
 export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
   firstRows(

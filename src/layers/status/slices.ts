@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { PluginReading, ReadingContext, ReadSlice } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
-import { ContentServerState, ContentState, Stop, TransportState } from "../../services/Slices.ts"
+import { ContentServerState, ContentState, Mutes, Stop, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
 
 export type Named<S> = readonly [name: string, slice: S]
@@ -30,6 +30,7 @@ export const contentsOf = slicesOf(ContentState)
 export const transportsOf = slicesOf(TransportState)
 export const contentServersOf = slicesOf(ContentServerState)
 export const stopsOf = slicesOf(Stop)
+export const mutesOf = slicesOf(Mutes)
 
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 

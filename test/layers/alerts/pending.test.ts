@@ -82,3 +82,37 @@ describe("what a receiver is told, whatever begins and ends,", () => {
     { fastCheck: { numRuns: 300 } }
   )
 })
+
+describe("of a muted problem, a receiver is told", () => {
+  const problem: Problem = { code: "player:silent", severity: "error", subject: "a", text: "…" }
+  const muted: Problem = { ...problem, muted: { name: "a", until: "2026-11-25T18:00:00.000Z", by: "anna" } }
+  const standing = (problem?: Problem) => new Map(problem === undefined ? [] : [["a", problem] as const])
+
+  /** The events that are posted while these problems stand, for ten minutes each. */
+  const toldOf = (...problems: ReadonlyArray<Problem | undefined>) => {
+    let alerts: Alerts = new Map()
+    return problems.map((problem, index) => {
+      const told: Array<string> = []
+      for (let now = index * 10 * minute; now < (index + 1) * 10 * minute; now += 5000) {
+        alerts = update(alerts, standing(problem), now)
+        for (const post of due(alerts, 2 * minute, now)) {
+          told.push(...post.map(({ isOver }) => (isOver ? "end" : "begin")))
+          alerts = posted(posting(alerts, post), post, true)
+        }
+      }
+      return told.join(" ")
+    })
+  }
+
+  it("neither its begin nor its end", () => {
+    expect(toldOf(muted, undefined)).toEqual(["", ""])
+    expect(toldOf(problem, muted, undefined)).toEqual(["begin", "", ""])
+    expect(toldOf({ ...problem, severity: "warning" }, muted, undefined)).toEqual(["begin", "", ""])
+  })
+
+  it("its begin where it lasts when it is no longer muted, and once", () => {
+    expect(toldOf(muted, problem, undefined)).toEqual(["", "begin", "end"])
+    expect(toldOf(problem, muted, problem, undefined)).toEqual(["begin", "", "", "end"])
+    expect(toldOf(problem, undefined, muted, undefined)).toEqual(["begin", "end", "", ""])
+  })
+})

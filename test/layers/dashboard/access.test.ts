@@ -194,16 +194,40 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
-  it.effect("only hold, release, rollback, resume and screen are accepted, and none with GET", () =>
+  it.effect("a problem is muted with who did it, by the page of the dashboard only", () =>
     Effect.gen(function* () {
-      yield* register("content.fetch", Effect.die("must not run"))
-      expect((yield* dashboard.act({ type: "content.fetch" })).status).toBe(403)
-      expect((yield* dashboard.act({ type: 1 })).status).toBe(400)
-      expect((yield* dashboard.act([])).status).toBe(400)
-      expect((yield* dashboard.get("/command")).status).toBe(404)
-      expect((yield* dashboard.request({ method: "OPTIONS", target: "/command" })).status).toBe(404)
-      expect((yield* dashboard.act({ type: "content.hold" })).status).toBe(500)
+      const { register } = yield* CommandBus
+      const text = Schema.optional(Schema.String)
+      yield* register({
+        type: "problem.mute",
+        fields: Schema.Struct({ name: Schema.String, until: Schema.String, by: text, why: text }),
+        run: (fields) => Effect.succeed(fields)
+      })
+      const fields = { name: "hall-3", until: "2026-11-25T18:00:00.000Z", why: "painting" }
+      const muted = yield* dashboard.act({ type: "problem.mute", ...fields, by: "Anna", other: 1 })
+      expect(JSON.parse(muted.body).result).toEqual({ ...fields, by: "Anna at the dashboard" })
+      const foreign = yield* dashboard.act(
+        { type: "problem.mute", ...fields },
+        { Origin: "http://127.0.0.1:8730" }
+      )
+      expect(foreign.status).toBe(403)
+      expect((yield* dashboard.act({ type: "content.mute", ...fields })).status).toBe(403)
+      expect((yield* dashboard.act({ type: "problem.mute", ...fields, why: {} })).status).toBe(400)
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
+  )
+
+  it.effect(
+    "only hold, release, rollback, resume, screen and those of problems are accepted, and none with GET",
+    () =>
+      Effect.gen(function* () {
+        yield* register("content.fetch", Effect.die("must not run"))
+        expect((yield* dashboard.act({ type: "content.fetch" })).status).toBe(403)
+        expect((yield* dashboard.act({ type: 1 })).status).toBe(400)
+        expect((yield* dashboard.act([])).status).toBe(400)
+        expect((yield* dashboard.get("/command")).status).toBe(404)
+        expect((yield* dashboard.request({ method: "OPTIONS", target: "/command" })).status).toBe(404)
+        expect((yield* dashboard.act({ type: "content.hold" })).status).toBe(500)
+      }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
   it.effect("the request names who acts, cut and cleaned, and the dashboard adds the address", () =>

@@ -26,6 +26,14 @@ describe("problems as metrics", () => {
     ])
   })
 
+  it("say that they are muted, so that rules can leave them out", () => {
+    const muted = { name: "left", until: "2026-11-25T18:00:00.000Z", by: "anna" }
+    expect(linesOf(closed, { ...closed, muted })).toEqual([
+      'vitrine_problem{code="screen:closed",severity="error",subject="left"} 1',
+      'vitrine_problem{code="screen:closed",severity="error",subject="left",muted="true"} 1'
+    ])
+  })
+
   it("have a cut and cleaned subject if another program has sent it", () => {
     const [line = ""] = linesOf({ ...closed, subject: `\u202e"\n${"x".repeat(5000)}` })
     expect(line.length).toBeLessThan(300)

@@ -92,6 +92,12 @@ describe("a report", () => {
     expect(Reflect.get(cleaned, "isAdmin")).toBeUndefined()
   })
 
+  it("cannot mute a problem", () => {
+    const [problem] = report().problems
+    const muted = { name: "hall-3", until: "2026-11-25T18:00:00.000Z", by: "a page" }
+    expect(cleanReport({ ...report(), problems: [{ ...problem, muted }] })).toEqual(Either.right(report()))
+  })
+
   it.each([
     ["sentAt", { sentAt: "yesterday" }],
     ["startTime", { startTime: "2026-13-45T00:00:00Z" }],

@@ -90,8 +90,8 @@ describe("the options of the HTTP transport", () => {
     )
   })
 
-  it("refuses commands that ask screens for actions, of any content", () => {
-    for (const command of ["content.screen", "archive.screen"]) {
+  it("refuses commands that ask screens for actions, of any content, or mute problems", () => {
+    for (const command of ["content.screen", "archive.screen", "problem.mute", "problem.unmute"]) {
       expect(issues({ allowedCommands: ["content.ack", command] })).toEqual([
         {
           path: "allowedCommands",

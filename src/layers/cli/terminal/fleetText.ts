@@ -4,7 +4,7 @@
 import * as Array from "effect/Array"
 import * as String from "effect/String"
 import { printableLine } from "../../../internal/printable.ts"
-import { durationText } from "../../../internal/readable.ts"
+import { durationText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Tone } from "../../../services/StatusSnapshot.ts"
 import {
   countsOf,
@@ -105,7 +105,10 @@ const fieldsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): Re
   wordText(player),
   sinceText(player, now),
   cut(screensText(player), maxScreens),
-  [...(isAnyExpected && !player.isExpected ? ["not expected"] : []), printableLine(detailOf(player))]
+  [
+    ...(isAnyExpected && !player.isExpected ? ["not expected"] : []),
+    withLocalTimes(printableLine(detailOf(player)), now)
+  ]
     .filter(String.isNonEmpty)
     .join("; ")
 ]

@@ -7,7 +7,7 @@ import { durationText, momentText, withLocalTimes } from "../../../internal/read
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import type { Health, HealthWord } from "../../status/Health.ts"
-import { toneOf } from "../../status/rows.ts"
+import { problemText, toneOf } from "../../status/rows.ts"
 
 /** How the parts of the text are set off from each other. */
 export interface Palette {
@@ -50,7 +50,7 @@ export const statusText = (
     palette.word(health.word),
     ...health.problems.map((problem) => {
       const tone = toneOf(problem)
-      return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}${timesText(problem)}`)}`
+      return `  ${palette.tone[tone](`${marks[tone]} ${readable(problemText(problem))}${timesText(problem)}`)}`
     })
   ].join("\n")
   const whole = [

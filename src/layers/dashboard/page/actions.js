@@ -1,10 +1,11 @@
 /**
  * What somebody has done: asked about first, and sent with the name that they gave, which this browser remembers.
  */
-import { byId } from "./parts.js"
+import { byId, h, now } from "./parts.js"
 
 const tokenInput = byId("token").querySelector("input")
 const nameInput = byId("name").querySelector("input")
+const muting = byId("muting").elements
 
 let needsToken = false
 
@@ -13,22 +14,33 @@ export const setActions = (actions) => {
   needsToken = actions === "token"
 }
 
-/** The dialog stays open where it fails, and says why. */
-export const ask = (label, question, command) => {
+/** The dialog stays open where it fails, and says why. With `names`, it asks which of them is muted, until when and why. */
+export const ask = (label, question, command, names = []) => {
   byId("question").textContent = question
   byId("confirm").textContent = label
   byId("problem").textContent = ""
   byId("token").hidden = !needsToken
+  byId("muting").hidden = names.length === 0
+  muting.name.replaceChildren(...names.map(([value, text]) => h("option", { value }, text)))
   tokenInput.value = needsToken ? (sessionStorage.getItem("token") ?? "") : ""
   nameInput.value = localStorage.getItem("name") ?? ""
   byId("confirm").onclick = async (event) => {
     event.preventDefault()
-    byId("problem").textContent = await send(command)
+    byId("problem").textContent = await send(names.length === 0 ? command : { ...command, ...mutingFields() })
     if (byId("problem").textContent === "") {
       byId("dialog").close()
     }
   }
   byId("dialog").showModal()
+}
+
+const mutingFields = () => {
+  const why = muting.why.value.trim()
+  return {
+    name: muting.name.value,
+    until: new Date(now() + muting.hours.value * 3_600_000).toISOString(),
+    ...(why === "" ? {} : { why })
+  }
 }
 
 /** Gives why it failed; nothing where it did not. The token is kept for as long as this tab is open. */

@@ -1,10 +1,10 @@
 /**
  * The page: it shows what the event stream sends, and nothing else.
  */
-import { setActions } from "./actions.js"
+import { ask, setActions } from "./actions.js"
 import { showContents } from "./content.js"
 import { showFetches, showLog } from "./fetches.js"
-import { byId, folded, forHow, h, moment, now, readable, setNow, show, time } from "./parts.js"
+import { button, byId, folded, forHow, h, moment, now, readable, setNow, show, time } from "./parts.js"
 import { refreshStatus } from "./status.js"
 import { renderTiles, renderWellBeing } from "./tiles.js"
 
@@ -25,14 +25,38 @@ const showWord = (word, tone) => {
 /** How many are shown at first: each is on its tile, too. */
 const fewProblems = 4
 
-const toneOfProblem = ({ code, severity }) =>
-  code === "content:held" ? "held" : severity === "error" ? "error" : "warn"
+const toneOfProblem = ({ code, muted, severity }) =>
+  muted !== undefined ? "neutral" : code === "content:held" ? "held" : severity === "error" ? "error" : "warn"
 
-const renderProblem = (problem) => {
-  const { count, since, text } = problem
+/** What can be muted: this problem alone, by its own name, or all that is wrong with its player. */
+const namesOf = ({ code, player, subject }) => {
+  const own = [player, code, subject].filter((part) => part !== undefined).join(" ")
+  const whole = player ?? (code.startsWith("player:") ? subject : undefined)
+  return [
+    [own, "this problem"],
+    ...(whole === undefined ? [] : [[whole, `player ${whole}, whatever it has`]])
+  ]
+}
+
+const renderMute = (problem) => {
+  const names = namesOf(problem)
+  const [[own]] = names
+  const { muted } = problem
+  return muted === undefined
+    ? button(`mute ${own}`, "Mute", () =>
+        ask("Mute", `Let ${own} alert nobody for a while?`, { type: "problem.mute" }, names)
+      )
+    : button(`mute ${own}`, "Unmute", () =>
+        ask("Unmute", `Let ${muted.name} alert again?`, { type: "problem.unmute", name: muted.name })
+      )
+}
+
+const renderProblem = (actions) => (problem) => {
+  const { count, muted, since, text } = problem
   const facts = [
     ...(since === undefined ? [] : [forHow(since)]),
-    ...(count === undefined || count < 2 ? [] : [`${count} times since the start`])
+    ...(count === undefined || count < 2 ? [] : [`${count} times since the start`]),
+    ...(muted === undefined ? [] : [["muted until ", time(muted.until), ` by ${muted.by}`]])
   ]
   return h(
     "li",
@@ -45,18 +69,20 @@ const renderProblem = (problem) => {
           "small",
           {},
           facts.flatMap((fact, index) => (index === 0 ? [fact] : [", ", fact]))
-        )
+        ),
+    muted?.why === undefined ? [] : h("small", { className: "why" }, ` ${muted.why}`),
+    actions === "off" ? [] : [" ", renderMute(problem)]
   )
 }
 
 const showProblems = (overview) => {
-  const { players, problemCount = 0, problems, screens } = overview
+  const { actions, players, problemCount = 0, problems, screens } = overview
   const more = problemCount - problems.length
-  show("problems", problems.length === 0 ? [players, screens] : [problems, more], () =>
+  show("problems", problems.length === 0 ? [players, screens] : [problems, more, actions], () =>
     problems.length === 0
       ? h("p", {}, renderWellBeing(overview))
       : [
-          folded("problems", fewProblems, {}, problems.map(renderProblem)),
+          folded("problems", fewProblems, {}, problems.map(renderProblem(actions))),
           more > 0 ? h("p", {}, `There are ${more} more problems.`) : []
         ]
   )
@@ -74,6 +100,7 @@ const setAway = (away) => {
   isAway = away
   document.body.classList.toggle("away", away)
   byId("contents").inert = away
+  byId("problems").inert = away
   byId("changed").inert = away
   byId("problems").hidden = away && seen?.problems.length === 0
 }

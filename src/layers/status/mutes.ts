@@ -1,0 +1,51 @@
+/**
+ * Problems that somebody has muted for a while: they are listed, and neither alert nor count for the health. Pure.
+ */
+import * as Order from "effect/Order"
+import type { Mute, Problem } from "../../services/Problem.ts"
+import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
+import { errorsFirst, firstRows, kv, muteText } from "./rows.ts"
+import { mutesOf as slicesOfMutes } from "./slices.ts"
+
+type State = Pick<GlobalState, "plugins">
+
+/** Those that have not ended, the one that ends last first. */
+export const mutesOf = (state: State, now: number): ReadonlyArray<Mute> =>
+  slicesOfMutes(state)
+    .flatMap(([, { mutes }]) => mutes.filter(({ until }) => now < Date.parse(until)))
+    .toSorted(Order.reverse(Order.mapInput(Order.string, ({ until }) => until)))
+
+/** By its code, its subject, the player that reports it or that one is behind, or all of `PLAYER CODE SUBJECT` that there is. */
+export const isNamed = ({ code, player, subject }: Problem, name: string): boolean =>
+  name === code ||
+  name === subject ||
+  name === [player, code, subject].filter((part) => part !== undefined).join(" ") ||
+  name === player ||
+  player?.startsWith(`${name}/`) === true
+
+/** Says of each whether it is muted now; no problem says that of itself. Those that are come last. */
+export const withMutes = (state: State, now: number) => {
+  const mutes = mutesOf(state, now)
+  return (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> =>
+    errorsFirst(
+      problems.map(({ muted: _, ...problem }) => {
+        const muted = mutes.find(({ name }) => isNamed(problem, name))
+        return muted === undefined ? problem : { ...problem, muted }
+      })
+    )
+}
+
+/** Nothing where nothing is muted. */
+export const sectionsOf = (state: State, now: number): ReadonlyArray<Section> => {
+  const mutes = mutesOf(state, now)
+  return mutes.length === 0
+    ? []
+    : [
+        {
+          name: "mutes",
+          order: 39,
+          title: "Muted",
+          rows: firstRows(mutes, (mute) => kv(mute.name, muteText(mute), "neutral"))
+        }
+      ]
+}
