@@ -120,6 +120,11 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
         yield* see(page, "#word", "WARNING")
         yield* see(page, "#problems", "Screen kiosk has a problem since ")
         yield* see(page, "#tiles .tile", "no film")
+        yield* act(page, "Mute", "Anna")
+        yield* see(page, "#word", "OK")
+        yield* see(page, "#problems", "by Anna at the dashboard")
+        yield* act(page, "Unmute")
+        yield* see(page, "#word", "WARNING")
         yield* acknowledge({ problem: "no film", renewMs: 1 })
         yield* see(page, "#word", "OK")
         yield* see(
