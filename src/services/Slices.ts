@@ -121,9 +121,11 @@ export const ContentState = Schema.Struct({
   lastFetch: optional(Schema.Union(FetchOutcome, FetchFailure)),
   /** When a fetch last succeeded. */
   lastSuccess: optional(timestamp),
+  /** After the last fetch, in bytes: what was free where the versions are, and the size of the active one. */
+  disk: optional(Schema.Struct({ freeBytes: Schema.Number, versionBytes: Schema.Number })),
   /** When the first one failed of those that have failed since; missing where the last one did not. */
   failingSince: optional(timestamp),
-  /** Or ask the sources what has changed. Missing while a fetch runs, and where none is planned. */
+  /** When it is fetched next, or its sources are asked what has changed. Missing while a fetch runs, and where none is planned. */
   nextFetch: optional(
     Schema.Struct({
       at: timestamp,

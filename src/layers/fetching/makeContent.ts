@@ -18,6 +18,7 @@ import { compareAnnounced } from "../comparing/compareAnnounced.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { makeMomentary, makeSlice, withSources } from "./contentState.ts"
+import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
 import { beginCounts } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
@@ -54,9 +55,11 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   return yield* Effect.gen(function* () {
     const { sweep, sweepIfDue, withRoom } = yield* makeSweeping(screens)
+    const measureDisk = yield* makeDiskSpace(slice)
     const { repeats, reported } = yield* makeFetchReport(report, slice)
     const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
-    const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), sweep))
+    const onceReported = (fetch: Provider["fetch"]) =>
+      once(Effect.ensuring(reported(fetch), Effect.zipRight(sweep, measureDisk)))
     const fetch = onceReported(withRoom(provider.fetch))
     const fetchNew = provider.fetchNew === undefined ? fetch : onceReported(withRoom(provider.fetchNew))
 

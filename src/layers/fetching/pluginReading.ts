@@ -12,6 +12,7 @@ import { rulesOf } from "../status/healthRules.ts"
 import { kv, list, text } from "../status/rows.ts"
 import * as screens from "../status/screens.ts"
 import { contentsOf, readingOf, titleOf } from "../status/slices.ts"
+import { diskProblems } from "./diskSpace.ts"
 import * as hub from "./hubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
@@ -91,6 +92,7 @@ export const problems = (
     })
   }
   return [
+    ...diskProblems(name, slice),
     ...found,
     ...hub.problems(slice, error !== undefined, now),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))

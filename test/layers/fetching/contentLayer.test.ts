@@ -25,6 +25,7 @@ import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { Content } from "../../../src/services/Content.ts"
 import type { FetchOutcome } from "../../../src/services/ContentEvents.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
@@ -73,6 +74,9 @@ it.scoped("content as a layer fetches what it is told to, and its outcome has a 
       expect(outcome).toMatchObject({ changed: true, records: 3 })
       const { manifest } = yield* VersionStore
       expect(yield* manifest).toMatchObject({ manifest: { versionId: outcome.versionId } })
+      const { plugins } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
+      const { bytes } = yield* Effect.flatMap(VersionStore, ({ verify }) => verify())
+      expect(plugins.content).toMatchObject({ disk: { freeBytes: expect.any(Number), versionBytes: bytes } })
     }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition] })))
   }).pipe(Effect.provide(services))
 )

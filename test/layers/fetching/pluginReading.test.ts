@@ -216,3 +216,29 @@ describe("the reports to a hub", () => {
     ])
   })
 })
+
+describe("a disk with little room", () => {
+  const slice = (freeBytes: number, failing: Partial<ContentState> = {}): ContentState => ({
+    kind: "content",
+    versionId,
+    sources: {},
+    disk: { freeBytes, versionBytes: 3_000_000 },
+    ...failing
+  })
+  const problems = (state: ContentState) =>
+    (read(state, Date.parse(heardAt)).problems ?? []).map(({ code, severity }) => [code, severity])
+
+  it("is a warning where a version of the size of the active one does not fit", () => {
+    expect(problems(slice(3_000_000))).toEqual([])
+    expect(problems(slice(2_999_999))).toEqual([["content:disk", "warning"]])
+  })
+
+  it("is named before the fetches that fail", () => {
+    const error = { name: "Error", message: "the disk is full" }
+    const lastFetch = { timestamp: heardAt, durationMs: 1, sourceId: "exhibits", error } as const
+    expect(problems(slice(0, { failingSince: heardAt, lastFetch }))).toEqual([
+      ["content:disk", "error"],
+      ["content:failing", "warning"]
+    ])
+  })
+})

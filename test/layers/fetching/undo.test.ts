@@ -358,7 +358,6 @@ describe("undoing", () => {
         yield* fetchLater
         yield* dispatch("ack", { consumerId: "screen-1", versionId: first })
         yield* dispatch("rollback")
-        yield* fs.remove(`${directory}/versions/${first}/files.json`)
         const overview = { isRead: false, leases: [] }
         expect(yield* dispatch("versions")).toEqual({
           held: expect.objectContaining({ waiting: second }),
@@ -369,13 +368,16 @@ describe("undoing", () => {
               versionId: first,
               active: true,
               isWaiting: false,
-              leases: [expect.objectContaining({ consumerId: "screen-1" })]
+              leases: [expect.objectContaining({ consumerId: "screen-1" })],
+              generatedAt: "1970-01-01T00:00:00.000Z",
+              sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 3 }]
             },
             {
               ...overview,
               versionId: second,
               active: false,
               isWaiting: true,
+              changes: ["files: text.txt changed"],
               generatedAt: "1970-01-01T00:00:01.000Z",
               sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 6 }]
             }
