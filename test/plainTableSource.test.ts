@@ -125,6 +125,16 @@ describe("tableSource", () => {
     })
   )
 
+  it.scopedLive("has linked records in the place of their ids", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp(
+        { Objects: [record("rec1", { maker: ["recA"] })], Makers: [record("recA", { name: "Ada" })] },
+        { keyValueTables: [], links: { maker: "Makers" } }
+      )
+      expect(yield* dataOf(fetch())).toEqual([[{ id: "rec1", maker: [{ id: "recA", name: "Ada" }] }]])
+    })
+  )
+
   it.scopedLive("reads afresh at every fetch", () =>
     Effect.gen(function* () {
       const { fetch, server } = yield* setUp({ Objects: objects }, { keyValueTables: [] })

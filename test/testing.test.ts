@@ -165,7 +165,7 @@ tableSourceClientContract(
       return {
         ...memory,
         client: TableSourceClient.of({
-          listPage: (request) => ask(request.view, client.listPage(request)),
+          listPage: (request) => ask(request.fields?.join() ?? request.view, client.listPage(request)),
           readRecord: (request) => ask(request.recordId, client.readRecord(request))
         }),
         delayNext: () => delayNext(waits.penalty)

@@ -24,6 +24,8 @@ export interface PageRequest {
   readonly table: string
   /** Name or id of the view that filters and orders; `null` for the whole table. */
   readonly view: string | null
+  /** Names of the fields to give; absent for all. */
+  readonly fields?: ReadonlyArray<string>
   /** The `next` of the page before; absent for the first page. */
   readonly cursor?: string
 }
@@ -70,7 +72,7 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
      * Reads one page.
      *
      * It ends within a bounded time, retries included. `CursorExpired` means that the list must be read
-     * again from its beginning. Where there is no such table or view, the message names it.
+     * again from its beginning. Where there is no such table, view or field, the message names it.
      */
     readonly listPage: (request: PageRequest) => Effect.Effect<Page, TableError | CursorExpired>
 

@@ -73,8 +73,8 @@ const refusals = [
 /**
  * The harness is new each time it is made, with as many records in a page. The tests run by `TestClock`, which goes on
  * whenever the client waits and nothing is on its way: real sockets are welcome, and so is a client that paces itself, by
- * less than a second for each request. The message of a `NotFound` has to name what there is none of: the table, the view
- * or the id of the record.
+ * less than a second for each request. The message of a `NotFound` has to name what there is none of: the table, the view,
+ * the field or the id of the record.
  */
 export const tableSourceClientContract = (
   name: string,
@@ -143,6 +143,25 @@ export const tableSourceClientContract = (
         expect(JSON.stringify(records)).toBe(JSON.stringify([{ id: "rec0", fields }]))
       }
     })
+
+    scenario(
+      "gives only the fields that are asked for, and says that there is no such field",
+      function* ({ listPage, setTable }) {
+        const rows = [
+          { id: "rec0", fields: { Name: "Bell", "a&b[]=": 1, Year: 1815 } },
+          { id: "rec1", fields: { Year: 1902 } }
+        ]
+        yield* setTable("Objects", rows)
+        const { records } = yield* listPage({ table: "Objects", view, fields: ["a&b[]=", "Name"] })
+        expect(records).toEqual([
+          { id: "rec0", fields: { Name: "Bell", "a&b[]=": 1 } },
+          { id: "rec1", fields: {} }
+        ])
+        const error = yield* Effect.flip(listPage({ table: "Objects", view, fields: ["Name", "Title"] }))
+        expect(error).toMatchObject({ _tag: "vitrine/TableError", table: "Objects", reason: "NotFound" })
+        expect(error.message).toContain("Title")
+      }
+    )
 
     scenario("says that there is no such table", function* ({ listPage }) {
       const error = yield* Effect.flip(listPage({ table: "Nowhere", view: null }))

@@ -28,6 +28,7 @@ import type { PlainSourceConfig } from "../sources/airtable/AirtableConfig.ts"
 import { decodePlain } from "../sources/airtable/AirtableOptions.ts"
 import { makeTableClient } from "../sources/airtable/tableClient.ts"
 import { isAttachment } from "../sources/tableSource/Attachments.ts"
+import { type LinkedTables, makeLinkedTables } from "../sources/tableSource/LinkedTables.ts"
 import { columnsOf, type SavedRecord, tableNotSaved } from "../sources/tableSource/SavedRecords.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import {
@@ -67,7 +68,8 @@ const makeTableDocuments = (
     const signal = context.abortSignal
 
     const reading = warnOnce.pipe(
-      Effect.zipRight(Effect.forEach(documents, ({ read }) => read)),
+      Effect.zipRight(Effect.flatMap(TableSourceClient, (client) => makeLinkedTables(options, client))),
+      Effect.flatMap((linked) => Effect.forEach(documents, ({ read }) => read(linked))),
       Effect.flatMap((warnings) => say(warnings.flat())),
       Effect.provideServiceEffect(TableSourceClient, client),
       Effect.provide(HttpClientNode.layer),
@@ -96,7 +98,7 @@ interface Read {
   readonly warnings: ReadonlyArray<string>
 }
 
-type Reading = Effect.Effect<Read, ReadError | NotAsExpected, TableSourceClient>
+type Reading = (linked: LinkedTables) => Effect.Effect<Read, ReadError | NotAsExpected, TableSourceClient>
 
 /** A document that is settled when it was read, or when the whole failed. */
 const makeDocument = (table: string, read: Reading) => {
@@ -104,12 +106,13 @@ const makeDocument = (table: string, read: Reading) => {
   return {
     table,
     settled: Deferred.await(settled),
-    read: Effect.flatMap(read, ({ data, warnings }) =>
-      Effect.as(
-        Deferred.succeed(settled, data),
-        warnings.map((warning) => `Table "${table}": ${warning}`)
-      )
-    ),
+    read: (linked: LinkedTables) =>
+      Effect.flatMap(read(linked), ({ data, warnings }) =>
+        Effect.as(
+          Deferred.succeed(settled, data),
+          warnings.map((warning) => `Table "${table}": ${warning}`)
+        )
+      ),
     fail: (cause: Cause.Cause<SourceFailed>) => Deferred.failCause(settled, cause)
   }
 }
@@ -127,10 +130,10 @@ const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSign
 
 /** Nothing is known of what was there before. */
 const read = (source: SourceTable, options: Omit<TableSourceOptions, "wholeEvery">): Reading =>
-  Effect.gen(function* () {
+  Effect.fnUntraced(function* (linked) {
     const { holds, table } = source
     const client = yield* TableSourceClient
-    const { about, again, content } = tableDocument(source, options, client, () => collectNothing)
+    const { about, again, content } = tableDocument(source, linked, () => collectNothing)
     const { begin } = makeExpectations(options.expect, {
       view: options.defaultView,
       isAttachment: isAttachment(client.attachments)

@@ -216,7 +216,8 @@ const similar = (name: string, others: ReadonlyArray<string>): Option.Option<str
 
 type ExpectedFields = NonNullable<TableExpectation["fields"]>
 
-const namesOf = (expected: ExpectedFields): ReadonlyArray<string> =>
+/** The names of the fields that something is expected of. */
+export const namesOf = (expected: ExpectedFields): ReadonlyArray<string> =>
   Schema.isSchema(expected)
     ? AST.getPropertySignatures(AST.encodedAST(expected.ast)).map(({ name }) => String(name))
     : Object.keys(expected)

@@ -3,13 +3,14 @@
  */
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { isInexact } from "../../../internal/exactNumber.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
-import { type CellTests, fieldTest } from "./fieldTypes.ts"
+import { type CellTests, fieldTest, formulaError } from "./fieldTypes.ts"
 
 /** What is wrong with the fields of a record. */
 export const makeFieldProblems = (
@@ -108,6 +109,6 @@ export const cellText = (cell: unknown): string => {
   return cell === undefined || cell === null
     ? "nothing"
     : typeof cell === "object"
-      ? "an object"
+      ? Option.getOrElse(formulaError(cell), () => "an object")
       : String(cell)
 }

@@ -1,6 +1,7 @@
 /**
  * The types of fields that can be expected without a schema, and what is expected of a table as a schema of what is saved.
  */
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
@@ -86,11 +87,26 @@ const fullTypeOf = (type: unknown): FullFieldType | undefined =>
 
 export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(input) !== undefined
 
-/** Nothing, blank text, and a list without items. */
+/** Nothing, blank text, a list without items, and a formula without a result. */
 const isEmpty = (cell: unknown): boolean =>
-  cell === undefined || cell === null || (Predicate.isString(cell) ? cell.trim() === "" : isEmptyList(cell))
+  cell === undefined ||
+  cell === null ||
+  (Predicate.isString(cell) ? cell.trim() === "" : isEmptyList(cell) || Option.isSome(formulaError(cell)))
 
 const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
+
+/** What a formula of Airtable without a result gives: `{ error: "#ERROR!" }` or `{ specialValue: "NaN" }`. */
+export const formulaError = (cell: unknown): Option.Option<string> =>
+  Option.fromNullable(
+    Predicate.hasProperty(cell, "error")
+      ? cell.error
+      : Predicate.hasProperty(cell, "specialValue")
+        ? cell.specialValue
+        : null
+  ).pipe(
+    Option.filter(Predicate.isString),
+    Option.filter((text) => /^(#.*!|NaN|-?Infinity)$/.test(text))
+  )
 
 export const fieldTest = (type: FieldType, tests: CellTests): FieldTest => {
   const isOptional = type.endsWith("?")

@@ -88,6 +88,13 @@ const classifyStatus = (
       advice: `there is no view ${JSON.stringify(request.view)}. It was probably renamed: set "defaultView" to its new name, or to null to read the whole table`
     }
   }
+  if (type === "UNKNOWN_FIELD_NAME" && "view" in request) {
+    const names = (request.fields ?? []).map((field) => JSON.stringify(field)).join(" or ")
+    return {
+      reason: "NotFound",
+      advice: `there is no field ${names}. It was probably renamed: set "fields" and "links" to its new name`
+    }
+  }
   if (type === quotaSpent) {
     return { reason: "RateLimited", advice: "the API calls that the plan allows for this month are spent" }
   }

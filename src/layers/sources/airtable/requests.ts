@@ -56,13 +56,14 @@ const segments = (request: Request): ReadonlyArray<string> =>
       ? [request.table, request.recordId]
       : [request.table]
 
-const parameters = (request: Request): Readonly<Record<string, string>> =>
+const parameters = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> =>
   "path" in request
     ? (request.parameters ?? {})
     : "recordId" in request
       ? {}
       : {
           pageSize: String(pageSize),
+          "fields[]": request.fields ?? [],
           ...(request.view === null ? {} : { view: request.view }),
           ...(request.cursor === undefined ? {} : { offset: request.cursor })
         }

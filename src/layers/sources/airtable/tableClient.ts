@@ -62,10 +62,13 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
   })
 })
 
-/** An attachment in a cell. Addresses and thumbnails are signed again for every listing: they say nothing about the content. */
+/**
+ * An attachment in a cell; a linked record may have columns of the same names. Addresses and thumbnails are signed again for every
+ * listing: they say nothing about the content.
+ */
 export const attachments: AttachmentFormat = {
   read: ({ filename, id, size, url }) =>
-    Predicate.isString(id) && Predicate.isString(url) && Predicate.isString(filename)
+    Predicate.isString(id) && !id.startsWith("rec") && Predicate.isString(url) && Predicate.isString(filename)
       ? Option.some({ id, url, filename, size: Option.liftPredicate(size, isSize) })
       : Option.none(),
   lastingFields: new Set(["id", "filename", "size", "type", "width", "height"]),

@@ -5,6 +5,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import {
   type AttachmentFormat,
   type ChangeFeed,
@@ -85,17 +86,21 @@ export const make = ({
     })
 
     const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
-      const { cursor, table, view } = request
+      const { cursor, fields, table, view } = request
       const records = yield* recordsFor(request)
       if (view !== null && removedViews.has(view)) {
         return yield* notFound(table, `there is no view ${JSON.stringify(view)}`)
+      }
+      const unknown = fields?.find((field) => !records.some((record) => Object.hasOwn(record.fields, field)))
+      if (unknown !== undefined && records.length > 0) {
+        return yield* notFound(table, `there is no field ${JSON.stringify(unknown)}`)
       }
       const start = cursor === undefined ? 0 : starts.get(cursor)
       if (start === undefined) {
         return yield* new CursorExpired({ table })
       }
       const end = start + pageSize
-      const page = { records: records.slice(start, end) }
+      const page = { records: records.slice(start, end).map((record) => withFields(record, fields)) }
       return end < records.length ? { ...page, next: cursorAt(end) } : page
     })
 
@@ -159,3 +164,8 @@ export const layer = (
   )
 
 const notFound = (table: string, detail: string) => new TableError({ table, reason: "NotFound", detail })
+
+const withFields = (
+  { fields, id }: TableRecord,
+  names: ReadonlyArray<string> = Object.keys(fields)
+): TableRecord => ({ id, fields: Record.filter(fields, (_, name) => names.includes(name)) })

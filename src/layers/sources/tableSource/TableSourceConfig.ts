@@ -18,6 +18,17 @@ export interface TableSourceConfig<FieldSchema = never> {
   /** Tables to save as one object each, from their columns `key` and `value`. Default `[]`. */
   readonly keyValueTables?: ReadonlyArray<string>
 
+  /**
+   * The fields to read, of all `tables`; or by the name of a table, also of one in `links`. Default all.
+   */
+  readonly fields?: ReadonlyArray<string> | Readonly<Record<string, ReadonlyArray<string>>>
+
+  /**
+   * The linked records in the place of their ids, by fields and the tables that these link to: `{ Maker: "Makers"
+   * }`, or for one of `tables` only `{ Objects: { Maker: "Makers" } }`. Default none.
+   */
+  readonly links?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+
   /** Whether saved attachments get the path of their file, as `localPath`. Default `true`. */
   readonly appendLocalAttachmentPaths?: boolean
 

@@ -6,18 +6,12 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
-import {
-  decodeOptions,
-  expects,
-  InvalidOptions,
-  idOf,
-  issuesOf,
-  optional
-} from "../../../internal/Options.ts"
+import { decodeOptions, expects, InvalidOptions, idOf, optional } from "../../../internal/Options.ts"
 import { plainDuration } from "../../../internal/optionSchemas.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
 import { ExpectOptions, type FieldSchema } from "../../documents/expect/ExpectOptions.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import { linkIssues } from "./linkOptions.ts"
 import type * as Config from "./TableSourceConfig.ts"
 
 /** Text that is valid. */
@@ -46,11 +40,33 @@ export const ViewName = expects(
   "the name of a view, or null for whole tables"
 )
 
+const isTexts = (input: unknown): input is ReadonlyArray<string> =>
+  Array.isArray(input) && input.length > 0 && input.every((name) => Predicate.isString(name) && name !== "")
+
+const isRecordOf =
+  <A>(is: (value: unknown) => value is A) =>
+  (input: unknown): input is Readonly<Record<string, A>> =>
+    Predicate.isRecord(input) && Object.values(input).every(is)
+
+const isTable = (input: unknown): input is string => Predicate.isString(input) && isPathSegment(input)
+
+const Links = expects(
+  Schema.declare(isRecordOf(Predicate.or(isTable, isRecordOf(isTable)))),
+  'an object with the table for each field, such as { Maker: "Makers" }, or with such objects by the name of a table'
+)
+
+const Fields = expects(
+  Schema.declare(Predicate.or(isTexts, isRecordOf(isTexts))),
+  "the names of fields, at least one, or an object with such names for each table"
+)
+
 export const TableSourceOptions = Schema.Struct({
   id: expects(text(isPlainFileName), 'one plain file name, such as "exhibits"'),
   defaultView: optional(ViewName, null),
   tables: tableNames,
   keyValueTables: tableNames,
+  fields: optional(Fields, {}),
+  links: optional(Links, {}),
   appendLocalAttachmentPaths: optional(expects(Schema.Boolean, "true or false"), true),
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
@@ -70,12 +86,18 @@ export type TableSourceConfig = Config.TableSourceConfig<FieldSchema>
 
 /** Decodes the options of a source, which may have more of them than these. */
 export const decodeSource =
-  <A, I>(schema: Schema.Schema<A, I>) =>
+  <A extends Pick<TableSourceOptions, "expect" | "fields" | "links" | "tables">, I>(
+    schema: Schema.Schema<A, I>
+  ) =>
   (input: unknown): Either.Either<A, InvalidOptions> => {
     const id = idOf(input)
     const subject = id === "" ? "the options of a table source" : `the options of the table source "${id}"`
     const decoded = decodeOptions(subject, schema)(input)
-    const [first, ...rest] = [...issuesOf(decoded), ...tableIssues(input), ...expectIssues(input)]
+    const [first, ...rest] = [
+      ...Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: linkIssues }),
+      ...tableIssues(input),
+      ...expectIssues(input)
+    ]
     return first === undefined
       ? decoded
       : Either.left(new InvalidOptions({ subject, issues: [first, ...rest] }))

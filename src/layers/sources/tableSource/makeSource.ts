@@ -13,6 +13,7 @@ import { WaitObserver } from "../../../services/WaitObserver.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { FileOptions } from "../../documents/media/SourceFiles.ts"
 import * as Attachments from "./Attachments.ts"
+import { tablesIn } from "./linkOptions.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { makePolling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
@@ -41,7 +42,10 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
   const { attachments: format, calls, changes } = client
   const cells = Attachments.make(format)
   const names = tablesOf(options).map(({ table }) => table)
-  const polling = changes === undefined ? undefined : makePolling(names, ofPlain(wholeEvery), changes)
+  const polling =
+    changes === undefined
+      ? undefined
+      : makePolling(names, ofPlain(wholeEvery), changes, (table) => tablesIn(options, table))
   const { countWhole, data, polled } = yield* makeSourceStatus(calls, polling)
   const attachment = attachmentSchema(options, format)
   const baseTables =

@@ -1,6 +1,7 @@
 /**
  * Asking what has changed in the tables of a source, and when to read all of them regardless (docs/content.md, Airtable).
  */
+import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -35,7 +36,9 @@ export type Polling = ReturnType<typeof makePolling>
 export const makePolling = (
   tables: ReadonlyArray<string>,
   wholeEvery: Duration.Duration,
-  feed: ChangeFeed
+  feed: ChangeFeed,
+  /** The tables that the records of one are made of. Default itself alone. */
+  tablesIn: (table: string) => ReadonlyArray<string> = Array.of
 ) => {
   const warning = makeWarnWhile(
     (detail) =>
@@ -80,7 +83,8 @@ export const makePolling = (
       const longest = Option.isSome(answer) ? wholeEvery : Duration.min(wholeEvery, fallbackEvery)
       const changed = Option.match(answer, {
         onNone: () => [],
-        onSome: ({ changed }) => (changed === "everything" ? changed : tables.filter(changed))
+        onSome: ({ changed }) =>
+          changed === "everything" ? changed : tables.filter((table) => tablesIn(table).some(changed))
       })
       const isWhole = changed === "everything" || now - wholeAt >= Duration.toMillis(longest)
       const position = Option.match(answer, {

@@ -18,8 +18,9 @@ import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.
 import type { ListChanged } from "../../documents/wholeList.ts"
 import * as Attachments from "./Attachments.ts"
 import { keyValues } from "./KeyValueTable.ts"
+import { type ChangeRecord, type LinkedFrom, type LinkedTables, makeLinkedTables } from "./LinkedTables.ts"
 import { makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
-import { pagesOf, withRestarts } from "./TableReader.ts"
+import { withRestarts } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** Why a table cannot be read. */
@@ -57,36 +58,32 @@ export const tablesOf = ({
 
 type Options = Pick<
   TableSourceOptions,
-  "appendLocalAttachmentPaths" | "defaultView" | "keyValueTables" | "tables"
+  "appendLocalAttachmentPaths" | "defaultView" | "fields" | "keyValueTables" | "links" | "tables"
 >
 
 /** Gives the documents of a fetch. `attached` are files that have their paths already. */
 export const makeTableDocuments = (options: Options, client: typeof TableSourceClient.Service) => {
   const cells = Attachments.make(client.attachments)
 
-  return (_: FetchTarget, attached: ReadonlyArray<WantedFile>) => {
+  return Effect.fnUntraced(function* (_: FetchTarget, attached: ReadonlyArray<WantedFile>) {
+    const linked = yield* makeLinkedTables(options, client)
     const pathOf = Attachments.makeAttachmentPaths()
     for (const { name = "", version = "" } of attached) pathOf({ id: version, filename: name })
     const linkOf = makeLinks(cells, client)
-    return Effect.succeed(
-      tablesOf(options).map((source) =>
-        tableDocument(source, options, client, () =>
-          makeCollection(source.table, options, cells, { linkOf, pathOf })
-        )
-      )
+    return tablesOf(options).map((source) =>
+      tableDocument(source, linked, () => makeCollection(source.table, options, cells, { linkOf, pathOf }))
     )
-  }
+  })
 }
 
 /** A table as a document; `collect` is called anew each time that it is read. */
 export const tableDocument = (
   { holds, table }: SourceTable,
-  { defaultView: view }: Pick<Options, "defaultView">,
-  client: typeof TableSourceClient.Service,
+  linked: LinkedTables,
   collect: () => Collection
 ): TableDocument => {
   let about: TableDocument["about"] = () => ({})
-  const pages = pagesOf(client, { table, view })
+  const pages = linked.pages(table)
   const shared = {
     name: table,
     isSorted: true,
@@ -96,8 +93,11 @@ export const tableDocument = (
   const records = Stream.suspend(() => {
     const { add, files } = collect()
     const saved = makeSavedRecords(table)
-    about = () => ({ warnings: saved.warnings(), files: files() })
-    return Stream.mapEffect(pages, (page) => saved.add(page.map(add)))
+    const { end, resolve, warnings } = linked.links(table)
+    about = () => ({ warnings: [...saved.warnings(), ...warnings()], files: files() })
+    return Stream.mapEffect(pages, (page) => Effect.flatMap(resolve(page, add), saved.add)).pipe(
+      Stream.concat(Stream.execute(end))
+    )
   })
   const value = Effect.gen(function* () {
     const { add, files } = collect()
@@ -123,7 +123,7 @@ export const tableDocument = (
 /** Collects the attachments of records. */
 export interface Collection {
   /** The record, with the paths of its files. */
-  readonly add: (record: TableRecord) => TableRecord
+  readonly add: ChangeRecord
   /** Those of all records, or of them only those that are in a value that was made of these. */
   readonly files: (value?: unknown) => ReadonlyArray<WantedFile>
 }
@@ -146,8 +146,9 @@ const makeCollection = (
 ): Collection => {
   const found = new Map<string, WantedFile>()
 
+  /** A record is read again in its own table; messages name the one that links to it. */
   const addFrom =
-    (recordId: string, field: string) =>
+    (recordId: string, field: string, from: LinkedFrom | undefined) =>
     (attachment: Attachment, item: Readonly<Record<string, unknown>>) => {
       const { filename, id, size, url } = attachment
       const localPath = pathOf(attachment)
@@ -158,10 +159,15 @@ const makeCollection = (
           size: Option.getOrUndefined(size),
           version: id,
           identity: localPath,
-          place: { kind: "table", document: table, record: recordId, path: [field] },
+          place: {
+            kind: "table",
+            document: table,
+            record: from?.recordId ?? recordId,
+            path: from === undefined ? [field] : [from.field, field]
+          },
           isOptional: false,
           isAtServer: false,
-          attachment: { localPath, link: linkOf(attachment, { table, recordId }) }
+          attachment: { localPath, link: linkOf(attachment, { table: from?.table ?? table, recordId }) }
         })
       }
       return appendLocalAttachmentPaths ? { ...item, [Attachments.localPathField]: localPath } : item
@@ -169,9 +175,9 @@ const makeCollection = (
 
   return {
     /** A record in which nothing changes stays the object that it is. */
-    add: (record) => {
+    add: (record, from) => {
       const fields = Attachments.replaceInFields(record.fields, (cell, field) =>
-        cells.replaceIn(cell, addFrom(record.id, field))
+        cells.replaceIn(cell, addFrom(record.id, field, from))
       )
       return fields === record.fields ? record : { id: record.id, fields }
     },

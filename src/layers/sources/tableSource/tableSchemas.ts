@@ -9,11 +9,15 @@ import type { AttachmentFormat, TableSchema } from "../../../services/TableSourc
 import type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 import { expectedSchema } from "../../documents/expect/fieldTypes.ts"
 import { localPathField } from "./Attachments.ts"
+import { fieldsOf, linksFrom } from "./linkOptions.ts"
 import { savedName } from "./SavedRecords.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { tablesOf } from "./tableDocuments.ts"
 
-type Options = Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">
+type Options = Pick<
+  TableSourceOptions,
+  "appendLocalAttachmentPaths" | "expect" | "fields" | "keyValueTables" | "links" | "tables"
+>
 
 /** What a saved attachment has, as far as pages may rely on it. */
 export const attachmentSchema = (
@@ -40,12 +44,17 @@ export const tableSchemas = (
         ]
       }
       const schemas = [ofRecord, expectedSchema(asSaved(expectation), { attachment, emptyCells: "left out" })]
-      const found = known.find(({ id, name }) => id === table || name === table)
+      const cells = cellsOf(options, known, table)
       return [
         table,
-        found === undefined
-          ? { holds: "records", schemas }
-          : { holds: "records", schemas: [...schemas, ofCells(found)], isComplete: true }
+        Option.match(cells, {
+          onNone: () => ({ holds: "records", schemas }),
+          onSome: (cells) => ({
+            holds: "records",
+            schemas: [...schemas, ofCells({ ...cells, ...linkedCells(options, known, table) })],
+            isComplete: true
+          })
+        })
       ]
     })
   )
@@ -54,9 +63,32 @@ export const tableSchemas = (
 const withSavedNames = <A>(fields: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [savedName(name), field]))
 
+type Cells = TableSchema["fields"]
+
 /** Any cell may be empty, whatever is in it today. */
-const ofCells = ({ fields }: TableSchema): FieldSchema =>
-  Schema.partial(Schema.Struct(withSavedNames(fields)))
+const ofCells = (cells: Cells) => Schema.partial(Schema.Struct(withSavedNames(cells)))
+
+/** The fields of a table that are read. */
+const cellsOf = (options: Options, known: ReadonlyArray<TableSchema>, table: string): Option.Option<Cells> =>
+  Option.map(
+    Option.fromNullable(known.find(({ id, name }) => id === table || name === table)),
+    ({ fields }) =>
+      Option.match(fieldsOf(options, table), {
+        onNone: () => fields,
+        onSome: (names) => Record.filter(fields, (_, name) => names.includes(name))
+      })
+  )
+
+/** The fields of a table with linked records. */
+const linkedCells = (options: Options, known: ReadonlyArray<TableSchema>, table: string): Cells =>
+  Object.fromEntries(
+    linksFrom(options, table).map(({ field, target }) => [
+      field,
+      Schema.Array(
+        Schema.extend(ofRecord, ofCells(Option.getOrElse(cellsOf(options, known, target), () => ({}))))
+      )
+    ])
+  )
 
 const ofRecord = Schema.Struct({ id: Schema.String })
 

@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Queue from "effect/Queue"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
 import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
@@ -307,8 +308,8 @@ describe("a refusal", () => {
     {
       status: 422,
       body: { errors: [{ error: "UNKNOWN_FIELD_NAME", message: "No x" }] },
-      reason: "Refused",
-      says: ["UNKNOWN_FIELD_NAME: No x"]
+      reason: "NotFound",
+      says: ["UNKNOWN_FIELD_NAME: No x", "renamed", '"fields"', '"links"']
     },
     { status: 400, body: {}, reason: "Refused", says: ["HTTP 400"] },
     { status: 418, body: null, reason: "Refused", says: ["HTTP 418"] },
@@ -597,6 +598,7 @@ tableSourceClientContract(
       const server = yield* ScriptedServer.make((response, request) => {
         const url = new URL(request.url, "http://localhost")
         const [, , , table = "", recordId] = url.pathname.split("/").map(decodeURIComponent)
+        const names = url.searchParams.getAll("fields[]")
         const records = tables.get(table)
         const record = records?.find(({ id }) => id === recordId)
         const [iterator, start] = (url.searchParams.get("offset") ?? `itr${iterators++}/0`).split("/")
@@ -608,10 +610,15 @@ tableSourceClientContract(
           json(422, { error: { type: "VIEW_NAME_NOT_FOUND" } })(response, request)
         } else if (Number(iterator?.slice(3)) < expired) {
           json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })(response, request)
+        } else if (names.some((name) => !records.some(({ fields }) => Object.hasOwn(fields, name)))) {
+          json(422, { error: { type: "UNKNOWN_FIELD_NAME" } })(response, request)
         } else {
           const end = Number(start) + pageSize
           json(200, {
-            records: records.slice(Number(start), end),
+            records: records.slice(Number(start), end).map(({ fields, id }) => ({
+              id,
+              fields: names.length === 0 ? fields : Record.filter(fields, (_, name) => names.includes(name))
+            })),
             ...(end < records.length ? { offset: `${iterator}/${end}` } : {})
           })(response, request)
         }

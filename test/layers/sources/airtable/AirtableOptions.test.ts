@@ -19,6 +19,8 @@ describe("the options of a table source", () => {
     expect(rest).toEqual({
       id: "exhibits",
       expect: {},
+      fields: {},
+      links: {},
       wholeEvery: "1 hour",
       baseId: "app1",
       defaultView: "Grid view",

@@ -38,8 +38,15 @@ const tables = [
       field("pictures", "multipleLookupValues", "multipleAttachments"),
       field("editor", "lastModifiedBy"),
       field("own words", "aiText"),
-      field("id", "autoNumber")
+      field("id", "autoNumber"),
+      field("maker", "multipleRecordLinks"),
+      field("not read", "number")
     ]
+  },
+  {
+    id: "tblMakers",
+    name: "Makers",
+    fields: [field("name", "singleLineText"), field("teacher", "multipleRecordLinks")]
   }
 ]
 
@@ -56,6 +63,12 @@ const declared = (answer: ScriptedServer.Answer, seen: ReadonlyMap<string, Docum
       endpointUrl: url,
       tables: ["tblObjects", "Rooms"],
       keyValueTables: ["Settings"],
+      fields: {
+        tblObjects: tables
+          .flatMap(({ fields }) => fields.map(({ name }) => name))
+          .filter((name) => name !== "not read")
+      },
+      links: { tblObjects: { maker: "Makers" } },
       expect: {
         tblObjects: { fields: { title: "text", photo: "attachments", id: "number" } },
         Settings: { fields: { title: "text?" } }
@@ -94,6 +107,11 @@ it.scoped(
         }
         readonly id_: number
         readonly kind?: ReadonlyArray<string | null>
+        readonly maker?: ReadonlyArray<{
+          readonly id: string
+          readonly name?: string
+          readonly teacher?: ReadonlyArray<string>
+        }>
         readonly "own words"?: unknown
         readonly photo: ReadonlyArray<Attachment>
         readonly pictures?: ReadonlyArray<Attachment>

@@ -1,0 +1,267 @@
+/**
+ * Linked records in the place of their ids, and tables of which only some fields are read.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
+import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
+import { type PageRequest, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+
+type Options = Partial<Parameters<typeof TableSource.make>[0]>
+
+/** Files of attachments are what their links end with; a link that has `expired` in it is no more good. */
+const files = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request) =>
+    Effect.succeed(
+      HttpClientResponse.fromWeb(
+        request,
+        new Response(request.url.at(-1), { status: request.url.includes("expired") ? 410 : 200 })
+      )
+    )
+  )
+)
+
+const run = Effect.provide(Layer.merge(NodeContext.layer, files))
+
+/** Two objects and two makers; the first maker is linked to another one. */
+const setUp = (
+  options: Options = {},
+  change: (
+    memory: TableSourceClientMemory.TableSourceClientMemory
+  ) => Partial<typeof TableSourceClient.Service> = () => ({})
+) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const memory = yield* TableSourceClientMemory.make({ attachments, changes: true, pageSize: 1 })
+    const { requests, setTable } = memory
+    yield* setTable("Objects", [
+      { id: "rec1", fields: { Name: "Bell", Maker: ["recB", "recA"] } },
+      { id: "rec2", fields: { Name: "Vase" } }
+    ])
+    yield* setTable("Makers", [
+      { id: "recA", fields: { Name: "Ada", Teacher: ["recB"] } },
+      { id: "recB", fields: { id: 7, Name: "Ben" } }
+    ])
+    const source = yield* TableSource.make({
+      id: "exhibits",
+      tables: ["Objects"],
+      links: { Maker: "Makers" },
+      ...options
+    }).pipe(Effect.provideService(TableSourceClient, { ...memory.client, ...change(memory) }))
+    let directory = ""
+    const fetch = Effect.gen(function* () {
+      directory = yield* fs.makeTempDirectoryScoped()
+      return yield* source.fetch({ directory, previous: Option.none(), progress: () => Effect.void })
+    })
+    const saved = (table: string) =>
+      Effect.map(
+        Effect.suspend(() => fs.readFileString(`${directory}/${table}.json`)),
+        (text): unknown => JSON.parse(text)
+      )
+    return {
+      ...memory,
+      source,
+      fetch,
+      saved,
+      file: (path: string) => Effect.suspend(() => fs.readFileString(`${directory}/${path}`)),
+      fetched: (table: string) => Effect.zipRight(fetch, saved(table)),
+      /** The tables of which pages were read. */
+      read: Effect.map(requests, (all) => all.map(({ table }) => table))
+    }
+  })
+
+const ada = { id: "recA", Name: "Ada", Teacher: ["recB"] }
+const ben = { id: "recB", id_: 7, Name: "Ben" }
+
+describe("linked records", () => {
+  it.scoped("are in the place of their ids, in their order, with links of their own as ids", () =>
+    Effect.gen(function* () {
+      const { fetched, read } = yield* setUp()
+      expect(yield* fetched("Objects")).toEqual([
+        { id: "rec1", Name: "Bell", Maker: [ben, ada] },
+        { id: "rec2", Name: "Vase" }
+      ])
+      expect(yield* read).toEqual(["Objects", "Makers", "Makers", "Objects"])
+    }).pipe(run)
+  )
+
+  it.scoped("are read once, though their table is one of the source, and may be of the same table", () =>
+    Effect.gen(function* () {
+      const { fetched, read, saved } = yield* setUp({
+        tables: ["Objects", "Makers"],
+        links: { Maker: "Makers", Teacher: "Makers" }
+      })
+      expect(yield* fetched("Objects")).toMatchObject([{ Maker: [ben, ada] }, {}])
+      expect(yield* saved("Makers")).toEqual([{ ...ada, Teacher: [ben] }, ben])
+      expect(yield* read).toEqual(["Objects", "Makers", "Makers", "Objects"])
+    }).pipe(run)
+  )
+
+  it.scoped("may be of another table where two tables have a field of one name", () =>
+    Effect.gen(function* () {
+      const { fetched, saved, setTable } = yield* setUp({
+        tables: ["Objects", "Films"],
+        links: { Maker: "Makers", Films: { Maker: "Studios" } }
+      })
+      yield* setTable("Films", [{ id: "rec3", fields: { Maker: ["recS"] } }])
+      yield* setTable("Studios", [{ id: "recS", fields: { Name: "Velmouth" } }])
+      expect(yield* fetched("Objects")).toMatchObject([{ Maker: [ben, ada] }, {}])
+      expect(yield* saved("Films")).toEqual([{ id: "rec3", Maker: [{ id: "recS", Name: "Velmouth" }] }])
+    }).pipe(run)
+  )
+
+  it.scoped("are left out where their table does not have them, with a warning", () =>
+    Effect.gen(function* () {
+      const { fetch, saved, setTable } = yield* setUp({ defaultView: "Grid view" })
+      yield* setTable("Objects", [
+        { id: "rec1", fields: { Maker: ["recA", "recX"] } },
+        { id: "rec2", fields: { Maker: ["recX"] } }
+      ])
+      expect((yield* fetch).warnings).toEqual([
+        'Table "Objects": the field "Maker" has 2 links to records that the table "Makers" does not have in its view "Grid view"; left out (rec1 to recX, rec2 to recX)'
+      ])
+      expect(yield* saved("Objects")).toEqual([{ id: "rec1", Maker: [ada] }, { id: "rec2" }])
+    }).pipe(run)
+  )
+
+  it.scoped.each<{ readonly says: ReadonlyArray<string>; readonly links: NonNullable<Options["links"]> }>([
+    { links: { Maker: "Nobody" }, says: ['Table "Nobody"', "no such table", '"links"'] },
+    { links: { Painter: "Makers" }, says: ['Table "Rooms"', '"Painter"', '"links"'] },
+    { links: { Objects: { Painter: "Makers" } }, says: ['Table "Objects"', '"Painter"', '"links"'] },
+    { links: { Name: "Makers" }, says: ['Table "Objects"', "rec1", '"Name"', '"links"'] }
+  ])("cannot be resolved with $links, and the message says where", ({ links, says }) =>
+    Effect.gen(function* () {
+      const { fetch, setTable } = yield* setUp({ links, tables: ["Objects", "Rooms"] })
+      yield* setTable("Rooms", [{ id: "rec9", fields: { Title: "Hall" } }])
+      const { message } = yield* Effect.flip(fetch)
+      for (const words of says) expect(message).toContain(words)
+    }).pipe(run)
+  )
+
+  it.scoped("may be empty everywhere: the API knows whether the field is there", () =>
+    Effect.gen(function* () {
+      const asked: Array<PageRequest> = []
+      const { fetched, setTable } = yield* setUp({}, ({ client }) => ({
+        listPage: (request) =>
+          request.fields === undefined
+            ? client.listPage(request)
+            : Effect.as(
+                Effect.sync(() => asked.push(request)),
+                { records: [] }
+              )
+      }))
+      yield* setTable("Objects", [{ id: "rec1", fields: {} }])
+      expect(yield* fetched("Objects")).toEqual([{ id: "rec1" }])
+      expect(asked).toEqual([{ table: "Objects", view: null, fields: ["Maker"] }])
+    }).pipe(run)
+  )
+
+  it.scoped("bring their files, whose expired links are read again in their own table", () =>
+    Effect.gen(function* () {
+      const photo = (url: string) => ({
+        id: "att1",
+        filename: "ada.png",
+        url: `https://files.example/${url}`
+      })
+      const maker = (url: string) => [
+        { id: "recA", fields: { url: "x", filename: "y", Photo: [photo(url)] } }
+      ]
+      const { fetch, file, requests, saved, setTable } = yield* setUp({}, ({ client, setTable }) => ({
+        readRecord: (request) =>
+          Effect.zipRight(setTable("Makers", maker("fresh/1")), client.readRecord(request))
+      }))
+      yield* setTable("Objects", [{ id: "rec1", fields: { Maker: ["recA"] } }])
+      yield* setTable("Makers", maker("expired/1"))
+      const first = yield* fetch
+      const localPath = "attachments/att1/ada.png"
+      expect(first.attachments).toMatchObject({ total: 1 })
+      expect(yield* saved("Objects")).toMatchObject([{ Maker: [{ id: "recA", Photo: [{ localPath }] }] }])
+      expect(yield* file(localPath)).toBe("1")
+      expect((yield* requests).at(-1)).toEqual({ table: "Makers", recordId: "recA" })
+      expect((yield* fetch).fingerprint).toBe(first.fingerprint)
+      yield* setTable("Makers", [{ id: "recA", fields: { url: "x", filename: "y", Name: "Ada" } }])
+      const second = yield* fetch
+      yield* setTable("Makers", [{ id: "recA", fields: { url: "x", filename: "y", Name: "Eve" } }])
+      expect(new Set([first, second, yield* fetch].map(({ fingerprint }) => fingerprint)).size).toBe(3)
+    }).pipe(run)
+  )
+
+  it.scoped("change the tables that link to them", () =>
+    Effect.gen(function* () {
+      const { setTable, source } = yield* setUp({
+        tables: ["Objects", "Rooms"],
+        links: { Objects: { Maker: "Makers" } }
+      })
+      const { poll = () => Effect.dieMessage("no poll") } = source
+      const { cursor } = yield* poll(Option.none())
+      yield* setTable("Makers", [])
+      expect((yield* poll(Option.some(cursor))).changed).toEqual(["Objects"])
+    }).pipe(run)
+  )
+
+  it.scoped("are what is expected of a list", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({ expect: { Objects: { fields: { Maker: "list?", Name: "text" } } } })
+      expect(yield* fetch).toMatchObject({ records: 2 })
+    }).pipe(run)
+  )
+})
+
+describe("fields", () => {
+  it.scoped("are the only ones that are read, of all tables or of one", () =>
+    Effect.gen(function* () {
+      const all = yield* setUp({ fields: ["Maker"] })
+      expect(yield* all.fetched("Objects")).toEqual([{ id: "rec1", Maker: [ben, ada] }, { id: "rec2" }])
+      const some = yield* setUp({ fields: { Makers: ["Name"] } })
+      expect(yield* some.fetched("Objects")).toEqual([
+        {
+          id: "rec1",
+          Name: "Bell",
+          Maker: [
+            { id: "recB", Name: "Ben" },
+            { id: "recA", Name: "Ada" }
+          ]
+        },
+        { id: "rec2", Name: "Vase" }
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("that do not exist fail the fetch", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({ links: {}, fields: ["Name", "Title"] })
+      expect((yield* Effect.flip(fetch)).message).toContain('Table "Objects": there is no field "Title"')
+    }).pipe(run)
+  )
+
+  it.effect.each<{ readonly options: Options; readonly paths: ReadonlyArray<string> }>([
+    { options: { fields: ["Name"] }, paths: ["links.Maker"] },
+    {
+      options: { fields: ["Name"], links: { Objects: { Maker: "Makers" } } },
+      paths: ["links.Objects.Maker"]
+    },
+    { options: { links: { Rooms: { Maker: "Makers" } } }, paths: ["links.Rooms"] },
+    { options: { links: { Maker: ".." } }, paths: ["links"] },
+    { options: { fields: { Rooms: ["Name"] } }, paths: ["fields.Rooms"] },
+    { options: { fields: [] }, paths: ["fields"] },
+    {
+      options: { fields: ["Maker"], expect: { Objects: { fields: { Maker: "list", Name: "text" } } } },
+      paths: ["expect.Objects.fields.Name"]
+    }
+  ])("and links that do not fit are refused: $paths", ({ options, paths }) =>
+    Effect.gen(function* () {
+      const { issues } = yield* Effect.flip(
+        TableSource.make({ id: "exhibits", tables: ["Objects"], links: { Maker: "Makers" }, ...options })
+      ).pipe(Effect.scoped)
+      expect(issues.map(({ path }) => path)).toEqual(paths)
+    }).pipe(run, Effect.provide(TableSourceClientMemory.layer({})))
+  )
+})
