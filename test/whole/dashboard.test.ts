@@ -139,6 +139,31 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       }).pipe(Effect.provide(Browser.layer))
   )
 
+  it.scopedLive("asks a screen to show its name, under the name of who asks", () =>
+    Effect.gen(function* () {
+      const { start } = yield* project
+      const controller = yield* start()
+      const transport = yield* controller.logged(/HTTP transport on (http:\S+): /)
+      const ack = Effect.promise(async () => {
+        const response = await fetch(`${transport}/command`, {
+          method: "POST",
+          body: JSON.stringify({ type: "content.ack", consumerId: "left", versionId: controller.versionId })
+        })
+        return (await response.json()).result
+      })
+      expect(yield* ack).toBeNull()
+      const page = yield* openTab(controller.url)
+      yield* see(page, ".tile", "left")
+      yield* Effect.promise(() => page.getByRole("button", { name: "left", exact: true }).press("Enter"))
+      yield* act(page, "Show name", "Anna")
+      yield* see(page, "#log", "Screen left is asked to identify by Anna at the dashboard")
+      expect(yield* ack).toEqual({ actions: ["identify"] })
+      yield* act(page, "Reload")
+      expect(yield* ack).toEqual({ actions: ["reload"] })
+      expect(yield* ack).toBeNull()
+    }).pipe(Effect.provide(Layer.merge(Browser.layer, NodeContext.layer)))
+  )
+
   it.scopedLive("says so when nothing comes any more, though no connection has ended", () =>
     Effect.gen(function* () {
       const { clock } = yield* Browser

@@ -33,7 +33,7 @@ const identify = (name: string) => {
   element.textContent = name
   // Large enough for ten metres; a long name has several lines. A policy of the page forbids styles in attributes, not these.
   const size = Math.max(6, Math.min(30, 140 / name.length))
-  element.style.cssText = `position:fixed;inset:0;z-index:2147483647;box-sizing:border-box;width:auto;height:auto;margin:0;border:0;padding:4vmin;display:grid;place-content:center;background:#ffc83d;color:#000;font:700 ${size}vw/1.1 system-ui,sans-serif;text-align:center;overflow-wrap:anywhere;pointer-events:none`
+  element.style.cssText = `position:fixed;inset:0;z-index:2147483647;width:auto;height:auto;margin:0;border:0;padding:4vmin;display:grid;place-content:center;background:#ffc83d;color:#000;font:700 ${size}vw/1.1 system-ui,sans-serif;text-align:center;overflow-wrap:anywhere;pointer-events:none`
   document.documentElement.append(element)
   if (element.showPopover) {
     element.popover = "manual"

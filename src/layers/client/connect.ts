@@ -1,5 +1,4 @@
 /** What a page needs to show the content of a controller: it follows the manifest, and provides complete versions. */
-
 import { makeAcks, renewMs } from "./acks.ts"
 import { type AckAnswer, act } from "./actions.ts"
 import { withNumbers } from "./numbers.ts"

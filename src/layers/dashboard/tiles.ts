@@ -27,6 +27,10 @@ export interface Tile {
     readonly count: number
     readonly unwell: ReadonlyArray<Pick<Tile, "name" | "word" | "tone">>
   }
+  /** What its screens are called, and their ids for `content.screen`; missing where there is none to ask. */
+  readonly asked?: ReadonlyArray<{ readonly id: string; readonly name: string }>
+  /** The content of a screen; missing of a player. */
+  readonly content?: string
 }
 
 export interface Tiles {
@@ -35,9 +39,10 @@ export interface Tiles {
   readonly words: Readonly<Record<string, number>>
 }
 
-/** How many are shown, and of how many screens of a player more than their number. */
+/** How many are shown, of how many screens of a player more than their number, and how many of these can be asked. */
 export const maxTiles = 200
 export const maxUnwell = 4
+export const maxAsked = 16
 
 export const screenTiles = (screens: ReadonlyArray<ScreenStatus>): Tiles => tiles(screens, screenTile)
 
@@ -65,19 +70,24 @@ const countWords = (all: ReadonlyArray<{ readonly word: string }>): Tiles["words
   return words
 }
 
-const screenTile = ({ active, name, problems, said, since, word }: ScreenStatus): Tile => ({
+const screenTile = ({ active, content, id, name, problems, said, since, word }: ScreenStatus): Tile => ({
   name,
   word,
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
   ...(since === undefined ? {} : { since }),
   ...(said === undefined ? {} : { versionId: said.versionId }),
   ...(said === undefined || active ? {} : { isOther: true as const }),
-  ...(word === "problem" && problems[0] !== undefined ? { text: said?.problem ?? problems[0].text } : {})
+  ...(word === "problem" && problems[0] !== undefined ? { text: said?.problem ?? problems[0].text } : {}),
+  ...(content === undefined ? {} : { content, asked: [{ id, name }] })
 })
 
 const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {
-  const { name, said, since, word } = player
+  const { id, name, said, since, word } = player
   const text = playerText(player)
+  const asked = (said?.screens ?? []).slice(0, maxAsked).map((screen) => ({
+    id: `${id}/${screen.id}`,
+    name: screen.label ?? screen.id
+  }))
   return {
     name,
     word,
@@ -89,7 +99,8 @@ const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {
     ...(word !== "copying" || said?.copiedPercent === undefined
       ? {}
       : { percent: Math.round(said.copiedPercent) }),
-    ...(said === undefined ? {} : { screens: screensOfPlayer(said) })
+    ...(said === undefined ? {} : { screens: screensOfPlayer(said) }),
+    ...(asked.length === 0 ? {} : { asked })
   }
 }
 

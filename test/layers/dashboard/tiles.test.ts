@@ -1,5 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
-import { maxTiles, maxUnwell, playerTiles, screenTiles } from "../../../src/layers/dashboard/tiles.ts"
+import {
+  maxAsked,
+  maxTiles,
+  maxUnwell,
+  playerTiles,
+  screenTiles
+} from "../../../src/layers/dashboard/tiles.ts"
 import type { PlayerStatus } from "../../../src/layers/status/players.ts"
 import type { ScreenStatus } from "../../../src/layers/status/screens.ts"
 import type { Player, Screen } from "../../../src/services/Slices.ts"
@@ -93,6 +99,26 @@ describe("the tile of a screen", () => {
   })
 })
 
+describe("the screens of a tile", () => {
+  it("can be asked by their ids, those of a player at its hub, as long as there are not too many", () => {
+    expect(screenTiles([screen({ content: "archive" })]).shown).toMatchObject([
+      { content: "archive", asked: [{ id: "left", name: "Left wall" }] }
+    ])
+    const screens = [
+      { id: "one", label: "North", word: "hidden" },
+      { id: "two", word: "showing" }
+    ]
+    expect(tileOf({ said: { ...report, screens } })).toMatchObject({
+      asked: [
+        { id: "hall-3/one", name: "North" },
+        { id: "hall-3/two", name: "two" }
+      ]
+    })
+    const many = Array.from({ length: 64 }, (_, index) => ({ id: String(index), word: "showing" }))
+    expect(tileOf({ said: { ...report, screens: many } })?.asked).toHaveLength(maxAsked)
+  })
+})
+
 describe("the tile of a player", () => {
   it("counts its screens, and names those with a problem", () => {
     const screens = [
@@ -106,7 +132,7 @@ describe("the tile of a player", () => {
       problems,
       said: { ...report, screens, problems }
     })
-    expect(tile).toEqual({
+    expect(tile).toMatchObject({
       name: "Hall 3",
       word: "problem",
       tone: "error",

@@ -102,11 +102,12 @@ const setAway = (away) => {
   byId("contents").inert = away
   byId("problems").inert = away
   byId("changed").inert = away
+  byId("tiles").inert = away
   byId("problems").hidden = away && seen?.problems.length === 0
 }
 
 const showOverview = (overview) => {
-  const { actions, node, players, screens, startTime, word } = overview
+  const { actions, contents, node, players, screens, startTime, word } = overview
   seen = overview
   setAway(false)
   setActions(actions)
@@ -117,7 +118,7 @@ const showOverview = (overview) => {
   show("connection", "live", () => [`live from ${location.host}`])
   show("running", startTime, () => ["running since ", moment(startTime)])
   showProblems(overview)
-  show("tiles", { players, screens }, renderTiles)
+  show("tiles", { actions, content: contents[0]?.name, players, screens }, renderTiles)
   showContents(overview)
 }
 

@@ -1,7 +1,8 @@
 /**
  * Screens and players, each as a tile with the colour of its state.
  */
-import { age, count, forHow, h, longTime, nothing, readable, shortTime, timeOf } from "./parts.js"
+import { ask } from "./actions.js"
+import { age, button, count, forHow, h, longTime, nothing, readable, shortTime, timeOf } from "./parts.js"
 
 const total = (words) => Object.values(words).reduce((sum, number) => sum + number, 0)
 
@@ -30,10 +31,46 @@ const versionText = (versionId) =>
 const renderUnwell = ({ name, tone, word }) =>
   h("li", { tone }, name, " ", h("span", { className: "state" }, word))
 
+const renderAsked = (type) => (screen) => {
+  const act = (label, action, question) =>
+    button(`${action} ${screen.id}`, label, () => ask(label, question, { type, screen: screen.id, action }))
+  return h(
+    "li",
+    { className: "asked" },
+    h("span", {}, screen.name),
+    act("Show name", "identify", `Show the name of ${screen.name} on the screen for ten seconds?`),
+    act("Reload", "reload", `Load the page of ${screen.name} again?`)
+  )
+}
+
+const opened = new Set()
+
+/** The name of a tile; a click on it shows what its screens can be asked for, until the next. */
+const renderName = ({ actions, content }, { asked = [], name, ...tile }) => {
+  if (actions === "off" || asked.length === 0) {
+    return [h("strong", {}, name)]
+  }
+  const [{ id }] = asked
+  const list = h("ul", {}, asked.map(renderAsked(`${tile.content ?? content}.screen`)))
+  const toggle = button(`tile ${id}`, name, () => {
+    if (!opened.delete(id)) {
+      opened.add(id)
+    }
+    fold()
+  })
+  const fold = () => {
+    list.hidden = !opened.has(id)
+    toggle.ariaExpanded = String(opened.has(id))
+  }
+  fold()
+  return [h("strong", {}, toggle), list]
+}
+
 /** On a hub, what is well is small. */
-const renderTile = (isHub) => (tile) => {
-  const { isOther, isUnexpected, name, percent, screens, since, text, tone, versionId, word } = tile
+const renderTile = (isHub, context) => (tile) => {
+  const { isOther, isUnexpected, percent, screens, since, text, tone, versionId, word } = tile
   const isSmall = isHub && isFine(tile)
+  const [name, asked = []] = renderName(context, tile)
   const isWide = isHub && !isSmall && (text !== undefined || screens?.unwell.length > 0)
   return h(
     "li",
@@ -42,7 +79,7 @@ const renderTile = (isHub) => (tile) => {
       tone,
       title: versionId === undefined ? "" : `Version ${versionId}`
     },
-    h("strong", {}, name),
+    name,
     h(
       "p",
       {},
@@ -53,28 +90,32 @@ const renderTile = (isHub) => (tile) => {
     ),
     text === undefined ? [] : h("p", { className: "text" }, readable(text)),
     isOther && !isSmall ? versionText(versionId) : [],
-    screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell))
+    screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell)),
+    asked
   )
 }
 
-const renderGroup = (title, isSmall, { shown, words }, none) => {
+const renderGroup = (title, isHub, { shown, words }, context, none) => {
   const rest = total(words) - shown.length
   return [
     h("h2", {}, title, shown.length === 0 ? [] : h("small", {}, inWords(words))),
-    shown.length === 0 ? nothing(none) : h("ul", { className: "tiles" }, shown.map(renderTile(isSmall))),
+    shown.length === 0
+      ? nothing(none)
+      : h("ul", { className: "tiles" }, shown.map(renderTile(isHub, context))),
     rest > 0 ? nothing(`and ${rest.toLocaleString()} more: ${inWords(restOf({ shown, words }))}`) : []
   ]
 }
 
-/** The players of a hub first. Its own screens are shown where there are some. */
-export const renderTiles = ({ players, screens }) => [
-  players === undefined ? [] : renderGroup("Players", true, players, "No player has reported yet."),
+/** The players of a hub first. Its own screens are shown where there are some. The content is that of the players. */
+export const renderTiles = ({ players, screens, ...context }) => [
+  players === undefined ? [] : renderGroup("Players", true, players, context, "No player has reported yet."),
   players !== undefined && screens.shown.length === 0
     ? []
     : renderGroup(
         "Screens",
         false,
         screens,
+        context,
         "A screen is listed here when it says what it shows, or where the configuration expects it."
       )
 ]
