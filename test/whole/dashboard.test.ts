@@ -149,7 +149,8 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
           method: "POST",
           body: JSON.stringify({ type: "content.ack", consumerId: "left", versionId: controller.versionId })
         })
-        return (await response.json()).result
+        const answer: { readonly result: unknown } = JSON.parse(await response.text())
+        return answer.result
       })
       expect(yield* ack).toBeNull()
       const page = yield* openTab(controller.url)

@@ -42,7 +42,7 @@ export interface Tiles {
 /** How many are shown, of how many screens of a player more than their number, and how many of these can be asked. */
 export const maxTiles = 200
 export const maxUnwell = 4
-export const maxAsked = 16
+export const maxAsked = 4
 
 export const screenTiles = (screens: ReadonlyArray<ScreenStatus>): Tiles => tiles(screens, screenTile)
 

@@ -19,13 +19,13 @@ export interface TableSourceConfig<FieldSchema = never> {
   readonly keyValueTables?: ReadonlyArray<string>
 
   /**
-   * The fields to read, of all `tables`; or by the name of a table, also of one in `links`. Default all.
+   * The fields to read, of all `tables`; or by the name of a table, also of one in `links`; all where none are named. Default `{}`.
    */
   readonly fields?: ReadonlyArray<string> | Readonly<Record<string, ReadonlyArray<string>>>
 
   /**
    * The linked records in the place of their ids, by fields and the tables that these link to: `{ Maker: "Makers"
-   * }`, or for one of `tables` only `{ Objects: { Maker: "Makers" } }`. Default none.
+   * }`, or for one of `tables` only `{ Objects: { Maker: "Makers" } }`. Default `{}`.
    */
   readonly links?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
