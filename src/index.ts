@@ -5,6 +5,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { type InvalidOptions, issuesOf } from "./internal/Options.ts"
 import { withPrivate } from "./internal/privateFiles.ts"
@@ -223,7 +224,7 @@ export const contentServer = (config: ContentServerOptions.ContentServerConfig =
         const server = ContentServer.layer({
           ...serving,
           downloadPath: path.resolve(cwd, downloadPath),
-          ...(site === undefined ? {} : { site: path.resolve(cwd, site) })
+          ...(site === undefined ? {} : { site: Predicate.isString(site) ? path.resolve(cwd, site) : site })
         })
         const started = Effect.provideService(Layer.build(server), BaseFolder, cwd)
         return yield* Effect.as(started, Effect.void)

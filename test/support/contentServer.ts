@@ -18,22 +18,25 @@ export const versionId = "20261121T093000Z"
 /** The files of the source `exhibits`, by their paths. */
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
-export const fileListOf = (files: Files, id = versionId) => ({
+export const fileListOf = (files: Files, id = versionId) => listOf({ exhibits: files }, id)
+
+/** Files of sources, by the ids of these. */
+export type Sources = Readonly<Record<string, Files>>
+
+const listOf = (sources: Sources, id: string) => ({
   schemaVersion: 1,
   versionId: id,
   generatedAt: "2026-11-21T09:30:00.250Z",
-  sources: [
-    {
-      sourceId: "exhibits",
-      fingerprint: "1",
-      files: Object.fromEntries(
-        Object.entries(files).map(([path, content]) => [
-          path,
-          { size: Buffer.byteLength(content), sha256: sha256(content) }
-        ])
-      )
-    }
-  ]
+  sources: Object.entries(sources).map(([sourceId, files]) => ({
+    sourceId,
+    fingerprint: "1",
+    files: Object.fromEntries(
+      Object.entries(files).map(([path, content]) => [
+        path,
+        { size: Buffer.byteLength(content), sha256: sha256(content) }
+      ])
+    )
+  }))
 })
 
 /** Writes a file with the folders above it. */
@@ -46,21 +49,28 @@ export const writeFile = (file: string, content: string | Uint8Array) =>
 
 /** Adds a version to a downloads folder, and makes it the active one. */
 export const addVersion = (downloads: string, files: Files, id = versionId) =>
+  addSources(downloads, { exhibits: files }, id)
+
+/** The same with several sources, and perhaps only as the one that waits behind the active one. */
+export const addSources = (downloads: string, sources: Sources, id = versionId, active = id) =>
   Effect.gen(function* () {
     const folder = `${downloads}/versions/${id}`
-    for (const [path, content] of Object.entries(files)) {
-      yield* writeFile(`${folder}/exhibits/${path}`, content)
+    for (const [source, files] of Object.entries(sources)) {
+      for (const [path, content] of Object.entries(files)) {
+        yield* writeFile(`${folder}/${source}/${path}`, content)
+      }
     }
-    yield* writeFile(`${folder}/files.json`, JSON.stringify(fileListOf(files, id)))
-    const { generatedAt } = fileListOf({}, id)
+    const list = listOf(sources, id)
+    yield* writeFile(`${folder}/files.json`, JSON.stringify(list))
     yield* writeFile(
       `${downloads}/manifest.json`,
       JSON.stringify({
         schemaVersion: 1,
-        versionId: id,
-        versionPath: `versions/${id}`,
-        generatedAt,
-        sources: [{ sourceId: "exhibits", path: "exhibits" }]
+        versionId: active,
+        versionPath: `versions/${active}`,
+        generatedAt: list.generatedAt,
+        sources: Object.keys(sources).map((sourceId) => ({ sourceId, path: sourceId })),
+        ...(active === id ? {} : { held: { since: list.generatedAt, waiting: id } })
       })
     )
   })

@@ -8,6 +8,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import { InvalidOptions } from "../../internal/Options.ts"
 import { findPrivate, withPrivate } from "../../internal/privateFiles.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
@@ -32,7 +33,6 @@ import { reading } from "./pluginReading.ts"
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
-import * as SiteBuild from "./siteBuild.ts"
 import { makeRecorder, nothingDone } from "./statistics.ts"
 
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     routes: [
       ...(yield* routes.make({
         reading: yield* Reading.make(options.content),
-        resources: yield* Resources.make(options, yield* buildOf(options))
+        resources: yield* Resources.make(options)
       })),
       ...Option.toArray(Option.map(reports, ({ route }) => route))
     ],
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
 
 /** A page is shown to everybody who reaches the port. */
 const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentServerOptions) {
-  if (site === undefined) return
+  if (!Predicate.isString(site)) return
   const found = yield* withPrivate(downloadPath)(findPrivate(site, yield* BaseFolder))
   if (Option.isSome(found)) {
     const message = `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in a folder of its own, such as "site".`
@@ -138,9 +138,6 @@ const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentSe
     })
   }
 })
-
-const buildOf = (options: ContentServerOptions) =>
-  options.site === undefined ? Effect.succeedNone : Effect.asSome(SiteBuild.make(options.site, options))
 
 const reportsOf = ({ content, downloadPath, reports }: ContentServerOptions) =>
   reports === undefined ? Effect.succeedNone : Effect.asSome(Reports.make({ content, downloadPath, reports }))

@@ -8,6 +8,11 @@ import { allowedHosts, host, integer, port, token } from "../http/serverOptions.
 
 const folder = expects(Schema.NonEmptyString, "the path of a folder")
 
+const site = expects(
+  Schema.Union(Schema.NonEmptyString, Schema.Struct({ source: Schema.NonEmptyString })),
+  'the path of a folder, or a source of the content, such as { source: "page" }'
+)
+
 const name = expects(
   Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9-]*$/)),
   'the name of a content plugin, such as "content"'
@@ -24,8 +29,11 @@ export interface ContentServerConfig {
   /** Interface to bind. Default `"127.0.0.1"` (this machine only). */
   readonly host?: string
 
-  /** Folder of a page to serve at `/`, relative to the configuration file. Default none. */
-  readonly site?: string
+  /**
+   * The page to serve at `/`: a folder, relative to the configuration file, or the source of the content
+   * whose files it is, as in `{ source: "page" }`. Default none.
+   */
+  readonly site?: string | { readonly source: string }
 
   /**
    * Name of the plugin that writes the folder. Its command `NAME.keep` keeps a version on disk while it
@@ -50,7 +58,7 @@ export const ContentServerOptions = Schema.Struct({
   downloadPath: optional(folder, "downloads"),
   port: port(8730),
   host,
-  site: Schema.optionalWith(folder, { exact: true }),
+  site: Schema.optionalWith(site, { exact: true }),
   content: optional(name, "content"),
   maxConnections: optional(integer(1, 100_000), 1024),
   allowedHosts,

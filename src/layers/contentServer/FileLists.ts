@@ -29,6 +29,8 @@ export interface VersionFiles {
    * find each other: browsers and editors write "ü" in either way.
    */
   readonly find: (path: string) => Option.Option<ListedFile>
+  /** The files of each source, by their paths in its folder. */
+  readonly sources: ReadonlyMap<string, Readonly<Record<string, SourceFile>>>
   /** The list itself in gzip, made when it is first asked for: a list of 77 KB has 20. */
   readonly gzip: Effect.Effect<Buffer>
 }
@@ -108,6 +110,7 @@ const versionFiles = (list: FileList, bytes: Uint8Array): Effect.Effect<VersionF
     Option.map(Option.fromNullable(files.get(path)), (file) => ({ ...file, path }))
   return Effect.map(Effect.cached(Effect.promise(() => compress(bytes, { level: 9 }))), (gzip) => ({
     find: (path) => Option.orElse(find(path), () => find(composed.get(path.normalize("NFC")) ?? path)),
+    sources: new Map(list.sources.map(({ files, sourceId }) => [sourceId, files])),
     gzip
   }))
 }

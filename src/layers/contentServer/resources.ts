@@ -3,85 +3,73 @@
  *
  * Everything is looked up at each request: the folders may come later, and change.
  */
-import { createHash } from "node:crypto"
-import type { Stats } from "node:fs"
 import { createRequire } from "node:module"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import mime from "mime"
-import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
-import { VersionId } from "../../services/VersionStore.ts"
+import { Manifest } from "../../services/VersionStore.ts"
 import { hostnameOf } from "../http/access.ts"
 import { BadRequest, NotFound, type Unreadable } from "../http/errors.ts"
 import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
-import * as FileLists from "./FileLists.ts"
+import * as FolderPage from "./folderPage.ts"
 import * as PlainFiles from "./plainFile.ts"
-import type { SiteBuild } from "./siteBuild.ts"
+import {
+  hasSlash,
+  jsonResource,
+  listResource,
+  notFound,
+  type Page,
+  pageResource,
+  type Resource,
+  storedResource,
+  type TextResource,
+  withBuild
+} from "./resource.ts"
+import * as SourcePage from "./sourcePage.ts"
+import * as StoredFiles from "./storedFiles.ts"
+import { isVersionId, noManifest } from "./storedFiles.ts"
 
-type Headers = Readonly<Record<string, string>>
-
-export interface TextResource {
-  readonly _tag: "Text"
-  readonly body: Buffer
-  readonly headers: Headers & { readonly ETag: string }
+export interface Asking {
+  /** The `Host` that the client has used. */
+  readonly host: string | undefined
+  /** `version` of the query; empty without one. */
+  readonly version: string
 }
-
-export interface FileResource {
-  readonly _tag: "File"
-  /** The absolute path. */
-  readonly file: string
-  readonly stats: Stats
-  readonly headers: Headers
-  /** The version that it is part of. */
-  readonly versionId: Option.Option<VersionId>
-  /** The same in gzip, for clients that accept it. */
-  readonly gzip: Option.Option<Effect.Effect<TextResource>>
-}
-
-export interface Redirect {
-  readonly _tag: "Redirect"
-  readonly location: string
-}
-
-export type Resource = TextResource | FileResource | Redirect
 
 export interface Resources {
-  /** By the path of a request target, percent-encoded, and the `Host` that the client has used. */
+  /** By the path of a request target, percent-encoded. */
   readonly find: (
     path: string,
-    host: string | undefined
+    asking: Asking
   ) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
 }
 
-/** Without a site there is no build. */
 export const make = Effect.fnUntraced(function* (
-  { downloadPath, site }: Pick<ContentServerOptions, "downloadPath" | "site">,
-  build: Option.Option<SiteBuild>
-): Effect.fn.Return<Resources, never, ControllerState | FileSystem.FileSystem | Path.Path> {
+  options: Pick<ContentServerOptions, "content" | "downloadPath" | "site">
+) {
+  const { downloadPath, site } = options
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { state } = yield* ControllerState
   const downloads = PlainFiles.make(downloadPath, path)
-  const versionsFolder = path.join(downloadPath, "versions")
-  const versions = PlainFiles.make(versionsFolder, path)
-  const page = site === undefined ? undefined : { site, files: PlainFiles.make(site, path) }
-  const lists = yield* FileLists.make(versionsFolder, versions)
-
-  const currentBuild = Option.match(build, {
-    onNone: () => Effect.succeedNone,
-    onSome: ({ current }) => current
-  })
+  const stored = yield* StoredFiles.make(downloadPath)
+  const page: Page | undefined =
+    site === undefined
+      ? undefined
+      : Predicate.isString(site)
+        ? yield* FolderPage.make(site, options)
+        : SourcePage.make(site.source, stored)
 
   /** As it was read last: most who ask for it ask again and again. */
-  const known = yield* Ref.make(Option.none<{ readonly stamp: string; readonly resource: TextResource }>())
+  const known = yield* Ref.make(Option.none<ReadManifest>())
 
   const manifest = Effect.gen(function* () {
     const found = Option.filter(
@@ -94,12 +82,23 @@ export const make = Effect.fnUntraced(function* (
     const { file, stamp } = found.value
     const before = yield* Ref.get(known)
     if (Option.isSome(before) && before.value.stamp === stamp) {
-      return before.value.resource
+      return before.value
     }
     // Read as a whole: what its name leads to is replaced at any moment.
-    const resource = jsonResource(Buffer.from(yield* fs.readFile(file)))
-    yield* Ref.set(known, Option.some({ stamp, resource }))
-    return resource
+    const body = Buffer.from(yield* fs.readFile(file))
+    const read = { stamp, resource: jsonResource(body), active: decodeManifest(body.toString()) }
+    yield* Ref.set(known, Option.some(read))
+    return read
+  })
+
+  const active = manifest.pipe(
+    Effect.map(({ active }) => active),
+    Effect.catchTag("vitrine/NotFound", () => Effect.succeedNone)
+  )
+
+  const manifestWithBuild = Effect.gen(function* () {
+    const { active, resource } = yield* manifest
+    return page === undefined ? resource : withBuild(resource, yield* page.build(active))
   })
 
   const endpoint = (host: string | undefined) =>
@@ -109,79 +108,26 @@ export const make = Effect.fnUntraced(function* (
       )
     )
 
-  const lookAt = (versionId: VersionId) =>
-    Effect.catchTag(lists.of(versionId), "vitrine/NotFound", (error) =>
-      Effect.flatMap(versions.isThere, (isThere) =>
-        Effect.fail(isThere ? error : new NotFound({ message: noManifest }))
-      )
-    )
-
-  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-    const [versionId = "", ...rest] = names
-    if (!isVersionId(versionId)) {
-      return yield* notFound(["versions", ...names])
-    }
-    const name = rest.join("/")
-    const stored = (list: FileLists.VersionFiles) =>
-      Effect.transposeMapOption(list.find(name), (listed) =>
-        Effect.map(versions.find([versionId, ...listed.path.split("/")]), (found) => ({
-          list,
-          sha256: listed.sha256,
-          found: Option.filter(found, ({ stats, type }) => type === "File" && stats.size === listed.size)
-        }))
-      )
-    const known = Option.flatten(yield* Effect.transposeMapOption(yield* lists.known(versionId), stored))
-    const listed = Option.exists(known, ({ found }) => Option.isSome(found))
-      ? known
-      : yield* Effect.flatMap(lookAt(versionId), stored)
-    if (Option.isNone(listed) || rest.some(hasSlash)) {
-      return yield* notFound(["versions", ...names])
-    }
-    const { found, list, sha256 } = listed.value
-    if (Option.isNone(found)) {
-      return yield* new NotFound({
-        message: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
-      })
-    }
-    const headers = {
-      "Content-Type": inertMediaTypeOf(names.at(-1) ?? ""),
-      "Cache-Control": "public, max-age=31536000, immutable",
-      "Content-Security-Policy": "sandbox",
-      ETag: `"${sha256}"`
-    }
-    const resource: FileResource = {
-      _tag: "File",
-      file: found.value.file,
-      stats: found.value.stats,
-      versionId: Option.some(versionId),
-      headers,
-      gzip: Option.none()
-    }
-    return name === fileListName ? withGzip(resource, headers, list.gzip) : resource
+  /** It has one address in all versions: who has it does not load it again. */
+  const fileByDigest = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [digest = "", ...path] = names
+    const first = Option.map(yield* active, ({ versionId }) => versionId)
+    const found = yield* stored.findInAny(first, path.join("/"), (sha256) => sha256 === digest)
+    return yield* Option.match(found, {
+      onNone: () => notFound(["versions", "files", ...names]),
+      onSome: (file) => Effect.succeed(storedResource(file))
+    })
   })
 
-  const siteFile = Effect.fnUntraced(function* (
-    { files, site }: NonNullable<typeof page>,
-    names: ReadonlyArray<string>,
-    raw: string
-  ) {
-    const inFolder = names.at(-1) === ""
-    const below = inFolder ? names.slice(0, -1) : names
-    const asked = notFound(names)
-    if (!below.every(isPlainFileName)) {
-      return yield* asked
-    }
-    const found = yield* files.find(inFolder ? [...below, "index.html"] : below)
-    if (Option.isNone(found)) {
-      return (yield* files.isThere)
-        ? yield* asked
-        : yield* new NotFound({ message: `The folder of the page is not there: ${path.basename(site)}` })
-    }
-    if (found.value.type === "Directory") {
-      return inFolder ? yield* asked : ({ _tag: "Redirect", location: `${raw}/` } satisfies Redirect)
-    }
-    const resource = pageResource(found.value)
-    return isDocument(resource) ? partOfBuild(resource, yield* currentBuild) : resource
+  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [versionId = "", ...path] = names
+    const missing = notFound(["versions", ...names])
+    if (path.some(hasSlash)) return yield* missing
+    if (versionId === "files") return yield* fileByDigest(path)
+    if (!isVersionId(versionId)) return yield* missing
+    const found = yield* stored.find(versionId, path.join("/"))
+    if (Option.isNone(found)) return yield* missing
+    return found.value.path === fileListName ? listResource(found.value) : storedResource(found.value)
   })
 
   const clientScript = Effect.fnUntraced(function* (name: string) {
@@ -196,14 +142,14 @@ export const make = Effect.fnUntraced(function* (
   const findNames = (
     names: ReadonlyArray<string>,
     raw: string,
-    host: string | undefined
+    { host, version }: Asking
   ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable> => {
     const [first = "", ...rest] = names
     if (first === "versions" && rest.length > 0) {
       return versionFile(rest)
     }
     if (names.length === 1 && first === "manifest.json") {
-      return Effect.zipWith(manifest, currentBuild, withBuild)
+      return manifestWithBuild
     }
     if (page === undefined) {
       return notFound(names)
@@ -212,12 +158,14 @@ export const make = Effect.fnUntraced(function* (
     if (first === clientFolder && clientScripts.includes(second) && others.length === 0) {
       return clientScript(second)
     }
-    return names.length === 1 && first === "endpoint.json" ? endpoint(host) : siteFile(page, names, raw)
+    return names.length === 1 && first === "endpoint.json"
+      ? endpoint(host)
+      : Effect.flatMap(active, (active) => page.find({ active, names, raw, version }))
   }
 
   return {
-    find: (raw, host) => Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, host))
-  }
+    find: (raw, asking) => Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, asking))
+  } satisfies Resources
 })
 
 /** Where a page finds the scripts of `vitrine/client`, as they are made for this version of the controller. */
@@ -230,14 +178,14 @@ const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vi
 /** Manifests that Vitrine writes are much smaller. */
 export const maxManifestBytes = 1_048_576
 
-const noManifest = "There is no manifest yet: no version was fetched."
+interface ReadManifest {
+  readonly stamp: string
+  readonly resource: TextResource
+  /** What it says. */
+  readonly active: Option.Option<Manifest>
+}
 
-const isVersionId = Schema.is(VersionId)
-
-const hasSlash = (name: string): boolean => name.includes("/")
-
-const notFound = (names: ReadonlyArray<string>) =>
-  Effect.fail(new NotFound({ message: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
+const decodeManifest = Schema.decodeOption(Schema.parseJson(Manifest))
 
 /** The names between the slashes. */
 const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest> =>
@@ -261,86 +209,4 @@ const transportFor = (
   const address = new URL(url)
   address.hostname = hostname
   return address.origin
-}
-
-/** What changes: asked for at every use, and answered with 304 where it is still the same. */
-const jsonResource = (body: Buffer): TextResource => ({
-  _tag: "Text",
-  body,
-  headers: {
-    "Content-Type": "application/json",
-    "Cache-Control": "no-cache",
-    ETag: `"${createHash("sha256").update(body).digest("hex")}"`
-  }
-})
-
-/** A file beside the versions: it may change. */
-const pageResource = ({ file, stats }: PlainFiles.PlainFile): FileResource => ({
-  _tag: "File",
-  file,
-  stats,
-  versionId: Option.none(),
-  headers: { "Content-Type": mediaTypeOf(file), "Cache-Control": "no-cache" },
-  gzip: Option.none()
-})
-
-/** By which an open page learns that there is another build than its own. */
-const withBuild = (manifest: TextResource, build: Option.Option<string>): TextResource =>
-  Option.match(build, {
-    onNone: () => manifest,
-    onSome: (build) => ({ ...manifest, headers: { ...manifest.headers, "Vitrine-Build": build } })
-  })
-
-const isDocument = ({ headers }: FileResource): boolean =>
-  headers["Content-Type"]?.startsWith("text/html") === true
-
-/** By which a page learns what it is part of: the first that it hears of, where that is not known yet. */
-const partOfBuild = (page: FileResource, build: Option.Option<string>): FileResource => ({
-  ...page,
-  headers: {
-    ...page.headers,
-    "Server-Timing": Option.match(build, {
-      onNone: () => "build",
-      onSome: (build) => `build;desc="${build}"`
-    })
-  }
-})
-
-/** What a browser may take a file for, by the extension of its name; text is UTF-8. */
-const mediaTypeOf = (name: string): string => {
-  const type = mime.getType(name) ?? "application/octet-stream"
-  return /^text\/|javascript$/.test(type) ? `${type}; charset=utf-8` : type
-}
-
-/**
- * The type of a file that an editor has chosen, which must not run as a script: with `nosniff`, browsers run scripts of the right type
- * only. Documents with scripts in them, SVG and XML too, are also sandboxed.
- */
-const inertMediaTypeOf = (name: string): string => {
-  const type = mediaTypeOf(name)
-  return /(java|ecma|j|live)script/.test(type) ? "text/plain; charset=utf-8" : type
-}
-
-/** A strong tag is of one encoding (RFC 9110, section 8.8.3). */
-const withGzip = (
-  resource: FileResource,
-  headers: TextResource["headers"],
-  gzip: Effect.Effect<Buffer>
-): FileResource => {
-  const varying = { ...headers, Vary: "Accept-Encoding" }
-  return {
-    ...resource,
-    headers: varying,
-    gzip: Option.some(
-      Effect.map(gzip, (body) => ({
-        _tag: "Text",
-        body,
-        headers: {
-          ...varying,
-          "Content-Encoding": "gzip",
-          ETag: headers.ETag.replace(/"$/, `-gzip"`)
-        }
-      }))
-    )
-  }
 }

@@ -14,7 +14,8 @@ import { Unreadable } from "../http/errors.ts"
 import * as responses from "../http/responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
 import type { Reading } from "./reading.ts"
-import type { FileResource, Resources, TextResource } from "./resources.ts"
+import type { FileResource, TextResource } from "./resource.ts"
+import type { Resources } from "./resources.ts"
 
 export interface Context {
   readonly reading: Reading
@@ -24,7 +25,8 @@ export interface Context {
 /** Headers of every response: content is public, and browsers must not guess its type. */
 export const everyResponse = {
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": "Accept-Ranges, Content-Length, Content-Range, ETag, Vitrine-Build",
+  "Access-Control-Expose-Headers":
+    "Accept-Ranges, Content-Length, Content-Range, ETag, Vitrine-Build, Vitrine-Files",
   "X-Content-Type-Options": "nosniff"
 }
 
@@ -52,7 +54,10 @@ export const make = Effect.fnUntraced(function* ({ reading, resources }: Context
   }
 
   const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const resource = yield* resources.find(pathOf(request), request.headers.host)
+    const resource = yield* resources.find(pathOf(request), {
+      host: request.headers.host,
+      version: /\?(?:[^#]*&)?version=([^&#]*)/.exec(request.originalUrl)?.[1] ?? ""
+    })
     switch (resource._tag) {
       case "Text":
         return text(request.headers, resource)

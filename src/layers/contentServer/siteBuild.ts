@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
           before.digests.get(line) ?? (yield* Effect.mapError(sha256OfFile(file), unreadable))
         )
       }
-      const build = digestOf(digests)
+      const build = digestOf([...digests].map(([line, digest]) => [pathIn(line), digest]))
       yield* Ref.set(seen, {
         build: Option.some(build),
         counted: Option.some(listing),
@@ -156,9 +156,9 @@ const counts = (listing: Listing, { counted, last }: Pick<Seen, "counted" | "las
         (counted.root !== listing.root && listing.touchedAt + lookMs <= now))
   })
 
-/** By path and content: where the same files lie, and since when, makes no difference. */
-const digestOf = (digests: ReadonlyMap<string, string>): string =>
-  sha256OfText([...digests].map(([line, digest]) => `${pathIn(line)}\0${digest}`).join("\n")).slice(0, 16)
+/** Of files in order, by path and content: where the same files lie, and since when, makes no difference. */
+export const digestOf = (files: ReadonlyArray<readonly [path: string, sha256: string]>): string =>
+  sha256OfText(files.map(([path, digest]) => `${path}\0${digest}`).join("\n")).slice(0, 16)
 
 const pathIn = (line: string): string => line.slice(0, line.indexOf("\0"))
 

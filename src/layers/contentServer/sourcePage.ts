@@ -1,0 +1,105 @@
+/**
+ * The page as part of the content: the files of a source in the active version.
+ *
+ * A page that was opened before may still load parts of its own build: they are found as long as a version on disk has them.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { makeWarnOnce } from "../../internal/warnOnce.ts"
+import type { Manifest, VersionId } from "../../services/VersionStore.ts"
+import { NotFound } from "../http/errors.ts"
+import type { VersionFiles } from "./FileLists.ts"
+import {
+  type FileResource,
+  hasSlash,
+  isDocument,
+  mediaTypeOf,
+  notFound,
+  type Page,
+  partOfBuild
+} from "./resource.ts"
+import { digestOf } from "./siteBuild.ts"
+import { isVersionId, noManifest, type StoredFile, type StoredFiles } from "./storedFiles.ts"
+
+export const make = (source: string, stored: StoredFiles): Page => {
+  const builds = new WeakMap<VersionFiles, Option.Option<string>>()
+  const warnOnce = makeWarnOnce((text) => text)
+
+  const buildOf = (list: VersionFiles): Option.Option<string> => {
+    const build =
+      builds.get(list) ??
+      Option.map(Option.fromNullable(list.sources.get(source)), (files) =>
+        digestOf(
+          Object.entries(files)
+            .map(([path, { sha256 }]) => [path, sha256] as const)
+            .sort(([one], [other]) => (one < other ? -1 : 1))
+        )
+      )
+    builds.set(list, build)
+    return build
+  }
+
+  /** Of the active version, or of the one that is looked at: that says nothing of its build, and is not loaded again for another. */
+  const document = Effect.fnUntraced(function* ({ held, versionId }: Manifest, path: string, asked: string) {
+    const other = asked === "waiting" ? held?.waiting : isVersionId(asked) ? asked : undefined
+    const preview =
+      other === undefined || other === versionId
+        ? Option.none()
+        : yield* Effect.catchTag(stored.find(other, path), "vitrine/NotFound", () => Effect.succeedNone)
+    return Option.isSome(preview)
+      ? Option.map(preview, pageFile)
+      : Option.map(yield* stored.find(versionId, path), (found) =>
+          partOfBuild(pageFile(found), buildOf(found.list), versionId)
+        )
+  })
+
+  const missing = Effect.fnUntraced(function* (versionId: VersionId, names: ReadonlyArray<string>) {
+    const { find, sources } = yield* stored.list(versionId)
+    if (!sources.has(source)) {
+      const message = `The version ${versionId} has no source "${source}" for the page. It has: ${[...sources.keys()].join(", ")}.`
+      yield* warnOnce(message)
+      return yield* new NotFound({ message })
+    }
+    if (Option.isNone(find(`${source}/index.html`))) {
+      return yield* new NotFound({
+        message: `The version ${versionId} has no page: there is no index.html in its source "${source}". Is the page built?`
+      })
+    }
+    return yield* notFound(names)
+  })
+
+  return {
+    build: (active) =>
+      Effect.flatMap(active, ({ versionId }) => stored.list(versionId)).pipe(
+        Effect.map(buildOf),
+        Effect.catchTags({
+          NoSuchElementException: () => Effect.succeedNone,
+          "vitrine/NotFound": () => Effect.succeedNone
+        })
+      ),
+
+    find: Effect.fnUntraced(function* ({ active, names, raw, version }) {
+      if (Option.isNone(active)) return yield* new NotFound({ message: noManifest })
+      const { versionId } = active.value
+      const inFolder = names.at(-1) === ""
+      const path = [source, ...(inFolder ? [...names.slice(0, -1), "index.html"] : names)].join("/")
+      if (names.some(hasSlash)) return yield* notFound(names)
+      const found = isDocument(path)
+        ? yield* document(active.value, path, version)
+        : Option.map(yield* stored.findInAny(Option.some(versionId), path), pageFile)
+      if (Option.isSome(found)) return found.value
+      const isFolder = Option.isSome(yield* stored.find(versionId, `${path}/index.html`))
+      return isFolder ? { _tag: "Redirect" as const, location: `${raw}/` } : yield* missing(versionId, names)
+    })
+  }
+}
+
+/** As a file of a page that is a folder, but with the digest as its tag. */
+const pageFile = ({ found, path, sha256, versionId }: StoredFile): FileResource => ({
+  _tag: "File",
+  file: found.file,
+  stats: found.stats,
+  versionId: Option.some(versionId),
+  headers: { "Content-Type": mediaTypeOf(path), "Cache-Control": "no-cache", ETag: `"${sha256}"` },
+  gzip: Option.none()
+})
