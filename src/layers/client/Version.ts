@@ -74,15 +74,52 @@ export interface Context {
   readonly kept: ReadonlyMap<string, string> | undefined
 }
 
+/** The `files.json` of a version. */
+interface FileList {
+  readonly sources: ReadonlyArray<{
+    readonly sourceId: string
+    readonly files: Readonly<Record<string, { readonly sha256: string }>>
+  }>
+}
+
+/** Where the server has a file under an address that is the same in all versions, by its source and its path. */
+type ByDigest = (sourceId: string, path: string) => string | undefined
+
+/** Files that refer to no file beside them: the address of such a file need not be beside the others of its version. */
+const isAlone =
+  /\.(avif|gif|jpe?g|jxl|png|webp|mp4|m4v|mov|webm|ogv|aac|flac|m4a|mp3|og[ag]|opus|wav|glb|pdf|otf|ttf|woff2?)$/i
+
+/** A version whose files are loaded only where the browser does not have them of another one. */
+export const openVersion = async (manifest: Manifest, context: Context): Promise<Version> => {
+  const { content, kept, signal } = context
+  const answer: { path?: string | null } = {}
+  const list =
+    !kept &&
+    (await request<FileList>(`${content}/${manifest.versionPath}/files.json`, { signal }, ({ headers }) => {
+      answer.path = headers.get("Vitrine-Files")
+    }).catch((error) => {
+      if (signal.aborted) {
+        throw error
+      }
+    }))
+  const { path: shared } = answer
+  return makeVersion(manifest, context, (sourceId, path) => {
+    const source = list && shared ? list.sources.find((source) => source.sourceId === sourceId) : undefined
+    const sha256 = source?.files[path]?.sha256
+    return sha256 && `${shared}/${sha256}`
+  })
+}
+
 export const makeVersion = (
   { schemaVersion, sources, versionId, versionPath }: Manifest,
-  { content, kept, report, signal, used }: Context
+  { content, kept, report, signal, used }: Context,
+  byDigest: ByDigest = () => undefined
 ): Version => {
   if (schemaVersion !== 1) {
     throw new Error(`the manifest has the schema ${schemaVersion}, not 1`)
   }
 
-  const url = (sourceId: string, path: string) => {
+  const address = (sourceId: string, path: string, isShared: boolean) => {
     const source = sources.find((source) => source.sourceId === sourceId)
     if (!source) {
       throw new Error(`there is no source "${sourceId}"`)
@@ -91,17 +128,20 @@ export const makeVersion = (
       throw new Error(`a file of "${sourceId}" has no path: is there no localPath?`)
     }
     const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
-    const url = kept?.get(inVersion) ?? `${content}/${versionPath}/${inVersion}`
+    const folder = (isShared && byDigest(sourceId, path)) || versionPath
+    const url = kept?.get(inVersion) ?? `${content}/${folder}/${inVersion}`
     used.set(inVersion, url)
     return url
   }
+
+  const url = (source: string, path: string) => address(source, path, isAlone.test(path))
 
   return {
     id: versionId,
     url,
     picture: (source, file) => pictureOf(file, (path) => url(source, path)),
     table: async <Table>(source: string, name: string) => {
-      const table = await request<Table>(url(source, `${fileName(name)}.json`), { signal })
+      const table = await request<Table>(address(source, `${fileName(name)}.json`, true), { signal })
       if (!table) {
         throw new Error(`there is no table "${name}" in "${source}"`)
       }

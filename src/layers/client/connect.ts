@@ -140,7 +140,15 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     }
   }
 
-  const swap = makeSwap({ ...options, content: base, changed: update })
+  const renewal = makeRenewal({ ...options, content: base, signal })
+  const { canSwap = () => true } = options
+
+  const swap = makeSwap({
+    ...options,
+    canSwap: () => !renewal.isDue() && canSwap(),
+    content: base,
+    changed: update
+  })
 
   const warnOfTrouble = makeWarnOnce()
   const warnOfAck = makeWarnOnce()
@@ -184,9 +192,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     }
   }
 
-  const built = makeRenewal({ ...options, content: base, signal })
-
-  const poll = pollManifest({ address, built, every: pollEvery, failed, found, signal })
+  const poll = pollManifest({ address, built: renewal.built, every: pollEvery, failed, found, signal })
 
   const retryStream = shareStream(
     `vitrine ${name} ${controller ?? base}`,

@@ -81,7 +81,7 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
 
   const poll = pollManifest({
     address: `${base}/manifest.json`,
-    built: makeRenewal({ ...options, content: base, signal }),
+    built: makeRenewal({ ...options, content: base, signal }).built,
     every: pollEvery,
     found: async (found) => {
       isReachable = true

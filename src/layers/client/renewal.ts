@@ -23,8 +23,15 @@ const lookMs = 2000
 
 const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
 
+export interface Renewal {
+  /** Takes the current build. */
+  readonly built: (build: string | null) => void
+  /** Whether the page is to be loaded again, and travels with the content: what comes now is for the new build. */
+  readonly isDue: () => boolean
+}
+
 /**
- * Returns a function that takes the current build. A page that does not know which build it is part of, because no content
+ * A page that does not know which build it is part of, because no content
  * server has sent it, or because its content is of another origin, is never loaded again.
  */
 export const makeRenewal = ({
@@ -33,8 +40,11 @@ export const makeRenewal = ({
   maxDefer,
   onNewPage,
   signal
-}: RenewalOptions): ((build: string | null) => void) => {
-  let own = new URL(content, location.href).origin === location.origin ? ownBuild() : undefined
+}: RenewalOptions): Renewal => {
+  const isHere = new URL(content, location.href).origin === location.origin
+  let own = isHere ? saidOfPage("build") : undefined
+  const travels = saidOfPage("version") !== undefined
+  let isDue = false
   let latest = own
   /** With the page, its time begins. */
   let touchedAt = 0
@@ -43,7 +53,7 @@ export const makeRenewal = ({
   let warned: string | undefined
 
   if (own === undefined) {
-    return () => {}
+    return { built: () => {}, isDue: () => false }
   }
 
   for (const event of touches) {
@@ -93,23 +103,27 @@ export const makeRenewal = ({
     }
   }
 
-  return (build) => {
-    own ||= build ?? ""
-    if (build && build !== latest) {
-      latest = build
-      if (build !== own && build !== lastLoaded(build)) {
-        renew(build)
+  return {
+    built: (build) => {
+      own ||= build ?? ""
+      if (build && build !== latest) {
+        latest = build
+        isDue = build !== own && build !== lastLoaded(build)
+        if (isDue) {
+          renew(build)
+        }
       }
-    }
+    },
+    isDue: () => isDue && travels
   }
 }
 
-/** Which build this page is part of; empty where the server did not know it yet. */
-const ownBuild = (): string | undefined => {
+/** What the server has said with the page: which build it is part of, empty where it did not know it yet, and which version. */
+const saidOfPage = (name: string): string | undefined => {
   const [navigation] = performance.getEntriesByType("navigation")
   return navigation instanceof PerformanceNavigationTiming
     ? // Firefox has none on pages that are not secure.
-      navigation.serverTiming?.find(({ name }) => name === "build")?.description
+      navigation.serverTiming?.find((timing) => timing.name === name)?.description
     : undefined
 }
 

@@ -1,7 +1,7 @@
 /** From one version on the screen to the next: loaded as a whole, then shown at once. */
 import type { Options } from "./Options.ts"
 import { growing, pause } from "./pauses.ts"
-import { type Manifest, makeVersion, type Version } from "./Version.ts"
+import { type Context, type Manifest, openVersion, type Version } from "./Version.ts"
 
 export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap"> {
   readonly maxDefer: number
@@ -10,7 +10,7 @@ export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "sho
   /** What is on the screen, or is to be, has become different. */
   readonly changed: () => void
   /** Default: the version that lies there. */
-  readonly versionOf?: typeof makeVersion
+  readonly versionOf?: (manifest: Manifest, context: Context) => Version | Promise<Version>
 }
 
 /** What is on the screen. */
@@ -39,7 +39,7 @@ export const makeSwap = <Loaded>({
   load,
   maxDefer,
   show = () => {},
-  versionOf = makeVersion
+  versionOf = openVersion
 }: SwapOptions<Loaded>) => {
   let shown: Shown<Loaded> | undefined
   let wanted: string | undefined
@@ -58,17 +58,22 @@ export const makeSwap = <Loaded>({
   const bring = async (manifest: Manifest, signal: AbortSignal, kept?: ReadonlyMap<string, string>) => {
     const used = new Map<string, string>()
     let reported: string | undefined
+    let opened: Version | undefined
     const report = (text: string) => {
       reported = text
-      if (shown?.version === version) {
+      if (opened && shown?.version === opened) {
         problem = text
         changed()
       }
     }
-    const version = versionOf(manifest, { content, kept, report, signal, used })
-    const loading = (async () => load(version, { signal }))()
-    last = { versionId: version.id, loading }
+    const opening = (async () => versionOf(manifest, { content, kept, report, signal, used }))()
+    const loading = opening.then((version) => {
+      opened = version
+      return load(version, { signal })
+    })
+    last = { versionId: manifest.versionId, loading }
     const loaded = await loading
+    const version = await opening
     while (shown && !signal.aborted && !isBehindFor(maxDefer) && !canSwap()) {
       await pause(askAgainMs)
     }

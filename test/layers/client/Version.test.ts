@@ -1,8 +1,8 @@
-import { describe, expect, it } from "@effect/vitest"
+import { afterEach, describe, expect, it, vi } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { fileName as nameOnDisk } from "../../../src/internal/FileName.ts"
 import { pictureOf } from "../../../src/layers/client/picture.ts"
-import { fileName, makeVersion } from "../../../src/layers/client/Version.ts"
+import { fileName, makeVersion, openVersion } from "../../../src/layers/client/Version.ts"
 
 it("a table has the file name that the controller gives it", () => {
   const character = FastCheck.oneof(
@@ -80,4 +80,66 @@ it("a file without a path has no address", () => {
   expect(() => version.url("museum", localPath)).toThrow(message)
   expect(() => version.picture("museum", { localPath })).toThrow(message)
   expect(version.url("museum", "media/a b.jpg")).toBe("/content/versions/1/museum/media/a%20b.jpg")
+})
+
+describe("a version that is opened", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  const digests = { "bell.jpg": "d1", "Objects.json": "d2", "model.gltf": "d3", "tour/film.MP4": "d4" }
+  const files = Object.fromEntries(
+    Object.entries(digests).map(([path, sha256]) => [path, { size: 1, sha256 }])
+  )
+  const list = { sources: [{ sourceId: "museum", files }] }
+
+  const open = async (answer: () => Promise<Response>) => {
+    const asked: Array<string> = []
+    vi.stubGlobal("fetch", (url: string) => {
+      asked.push(url)
+      return url.endsWith("files.json") ? answer() : Promise.resolve(Response.json([]))
+    })
+    const manifest = {
+      schemaVersion: 1,
+      versionId: "1",
+      versionPath: "versions/1",
+      sources: [{ sourceId: "museum", path: "museum" }]
+    }
+    const version = await openVersion(manifest, {
+      content: "/content",
+      signal: new AbortController().signal,
+      report: () => {},
+      used: new Map(),
+      kept: undefined
+    })
+    await version.table("museum", "Objects")
+    const paths = ["bell.jpg", "tour/film.MP4", "model.gltf", "new.jpg", "constructor", "__proto__.png"]
+    return { asked, urls: paths.map((path) => version.url("museum", path)) }
+  }
+
+  it("has addresses by digest for tables, and for files that refer to no others, where the server has them", async () => {
+    const answer = async () => Response.json(list, { headers: { "Vitrine-Files": "versions/files" } })
+    expect(await open(answer)).toEqual({
+      asked: ["/content/versions/1/files.json", "/content/versions/files/d2/museum/Objects.json"],
+      urls: [
+        "/content/versions/files/d1/museum/bell.jpg",
+        "/content/versions/files/d4/museum/tour/film.MP4",
+        "/content/versions/1/museum/model.gltf",
+        "/content/versions/1/museum/new.jpg",
+        "/content/versions/1/museum/constructor",
+        "/content/versions/1/museum/__proto__.png"
+      ]
+    })
+  })
+
+  it.each<[string, () => Promise<Response>]>([
+    ["is a copy of the folder", async () => Response.json(list)],
+    ["has no list", async () => Response.json({}, { status: 404 })],
+    ["gives no list", async () => new Response("no", { status: 403 })],
+    ["cannot be reached", () => Promise.reject(new TypeError("Failed to fetch"))]
+  ])("has the addresses of its folder where the server %s", async (_, answer) => {
+    const { asked, urls } = await open(answer)
+    expect(asked[1]).toBe("/content/versions/1/museum/Objects.json")
+    expect(urls[0]).toBe("/content/versions/1/museum/bell.jpg")
+  })
 })

@@ -6,8 +6,10 @@ const page = "http://127.0.0.1:8730/?screen=left"
 /** A navigation as the browser tells it. */
 class Navigation {
   readonly serverTiming: ReadonlyArray<{ readonly name: string; readonly description: string }>
-  constructor(...builds: ReadonlyArray<string>) {
-    this.serverTiming = builds.map((description) => ({ name: "build", description }))
+  constructor(...[build, version]: ReadonlyArray<string>) {
+    this.serverTiming = Object.entries({ build, version }).flatMap(([name, description]) =>
+      description === undefined ? [] : [{ name, description }]
+    )
   }
 }
 
@@ -24,13 +26,13 @@ const opened = (own: ReadonlyArray<string>, options: Partial<RenewalOptions> = {
     getEntriesByType: () => [new Navigation(...own)]
   })
   const life = new AbortController()
-  const told = makeRenewal({
+  const { built: told, isDue } = makeRenewal({
     content: "http://127.0.0.1:8730",
     maxDefer: 300_000,
     signal: life.signal,
     ...options
   })
-  return { told, close: () => life.abort() }
+  return { told, isDue, close: () => life.abort() }
 }
 
 beforeEach(() => {
@@ -206,4 +208,28 @@ it("never reloads a page without storage, that is being closed, or without an an
   opened(["a"]).told("b")
   await pass(600)
   expect(reload).not.toHaveBeenCalled()
+})
+
+it("is due from another build to the next reload or to its own build, if it travels with the content", async () => {
+  const alone = opened(["a"])
+  alone.told("b")
+  expect(alone.isDue()).toBe(false)
+  alone.close()
+
+  const { close, isDue, told } = opened(["a", "20261121T093000Z"])
+  told("a")
+  expect(isDue()).toBe(false)
+  told("b")
+  expect(isDue()).toBe(true)
+  told("a")
+  expect(isDue()).toBe(false)
+  told("b")
+  await pass(100)
+  expect(reload).toHaveBeenCalledTimes(1)
+  close()
+
+  // What was loaded is not the build that it was loaded for: its content is shown all the same.
+  const again = opened(["a", "20261121T093000Z"])
+  again.told("b")
+  expect(again.isDue()).toBe(false)
 })
