@@ -39,10 +39,10 @@ import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
 it.each([
-  ["client.js", 6],
-  ["client.global.js", 6],
-  ["preview.js", 6.9],
-  ["preview.global.js", 6.9]
+  ["client.js", 6.5],
+  ["client.global.js", 6.5],
+  ["preview.js", 7.2],
+  ["preview.global.js", 7.2]
 ] as const)("dist/%s is no larger than %s KB, compressed", (name, kilobytes) => {
   const file = readFileSync(new URL(`../../dist/${name}`, import.meta.url))
   expect(gzipSync(file).length).toBeLessThan(kilobytes * 1024)
