@@ -17,6 +17,14 @@ const decodeMessage = Schema.decodeSync(Message)
 
 const Target = Schema.Struct({ targetId: Schema.String })
 
+const Targets = Schema.Struct({
+  targetInfos: Schema.Array(Schema.Struct({ targetId: Schema.String, type: Schema.String }))
+})
+
+const Session = Schema.Struct({ sessionId: Schema.String })
+
+const Window = Schema.Struct({ windowId: Schema.Number })
+
 const Processes = Schema.Struct({
   processInfo: Schema.Array(Schema.Struct({ type: Schema.String, id: Schema.Number }))
 })
@@ -71,19 +79,51 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
       input.write(`${JSON.stringify({ id: asked, method, params })}\0`)
     }).pipe(Effect.flatMap(Schema.decodeUnknown(schema)), Effect.orDie)
   const tell = (method: string, params: object) => Effect.asVoid(ask(method, params, Schema.Unknown))
+  /** Without waiting for the answer, which some pages cannot give any more. */
+  const tellPage = (targetId: string, method: string, params: object) =>
+    Effect.map(ask("Target.attachToTarget", { targetId, flatten: true }, Session), ({ sessionId }) => {
+      asked += 1
+      input.write(`${JSON.stringify({ id: asked, method, params, sessionId })}\0`)
+    })
+  const setWindow = (targetId: string, windowState: string) =>
+    Effect.flatMap(ask("Browser.getWindowForTarget", { targetId }, Window), ({ windowId }) =>
+      tell("Browser.setWindowBounds", { windowId, bounds: { windowState } })
+    )
+  const processes = Effect.map(
+    ask("SystemInfo.getProcessInfo", {}, Processes),
+    ({ processInfo }) => processInfo
+  )
 
   return {
     /** In front of all others. */
     open: (url: string) =>
       Effect.map(ask("Target.createTarget", { url }, Target), ({ targetId }) => ({
         show: tell("Target.activateTarget", { targetId }),
-        close: tell("Target.closeTarget", { targetId })
+        close: tell("Target.closeTarget", { targetId }),
+        minimize: setWindow(targetId, "minimized"),
+        restore: setWindow(targetId, "normal"),
+        run: (script: string) => tellPage(targetId, "Runtime.evaluate", { expression: script })
       })),
     /** Kills what draws the pages, as the system does where memory is short. */
-    killRenderers: Effect.map(ask("SystemInfo.getProcessInfo", {}, Processes), ({ processInfo }) => {
-      for (const { id, type } of processInfo) {
+    killRenderers: Effect.map(processes, (all) => {
+      for (const { id, type } of all) {
         if (type === "renderer") process.kill(id, "SIGKILL")
       }
+    }),
+    /** Crashes what draws the pages in frames, those of another origin than the page around them. */
+    crashFrames: Effect.flatMap(ask("Target.getTargets", {}, Targets), ({ targetInfos }) =>
+      Effect.forEach(
+        targetInfos.filter(({ type }) => type === "iframe"),
+        ({ targetId }) => tellPage(targetId, "Page.crash", {})
+      )
+    ),
+    /** Stops all of its processes; gives what lets them go on. */
+    suspend: Effect.map(processes, (all) => {
+      const signal = (name: NodeJS.Signals) =>
+        Effect.sync(() => {
+          for (const { id } of all) process.kill(id, name)
+        })
+      return { begin: signal("SIGSTOP"), end: signal("SIGCONT") }
     })
   }
 })

@@ -27,6 +27,7 @@ const hubConfig = `import { content, contentServer, defineConfig, tableSource } 
 import { tableServer } from "${repository}/scratchpad/table-server/tableServer.ts"
 const { env } = process
 export default defineConfig({
+  ...(env.ALERTS === undefined ? {} : { alerts: { url: env.ALERTS, after: "1 second" } }),
   node: { id: "hub" },
   players: (env.PLAYERS ?? "").split(" ").filter((id) => id !== "").map((id) => ({ id })),
   plugins: [
@@ -52,6 +53,7 @@ export default defineConfig({
 const playerConfig = `import { contentServer, defineConfig, httpTransport, replica } from "vitrine"
 const { env } = process
 export default defineConfig({
+  ...(env.ALERTS === undefined ? {} : { alerts: { url: env.ALERTS, after: "1 second" } }),
   node: { id: env.ID },
   screens: (env.SCREENS ?? "").split(" ").filter((id) => id !== "").map((id) => ({ id })),
   plugins: [
@@ -75,7 +77,10 @@ const page = `<!doctype html>
 <script>
   vitrine.connect({
     load: (version) => version.table("museum", "Objects"),
-    show: (objects) => { document.querySelector("p").textContent = objects.map(({ title }) => title).join() }
+    show: (objects) => {
+      if (window.fails) throw new Error("There is no room")
+      document.querySelector("p").textContent = objects.map(({ title }) => title).join()
+    }
   })
 </script>
 `
@@ -174,7 +179,7 @@ export const makePlayer = Effect.fnUntraced(function* (id: string, { env, ...pla
   return machine
 })
 
-/** Waits until it holds of what the machine says. It fails with what that was if it does not in so many seconds. */
+/** Waits until it holds of what the machine says, and gives after how many seconds. It fails with what that was if it does not in so many seconds. */
 export const sees = (
   { name, view }: Pick<Machine, "name" | "view">,
   what: string,
@@ -194,9 +199,9 @@ export const sees = (
         )
       )
     )
-    yield* Effect.logDebug(
-      `${name}: ${what}, after ${((yield* Clock.currentTimeMillis) - startedAt) / 1000} s of ${seconds}`
-    )
+    const took = ((yield* Clock.currentTimeMillis) - startedAt) / 1000
+    yield* Effect.logDebug(`${name}: ${what}, after ${took} s of ${seconds}`)
+    return took
   })
 
 const inShort = Option.match({
