@@ -5,7 +5,6 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import {
   type AttachmentFormat,
   type ChangeFeed,
@@ -165,7 +164,11 @@ export const layer = (
 
 const notFound = (table: string, detail: string) => new TableError({ table, reason: "NotFound", detail })
 
-const withFields = (
-  { fields, id }: TableRecord,
-  names: ReadonlyArray<string> = Object.keys(fields)
-): TableRecord => ({ id, fields: Record.filter(fields, (_, name) => names.includes(name)) })
+/** A field may be called `__proto__`. */
+const withFields = ({ fields, id }: TableRecord, names: ReadonlyArray<string> | undefined): TableRecord => ({
+  id,
+  fields:
+    names === undefined
+      ? fields
+      : Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
+})
