@@ -12,6 +12,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import type { Page, Request } from "playwright-core"
+import { sha256OfFile } from "../../src/internal/sha256.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { transportUrl } from "../support/project.ts"
@@ -259,8 +260,11 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
         const content = `${downloads}/versions/${next}/exhibit`
         const attachments = `${content}/attachments`
         yield* fs.copy(`${downloads}/versions/${whole}`, `${downloads}/versions/${next}`)
+        const digest = sha256OfFile(`${content}/Objects.json`)
+        const before = yield* digest
         // The same length, because the list of files has the size.
         yield* edit(`${content}/Objects.json`, "The Penrice Fog Bell", "A Fog Bell Too Soon!")
+        yield* edit(`${downloads}/versions/${next}/files.json`, before, yield* digest)
         yield* edit(`${downloads}/versions/${next}/files.json`, whole, next)
         yield* fs.rename(attachments, `${content}/elsewhere`)
         const warning = yield* Effect.fork(

@@ -2,9 +2,9 @@
  * What one process has on its way to the server, which is limited, and what it could not publish.
  */
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import type { NatsState } from "./pluginReading.ts"
 
 export interface Traffic {
@@ -24,7 +24,7 @@ export interface Traffic {
 /** Fails at once where too much waits already. */
 export type Waits = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TooMuchWaits, R>
 
-export class TooMuchWaits extends Data.TaggedError("vitrine/TooMuchWaits") {
+export class TooMuchWaits extends Schema.TaggedError<TooMuchWaits>()("vitrine/TooMuchWaits", {}) {
   readonly detail = "too many events wait for the server already"
 }
 

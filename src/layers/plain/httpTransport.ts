@@ -106,14 +106,14 @@ const setUp = <A extends object>(
 }
 
 /** The controller was aborted before the plugin was set up. */
-export class ControllerStops extends Schema.TaggedError<ControllerStops>()("vitrine/ControllerStops", {}) {
+class ControllerStops extends Schema.TaggedError<ControllerStops>()("vitrine/ControllerStops", {}) {
   override get message() {
     return "The controller stops."
   }
 }
 
 /** Something could not be released; everything else was. */
-export class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()(
+class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()(
   "vitrine/PluginShutdownFailed",
   {
     plugin: Schema.String,
