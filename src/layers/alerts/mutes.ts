@@ -69,16 +69,12 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     updateSlice("mutes", () => ({ kind: "mutes", mutes }) satisfies Mutes)
   yield* show(yield* SynchronizedRef.get(mutes))
 
-  const change = (
-    f: (before: ReadonlyArray<Mute>, now: number) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>
-  ) =>
+  /** Of those that have not ended. */
+  const change = (f: (before: ReadonlyArray<Mute>) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>) =>
     SynchronizedRef.updateEffect(mutes, (before) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        const after = yield* f(
-          before.filter(({ until }) => now < Date.parse(until)),
-          now
-        )
+        const after = yield* f(before.filter(({ until }) => now < Date.parse(until)))
         yield* file.write(after)
         yield* show(after)
         return after

@@ -13,7 +13,7 @@ import { codes as problemCodes } from "./codes.ts"
 import { withMutes } from "./mutes.ts"
 import { openAt } from "./openingHours.ts"
 import { errorsFirst, firstRows, kv, muteText, text, tones, worstTone } from "./rows.ts"
-import { awayCodes, isAwayWord, screenWords } from "./screens.ts"
+import { awayCodes, isAwayWord, maxRestarts, screenWords } from "./screens.ts"
 import { contentServersOf, contentsOf } from "./slices.ts"
 
 /**
@@ -58,8 +58,7 @@ const silentMs = 25_000
 const behindMs = 60_000
 const duplicateMs = 60_000
 
-/** How often a player may be started again in ten minutes, and how far its clock may be off. */
-const maxRestarts = 2
+/** How far the clock of a player may be off. */
 const maxClockOffset = 60_000
 
 /** How long it may be stopped, where nobody says when its place is open. */

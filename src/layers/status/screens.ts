@@ -58,8 +58,8 @@ const silentMs = 90_000
 /** How long a page may be hidden, while it is loaded or switched. */
 const hiddenMs = 10_000
 
-/** How often an expected screen may be started again in ten minutes. */
-const maxRestarts = 2
+/** How often a player, or an expected screen, may be started again in ten minutes. */
+export const maxRestarts = 2
 
 type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
 
