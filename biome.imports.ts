@@ -14,7 +14,6 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   http: ["fanOut"],
   comparing: ["versions"],
   contentServer: ["fleet"],
-  fleet: ["versions"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
   "sources/folder": ["documents"],

@@ -2,12 +2,13 @@
  * Who has muted what, until when: by commands, and in a file that is there after a restart.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SynchronizedRef from "effect/SynchronizedRef"
-import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { replaceFile } from "../../internal/durable.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -115,28 +116,32 @@ export const make = Effect.fnUntraced(function* (path?: string) {
 })
 
 /** A file that cannot be used mutes nothing, and is replaced by the next one. */
-const makeFile = Effect.fnUntraced(function* (path: string | undefined) {
+const makeFile = Effect.fnUntraced(function* (
+  file: string | undefined
+): Effect.fn.Return<MutesFile, never, FileSystem.FileSystem | Path.Path> {
+  if (file === undefined) {
+    return { read: Effect.succeed([]), write: () => Effect.void }
+  }
   const fs = yield* FileSystem.FileSystem
-  const failed = (what: string) => (error: unknown) =>
-    errorCode(error) === "ENOENT"
-      ? Effect.void
-      : Effect.logWarning(`${path} cannot be ${what}: ${messageOf(error)}`)
-  const read = (path: string) =>
-    fs.readFileString(path).pipe(
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const warn = (what: string, error: unknown) =>
+    Effect.logWarning(`${file} cannot be ${what}: ${messageOf(error)}`)
+  return {
+    read: fs.readFileString(file).pipe(
       Effect.flatMap(decodeFile),
-      Effect.catchAll((error) => Effect.as(failed("read, and nothing is muted")(error), []))
-    )
-  const write = (path: string, mutes: ReadonlyArray<Mute>) => {
-    const unfinished = `${path}.new`
-    return fs
-      .writeFileString(unfinished, `${JSON.stringify(mutes, null, 2)}\n`, { mode: 0o600 })
-      .pipe(
-        Effect.zipRight(retryHeldOpen(fs.rename(unfinished, path))),
-        Effect.catchAll(failed("written, and a restart ends what is muted"))
+      Effect.catchAll((error) =>
+        Effect.as(errorCode(error) === "ENOENT" ? Effect.void : warn("read, and nothing is muted", error), [])
+      )
+    ),
+    write: (mutes: ReadonlyArray<Mute>) =>
+      replaceFile(file, `${JSON.stringify(mutes, null, 2)}\n`, `${file}.new`, 0o600).pipe(
+        Effect.catchAll((error) => warn("written, and a restart ends what is muted", error)),
+        Effect.provide(platform)
       )
   }
-  return {
-    read: path === undefined ? Effect.succeed<ReadonlyArray<Asked>>([]) : read(path),
-    write: (mutes: ReadonlyArray<Mute>) => (path === undefined ? Effect.void : write(path, mutes))
-  }
 })
+
+interface MutesFile {
+  readonly read: Effect.Effect<ReadonlyArray<Asked>>
+  readonly write: (mutes: ReadonlyArray<Mute>) => Effect.Effect<void>
+}

@@ -4,11 +4,11 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import { replaceFile } from "../../internal/durable.ts"
 import { makePath } from "../../internal/makePath.ts"
 import { explain } from "../../internal/systemError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { Player } from "../../services/Slices.ts"
-import { replaceFile } from "../versions/durable.ts"
 import { cleanPlayers } from "./cleanReport.ts"
 import { maxPlayers } from "./registry.ts"
 
@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
     write: (players: ReadonlyArray<Player>) =>
       makePath(staging).pipe(
         Effect.zipRight(textOf(players)),
-        Effect.flatMap((text) => replaceFile(file, text, staging)),
+        Effect.flatMap((text) => replaceFile(file, text, path.join(staging, "players.json"))),
         Effect.zipRight(Effect.as(writing.works, true)),
         Effect.catchAll((error) => Effect.as(writing.fails(explain(error)), false)),
         Effect.provideService(FileSystem.FileSystem, fs),

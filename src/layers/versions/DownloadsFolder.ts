@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { syncDirectory } from "../../internal/durable.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { makePath } from "../../internal/makePath.ts"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
@@ -29,7 +30,6 @@ import {
 } from "../../services/VersionStore.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
-import { syncDirectory } from "./durable.ts"
 import { readList, summaryOf, type WrittenList } from "./fileLists.ts"
 
 export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
@@ -39,6 +39,8 @@ export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
     readonly versions: string
     readonly acks: string
     readonly staging: string
+    /** A path on the same disk that nothing has. */
+    readonly temporary: Effect.Effect<string>
     readonly manifest: string
     readonly reserve: string
     readonly ofVersion: (versionId: VersionId) => string
@@ -131,6 +133,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const versions = path.join(root, "versions")
   const acks = path.join(root, "acks")
   const staging = path.join(root, ".staging")
+  const temporary = Effect.sync(() => path.join(staging, randomUUID()))
   const ofVersion = (versionId: VersionId) => path.join(versions, versionId)
 
   const namesIn = (folder: string) =>
@@ -221,7 +224,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
 
   const makeStaged = Effect.gen(function* () {
     yield* claimed
-    const staged = path.join(staging, randomUUID())
+    const staged = yield* temporary
     yield* fs.makeDirectory(staged).pipe(mapDiskError("write to", staging))
     return staged
   })
@@ -234,7 +237,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const discard = Effect.fnUntraced(
     function* (versionId: VersionId) {
       const version = ofVersion(versionId)
-      const discarded = path.join(staging, randomUUID())
+      const discarded = yield* temporary
       yield* retryHeldOpen(fs.rename(version, discarded)).pipe(
         Effect.zipRight(Ref.update(trash, HashSet.add(discarded))),
         Effect.catchIf(
@@ -259,6 +262,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
     versions,
     acks,
     staging,
+    temporary,
     manifest: path.join(root, "manifest.json"),
     reserve: path.join(root, ".reserve"),
     ofVersion,

@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { replaceFile } from "../../internal/durable.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { type AckDetails, type Lease, VersionId } from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
-import { replaceFile } from "./durable.ts"
 
 /** A lease file is far smaller; of a larger one nothing is read. */
 const maxBytes = 4096
@@ -91,9 +91,9 @@ const read = (file: string, size: bigint) =>
         Effect.scoped
       )
 
-/** Writes a lease that is taken now. `scratch` is as for `replaceFile`. */
-export const write = (file: string, lease: LeaseContent, scratch: string) =>
-  replaceFile(file, JSON.stringify(lease), scratch).pipe(
+/** Writes a lease that is taken now. `temporary` is as for `replaceFile`. */
+export const write = (file: string, lease: LeaseContent, temporary: string) =>
+  replaceFile(file, JSON.stringify(lease), temporary).pipe(
     mapDiskError("write", file),
     Effect.zipRight(touch(file, lease))
   )

@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import { replaceFile } from "../../internal/durable.ts"
 import { remove } from "../../internal/heldOpen.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
@@ -26,7 +27,6 @@ import {
 } from "../../services/VersionStore.ts"
 import { DownloadsFolder, pathOf } from "./DownloadsFolder.ts"
 import { mapDiskError, readIfThere } from "./diskError.ts"
-import { replaceFile } from "./durable.ts"
 import type { WrittenList } from "./fileLists.ts"
 import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
 
@@ -155,14 +155,14 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
     const newer = Option.flatMap(before, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(before) && Option.isSome(newer)) {
       const copy = path.join(folder.root, `manifest.schema-${newer.value.schemaVersion}.json`)
-      yield* replaceFile(copy, before.value, folder.staging).pipe(mapDiskError("write", copy))
+      yield* replaceFile(copy, before.value, yield* folder.temporary).pipe(mapDiskError("write", copy))
       yield* Effect.logWarning(`${file} is one of a later version of Vitrine. It is kept as ${copy}`)
     }
   })
 
   const write = Effect.fnUntraced(function* (manifest: Manifest) {
     yield* keepNewer
-    yield* replaceFile(file, JSON.stringify(manifest, null, 2), folder.staging).pipe(
+    yield* replaceFile(file, JSON.stringify(manifest, null, 2), yield* folder.temporary).pipe(
       mapDiskError("write", file)
     )
     return manifest

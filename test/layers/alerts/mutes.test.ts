@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -10,6 +13,7 @@ import { healthOf } from "../../../src/layers/status/Health.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
+import { withSyncs } from "../../support/syncedFiles.ts"
 
 const now = Date.parse("2026-11-25T10:00:00.000Z")
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
@@ -37,7 +41,10 @@ const services = ControllerServices.layer("persistent", undefined, { node: { id:
 
 const scenario = (
   title: string,
-  test: (file: string, fs: FileSystem.FileSystem) => Effect.Effect<void, unknown, FileSystem.FileSystem>,
+  test: (
+    file: string,
+    fs: FileSystem.FileSystem
+  ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>,
   log: Array<string> = []
 ) =>
   it.scoped(title, () =>
@@ -52,7 +59,7 @@ const running = <A, E>(
   file: string | undefined,
   test: (
     controller: Effect.Effect.Success<ReturnType<typeof startWith>>
-  ) => Effect.Effect<A, E, FileSystem.FileSystem>
+  ) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
 ) => startWith(file).pipe(Effect.flatMap(test), Effect.scoped, Effect.provide(services))
 
 describe("what is muted", () => {
@@ -112,6 +119,19 @@ describe("what is muted", () => {
           expect((yield* read).mutes).toEqual({ kind: "mutes", mutes: [] })
         })
       )
+    })
+  )
+
+  scenario("is on the disk before it replaces what was muted before", (file, fs) =>
+    Effect.gen(function* () {
+      const synced: Array<string> = []
+      const disk = withSyncs((path) => {
+        synced.push(path === file || !existsSync(file) ? path : `${path}, after ${file} is there`)
+        return undefined
+      })
+      yield* running(file, ({ mute }) => mute({ name: "left", until: at(60) })).pipe(Effect.provide(disk))
+      expect(synced).toEqual([`${file}.new`, `${dirname(file)}, after ${file} is there`])
+      expect(yield* fs.readDirectory(dirname(file))).toEqual(["mutes.json"])
     })
   )
 

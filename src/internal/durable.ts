@@ -1,7 +1,6 @@
 /**
  * Writes that survive a loss of power.
  */
-import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -10,23 +9,28 @@ import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { entriesIn, forEachFile, toError } from "../../internal/fileBatch.ts"
-import { move, remove } from "../../internal/heldOpen.ts"
-import { errorCode, explain } from "../../internal/systemError.ts"
+import { entriesIn, forEachFile, toError } from "./fileBatch.ts"
+import { move, remove } from "./heldOpen.ts"
+import { errorCode, explain } from "./systemError.ts"
 
 /** How many files are worked on concurrently. */
 const concurrency = 8
 
 /**
- * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
+ * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing. `mode` is as of `open`.
  *
- * The new content is first written to its own file in `scratch`, a folder on the same disk. When it fails, the old
- * file is there. Where the name of the new one cannot be made durable, there is a warning: readers may have seen it.
+ * The new content, which must not be empty, is first written to `temporary`, a file on the same disk that nobody else uses. When
+ * that fails, the old file is there. Where the name of the new one cannot be made durable, there is a warning: readers
+ * may have seen it.
  */
-export const replaceFile = Effect.fnUntraced(function* (file: string, content: string, scratch: string) {
+export const replaceFile = Effect.fnUntraced(function* (
+  file: string,
+  content: string,
+  temporary: string,
+  mode = 0o666
+) {
   const path = yield* Path.Path
-  const temporary = path.join(scratch, randomUUID())
-  yield* writeDurably(temporary, content).pipe(
+  yield* writeDurably(temporary, content, mode).pipe(
     Effect.zipRight(move(temporary, file)),
     Effect.onError(() => Effect.ignore(remove(temporary)))
   )
@@ -37,10 +41,10 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
   )
 }, Effect.uninterruptible)
 
-/** Writes a file, which must not be empty, and syncs it. Its name in the folder is not synced. */
-const writeDurably = (file: string, content: string) =>
+/** The name of the file in its folder is not synced. */
+const writeDurably = (file: string, content: string, mode: number) =>
   FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.open(file, { flag: "w" })),
+    Effect.flatMap((fs) => fs.open(file, { flag: "w", mode })),
     Effect.tap((handle) => handle.writeAll(Buffer.from(content))),
     Effect.flatMap((handle) => handle.sync),
     Effect.scoped
