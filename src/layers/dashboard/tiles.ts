@@ -2,7 +2,8 @@
  * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
  */
 import type { Player } from "../../services/Slices.ts"
-import { detailOf, type PlayerStatus } from "../status/players.ts"
+import type { PlayerStatus } from "../status/players.ts"
+import { detailOf } from "../status/playerTexts.ts"
 import { toneOf, worstTone } from "../status/rows.ts"
 import type { ScreenStatus } from "../status/screens.ts"
 

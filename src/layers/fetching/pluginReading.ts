@@ -10,7 +10,8 @@ import { violationText } from "../../services/Violation.ts"
 import { codes } from "../status/codes.ts"
 import { rulesOf } from "../status/healthRules.ts"
 import { kv, list, text } from "../status/rows.ts"
-import * as screens from "../status/screens.ts"
+import { problemRows, screenRows } from "../status/screenRows.ts"
+import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf, readingOf, titleOf } from "../status/slices.ts"
 import { diskProblems } from "./diskSpace.ts"
 import * as hub from "./hubReading.ts"
@@ -25,7 +26,7 @@ export const reading = (name: string) =>
         title: titleOf("Content", name, slice),
         rows: rows(
           slice,
-          screens.screensOf(state, now).filter(({ content }) => content === name)
+          screensOf(state, now).filter(({ content }) => content === name)
         )
       }
     ],
@@ -100,14 +101,11 @@ export const problems = (
 }
 
 /** `shownBy` are the screens of this content. */
-export const rows = (
-  slice: ContentState,
-  shownBy: ReadonlyArray<screens.ScreenStatus>
-): ReadonlyArray<Row> => {
+export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
   const { held, rejection, sources, versions = [] } = slice
   return [
     kv("Active version", activeOf(versions)),
-    ...screens.problemRows(shownBy),
+    ...problemRows(shownBy),
     ...(held === undefined ? [] : [holdRow(activeOf(versions), held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
@@ -117,7 +115,7 @@ export const rows = (
       "Sources",
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))
     ),
-    list("Screens", screens.rows(shownBy)),
+    list("Screens", screenRows(shownBy)),
     list("Versions on disk", versions.map(versionRow(shownBy)))
   ]
 }
@@ -146,10 +144,10 @@ const holdText = (versionId: string, { by, lost, since, waiting }: Hold): string
   ].join("; ")
 
 const versionRow =
-  (shownBy: ReadonlyArray<screens.ScreenStatus>) =>
+  (shownBy: ReadonlyArray<ScreenStatus>) =>
   (version: VersionOverview): Row => {
     const { active, isRead, isWaiting, leases, versionId } = version
-    const count = screens.countOn(shownBy, versionId)
+    const count = countOn(shownBy, versionId)
     return kv(
       versionId,
       [

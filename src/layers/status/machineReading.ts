@@ -4,13 +4,14 @@
 import type { ReadSlice } from "../../services/ControllerState.ts"
 import * as mutes from "./mutes.ts"
 import { playerMetrics } from "./playerMetrics.ts"
-import * as players from "./players.ts"
+import { playersOf } from "./players.ts"
+import * as playerTexts from "./playerTexts.ts"
 import { screensOf } from "./screens.ts"
 
 export const reading: ReadSlice = (_slice, { now, state }) => {
-  const fleet = players.playersOf(state, now)
+  const fleet = playersOf(state, now)
   return {
-    sections: [...players.sectionsOf(fleet, state), ...mutes.sectionsOf(state, now)],
+    sections: [...playerTexts.sectionsOf(fleet, state), ...mutes.sectionsOf(state, now)],
     problems: [...screensOf(state, now), ...fleet].flatMap(({ problems }) => problems),
     metrics: () => playerMetrics(fleet)
   }

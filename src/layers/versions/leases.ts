@@ -25,7 +25,7 @@ import {
   TooManyLeases,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { isHidden, silentAfterMs } from "../status/screens.ts"
+import { isHidden, silentAfterMs } from "../status/presence.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"

@@ -2,13 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import { healthOf } from "../../../src/layers/status/Health.ts"
-import {
-  detailOf,
-  type PlayerStatus,
-  playersOf,
-  sectionsOf,
-  summaryOf
-} from "../../../src/layers/status/players.ts"
+import { type PlayerStatus, playersOf } from "../../../src/layers/status/players.ts"
+import { detailOf, sectionsOf, summaryOf } from "../../../src/layers/status/playerTexts.ts"
 import type { ContentState, Player } from "../../../src/services/Slices.ts"
 import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
 import { readState } from "../../support/readState.ts"
@@ -388,8 +383,6 @@ describe("a player is", () => {
         }
       ])
     }
-    const past = { ...hall3, heardAt: at(60), duplicate: other }
-    expect(wordAt({ players: [past] }, 60)).toEqual(["up to date", undefined])
   })
 })
 

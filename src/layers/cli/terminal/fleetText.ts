@@ -6,16 +6,8 @@ import * as String from "effect/String"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Tone } from "../../../services/StatusSnapshot.ts"
-import {
-  countsOf,
-  detailOf,
-  isOff,
-  isUnwell,
-  type PlayerStatus,
-  screenCounts,
-  summaryOf,
-  wordText
-} from "../../status/players.ts"
+import { isOff, type PlayerStatus } from "../../status/players.ts"
+import { countsOf, detailOf, isUnwell, screenCounts, summaryOf, wordText } from "../../status/playerTexts.ts"
 import { worstTone } from "../../status/rows.ts"
 import { marks, type Palette } from "./statusText.ts"
 

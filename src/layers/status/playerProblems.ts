@@ -1,0 +1,128 @@
+/**
+ * What is wrong with a player, by what its hub knows and by what it reports.
+ */
+import { defined } from "../../internal/defined.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { durationText } from "../../internal/readable.ts"
+import type { Problem } from "../../services/Problem.ts"
+import type { Player } from "../../services/Slices.ts"
+import type { PlayerStatus } from "./players.ts"
+import { maxRestarts } from "./screenProblems.ts"
+
+/** How long after its last report a player is silent. */
+export const silentMs = 25_000
+
+const behindMs = 60_000
+
+/** How far the clock of a player may be off. */
+const maxClockOffset = 60_000
+
+/** How long an expected player may take to report after the start of the hub. */
+const settlingMs = 60_000
+
+/** How long the silence of an unexpected player is a problem. */
+const missedMs = 10 * 60_000
+
+interface Hub {
+  /** In milliseconds since 1970. */
+  readonly now: number
+  readonly startTime: string
+  readonly takesReports: boolean
+}
+
+export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): Generator<Problem> {
+  const { id, isExpected, name, said, since, word } = player
+  const lasts = (millis: number) => since === undefined || hub.now - Date.parse(since) >= millis
+  const problem = (code: string, severity: Problem["severity"], text: string): Problem => ({
+    code: `player:${code}`,
+    severity,
+    subject: id,
+    text: `Player ${name} ${text}`,
+    ...defined({ since })
+  })
+  const ofExpected = isExpected ? "error" : "warning"
+
+  if (word === "closed for the day" || word === "stopped") {
+    return
+  }
+  if (said === undefined) {
+    if (lasts(settlingMs)) {
+      const report = hub.takesReports
+        ? `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
+        : "this machine takes no reports, let it have contentServer({ reports: { token } })"
+      yield problem("never-seen", "error", `was never seen: ${report}`)
+    }
+    return
+  }
+  if (word === "silent") {
+    // The hub cannot have heard of it while it was off.
+    const hasListened = hub.now - Date.parse(hub.startTime) >= silentMs
+    if (!hasListened || (!isExpected && lasts(missedMs))) {
+      return
+    }
+    const text =
+      said.stoppedBy === undefined
+        ? `was last heard of at ${since}: see whether it is on, and whether it reaches this machine`
+        : `was stopped by ${said.stoppedBy} at ${since}, and has not been started since: switch it on`
+    yield problem("silent", ofExpected, text)
+  } else {
+    if (said.duplicate !== undefined) {
+      const text = `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
+      yield problem("duplicate", "error", text)
+    }
+    if (isRestarting(said)) {
+      const text = `was started again ${said.restarts} times in the last ten minutes: its log says why it ends`
+      yield problem("restarting", ofExpected, text)
+    }
+    if (Math.abs(said.clockOffset) > maxClockOffset) {
+      const { since: _, ...clock } = problem("clock", "warning", clockText(said))
+      yield clock
+    }
+    if (word === "behind" && since !== undefined && hub.now - Date.parse(since) > behindMs) {
+      const text = `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
+      yield problem("behind", "warning", text)
+    }
+  }
+  yield* said.problems.map((problem) => reported(id, name, said, problem))
+}
+
+/** In the same order, whichever of the two has reported last. */
+export const machinesText = (said: Player): string =>
+  [said, ...(said.duplicate === undefined ? [] : [said.duplicate])]
+    .map(({ address, host }) => `${host} (${address})`)
+    .toSorted()
+    .join(" and ")
+
+export const versionText = ({ versionId }: Player): string =>
+  versionId === undefined ? "no version" : `version ${versionId}`
+
+export const isRestarting = ({ restarts = 0 }: Player): boolean => restarts > maxRestarts
+
+const clockText = ({ clockOffset }: Player): string =>
+  `has a clock that is ${durationText(Math.abs(clockOffset))} ${clockOffset > 0 ? "ahead" : "behind"}: let it use a time server`
+
+/** A problem that a player reports, by the clock of the hub. Problems of players behind it have the path of their ids. */
+const reported = (
+  id: string,
+  name: string,
+  said: Player,
+  { count: _, since, ...problem }: Problem
+): Problem => ({
+  ...problem,
+  player: problem.player === undefined ? id : `${id}/${problem.player}`,
+  text: `Player ${name}: ${excerpt(problem.text)}`,
+  ...defined({ since: hubTime(said, since) })
+})
+
+/**
+ * A time by the clock of a player, by that of the hub: before it was heard of. Missing where it is none. The offset is that of whole
+ * seconds: less is how long a report was under way, which is different each time.
+ */
+export const hubTime = ({ clockOffset, heardAt }: Player, time: string | undefined): string | undefined => {
+  const offset = Math.round(clockOffset / 1000) * 1000
+  const millis = Math.min(Date.parse(time ?? "") - offset, Date.parse(heardAt))
+  return Math.abs(millis) <= maxTime ? new Date(millis).toISOString() : undefined
+}
+
+/** The range of a `Date`, in milliseconds. */
+const maxTime = 8.64e15

@@ -1,0 +1,121 @@
+/**
+ * Players in words: one by one, all together, and as a section of the status.
+ */
+import * as String from "effect/String"
+import { excerpt } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
+import type { Player } from "../../services/Slices.ts"
+import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
+import { machinesText, versionText } from "./playerProblems.ts"
+import { isOff, type PlayerStatus, playerWords, takesReports } from "./players.ts"
+import { firstRows, kv, muteText, text, worstTone } from "./rows.ts"
+import { screenWords } from "./screens.ts"
+
+/** Its word, and how far it has come. */
+export const wordText = ({ said, word }: PlayerStatus): string =>
+  word === "copying" ? `copying ${Math.floor(said?.copiedPercent ?? 0)} %` : word
+
+/**
+ * What there is to say beside its word: its version, what it reports, or which machines it is, and which Vitrine it runs if that is
+ * another one than here; and who has muted all that is wrong with it. Empty where there is nothing.
+ */
+export const detailOf = (player: PlayerStatus): string => {
+  const [worst] = player.problems
+  return [...saidOf(player), ...(worst?.muted === undefined ? [] : [`muted ${muteText(worst.muted)}`])]
+    .filter(String.isNonEmpty)
+    .join("; ")
+}
+
+const saidOf = ({ said, word }: PlayerStatus): ReadonlyArray<string> => {
+  if (word === "stopped") {
+    return [`by ${said?.stoppedBy}`]
+  }
+  if (said === undefined || isOff(word)) {
+    return []
+  }
+  return [
+    ...(said.duplicate === undefined ? [] : [`two machines, ${machinesText(said)}`]),
+    ...(word === "behind" ? [versionText(said)] : []),
+    reportText(said),
+    ...(isOfAnotherVitrine(said) ? [`Vitrine ${said.vitrine}`] : [])
+  ]
+}
+
+/** What it says first of what is wrong, and how much more it says; empty where it says nothing. */
+const reportText = ({ problems }: Player): string => {
+  const worst = problems.find(({ severity }) => severity === "error") ?? problems[0]
+  const more = problems.length - 1
+  return worst === undefined
+    ? ""
+    : `${excerpt(worst.text)}${more > 0 ? ` (and ${countText(more, "more problem")})` : ""}`
+}
+
+const isOfAnotherVitrine = ({ vitrine }: Player): boolean => vitrine !== vitrineVersion
+
+/** `38 of 40 players are up to date; 1 silent, 1 behind` */
+export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
+  const total = countText(players.length, "player")
+  if (players.length === 0) {
+    return "no player has reported yet"
+  }
+  if (players.every(({ word }) => word === "closed for the day")) {
+    return `${total} closed for the day`
+  }
+  const others = players.filter(({ word }) => word !== "up to date")
+  const upToDate = `${players.length - others.length} of ${total} ${players.length === 1 ? "is" : "are"} up to date`
+  return others.length === 0 ? upToDate : `${upToDate}; ${countsOf(others)}`
+}
+
+/** `1 silent, 1 behind`, from the worst. */
+export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
+  Object.entries(countWords(players, playerWords))
+    .map(([word, count]) => `${count} ${word === "problem" ? "with a problem" : word}`)
+    .join(", ")
+
+/** How many of its screens do what, the worst word first. */
+export const screenCounts = ({ screens }: Player): Readonly<Record<string, number>> =>
+  countWords(screens, screenWords)
+
+/** How many have each word, in this order, and then other words. */
+const countWords = (
+  all: ReadonlyArray<{ readonly word: string }>,
+  order: ReadonlyArray<string>
+): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    [...new Set([...order, ...all.map(({ word }) => word)])]
+      .map((word) => [word, all.filter((one) => one.word === word).length] as const)
+      .filter(([, count]) => count > 0)
+  )
+
+/** Whether there is something to look at: it has a problem, or is neither up to date nor closed for the day. */
+export const isUnwell = ({ problems, word }: PlayerStatus): boolean =>
+  problems.length > 0 || (word !== "up to date" && word !== "closed for the day")
+
+/** How many are up to date, and each with something to look at. Nothing where no reports are taken. */
+export const sectionsOf = (
+  players: ReadonlyArray<PlayerStatus>,
+  state: Pick<GlobalState, "plugins">
+): ReadonlyArray<Section> => {
+  const others = players.filter(({ said }) => said !== undefined && isOfAnotherVitrine(said)).length
+  const versions = `${countText(others, "player")} ${others === 1 ? "runs" : "run"} another version of Vitrine than this hub, ${vitrineVersion}`
+  const rows = [
+    kv("All", summaryOf(players)),
+    ...firstRows(players.filter(isUnwell), (player) =>
+      kv(player.name, playerText(player), worstTone(player, "neutral"))
+    ),
+    ...(others === 0 ? [] : [text(versions, "neutral")])
+  ]
+  return takesReports(state) ? [{ name: "players", order: 31, title: "Players", rows }] : []
+}
+
+const playerText = (player: PlayerStatus): string => {
+  const { since, word } = player
+  const detail = detailOf(player)
+  if (word === "stopped") {
+    return `stopped ${detail} at ${since}`
+  }
+  const when =
+    since === undefined ? "" : word === "silent" ? `, last heard of at ${since}` : ` since ${since}`
+  return `${wordText(player)}${when}${detail === "" ? "" : `: ${detail}`}`
+}

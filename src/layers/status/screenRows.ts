@@ -1,0 +1,33 @@
+/**
+ * Screens in the status.
+ */
+import type { Row } from "../../services/StatusSnapshot.ts"
+import { firstRows, kv, problemRow, worstTone } from "./rows.ts"
+import type { ScreenStatus } from "./screens.ts"
+
+/** A row for each of what is wrong with them. */
+export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
+  firstRows(
+    screens.flatMap(({ problems }) => problems),
+    problemRow
+  )
+
+/** A row for each screen. */
+export const screenRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
+  firstRows(screens, (screen) =>
+    kv(screen.name, screenText(screen), worstTone(screen, screen.word === "showing" ? "ok" : "neutral"))
+  )
+
+const screenText = ({ active, said, since, word }: ScreenStatus): string => {
+  if (said === undefined) {
+    return word
+  }
+  if (word === "closed") {
+    return `closed at ${said.closedAt}`
+  }
+  if (word === "silent") {
+    return `silent, last heard of at ${since}`
+  }
+  const version = active ? "the active version" : `version ${said.versionId}`
+  return `${word}${word === "showing" ? " " : ", on "}${version}, heard of at ${said.heardAt}`
+}
