@@ -13,7 +13,6 @@ export {
   type ContentSourceTraits,
   contentSourceContract
 } from "./testing/contentSourceContract.ts"
-export { controllerStateContract } from "./testing/controllerStateContract.ts"
 export { type EventBusTraits, eventBusContract } from "./testing/eventBusContract.ts"
 export { eventBusWrapperContract } from "./testing/eventBusWrapperContract.ts"
 export { type ReplayBacklogTraits, replayBacklogContract } from "./testing/replayBacklogContract.ts"

@@ -7,16 +7,13 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { maxEvents } from "../src/internal/eventRing.ts"
 import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
-import * as ControllerStateMemory from "../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
 import * as TableSourceClientMemory from "../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { CommandBus, InvalidCommandFields } from "../src/services/CommandBus.ts"
-import { ControllerState } from "../src/services/ControllerState.ts"
 import { EventBus } from "../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../src/services/TableSourceClient.ts"
 import {
   commandBusContract,
-  controllerStateContract,
   eventBusContract,
   eventBusWrapperContract,
   tableSourceClientContract
@@ -172,15 +169,4 @@ tableSourceClientContract(
       }
     }),
   { waits }
-)
-
-controllerStateContract("A state with a connection", (mode, identity) =>
-  Layer.scoped(
-    ControllerState,
-    Effect.gen(function* () {
-      const watch = yield* makeWatch
-      const state = yield* ControllerStateMemory.make(mode, identity)
-      return ControllerState.of({ ...state, addSection: (section) => watch(state.addSection(section)) })
-    })
-  )
 )

@@ -1,15 +1,245 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as MetricKey from "effect/MetricKey"
+import * as MetricPair from "effect/MetricPair"
+import * as MetricState from "effect/MetricState"
+import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { layer } from "../../../src/layers/memory/ControllerStateMemory.ts"
-import { ControllerState } from "../../../src/services/ControllerState.ts"
-import { controllerStateContract } from "../../../src/testing.ts"
+import { ControllerState, type Mode, type Row } from "../../../src/services/ControllerState.ts"
+import { type Case, runCase } from "../../../src/testing/runCase.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 
-controllerStateContract("ControllerStateMemory", layer)
+const identity = {
+  node: { id: "hall-3", label: "Hall 3", role: "player" },
+  screens: [{ id: "left", label: "Left wall" }, { id: "right" }],
+  players: [{ id: "hall-4", label: "Hall 4" }, { id: "hall-5" }]
+}
+
+const startTime = "2026-03-01T12:00:00.000Z"
+
+const text = (text: string): Row => ({ type: "text", text })
+
+const addSection = (
+  name: string,
+  order?: number,
+  rows: Effect.Effect<ReadonlyArray<Row>, unknown> = Effect.succeed([text(name)])
+) =>
+  Effect.flatMap(ControllerState, (state) =>
+    state.addSection({ name, title: name, rows, ...(order === undefined ? {} : { order }) })
+  )
+
+const sectionNames = Effect.flatMap(ControllerState, ({ status }) =>
+  Effect.map(status, ({ sections }) => sections.map(({ name }) => name))
+)
+
+const scenario = (title: string, test: Case<typeof ControllerState.Service, ControllerState>) =>
+  it.effect(title, () => Effect.provide(runCase(ControllerState, test), layer("persistent", identity)))
 
 describe("ControllerStateMemory", () => {
+  it.effect.each<Mode>(["task", "persistent"])(
+    "knows which controller was started in %s mode, and when",
+    (mode) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.parse(startTime))
+        yield* runCase(ControllerState, function* (controller) {
+          expect(controller.mode).toBe(mode)
+          const { problems = [], ...state } = yield* controller.state
+          expect(state).toEqual({ system: { startTime, mode, ...identity }, plugins: {}, _version: 0 })
+          // A screen that is expected may be missed later.
+          expect(problems).toEqual([])
+          yield* TestClock.adjust("90 seconds")
+          expect(yield* controller.status).toEqual({
+            header: { startTime, uptimeMs: 90_000, mode, node: identity.node },
+            sections: []
+          })
+        }).pipe(Effect.provide(layer(mode, identity)))
+      })
+  )
+
+  scenario(
+    "gives each plugin a slice of its own, first undefined, and counts the changes",
+    function* ({ state, updateSlice }) {
+      const before = yield* state
+      const given: Array<unknown> = []
+      for (const plugin of ["content", "constructor", "__proto__"]) {
+        yield* updateSlice(plugin, (slice) => {
+          given.push(slice)
+          return { of: plugin }
+        })
+      }
+      yield* updateSlice("content", (slice) => ({ was: slice }))
+      const after = yield* state
+      expect(given).toEqual([undefined, undefined, undefined])
+      expect(Object.entries(after.plugins)).toEqual([
+        ["content", { was: { of: "content" } }],
+        ["constructor", { of: "constructor" }],
+        ["__proto__", { of: "__proto__" }]
+      ])
+      expect(before).toMatchObject({ plugins: {}, _version: 0 })
+      expect(after._version).toBe(4)
+    }
+  )
+
+  scenario("loses no change among concurrent ones", function* ({ state, updateSlice }) {
+    yield* Effect.all(
+      Array.from({ length: 50 }, () =>
+        Effect.zipRight(
+          Effect.yieldNow(),
+          updateSlice("counter", (slice) => (typeof slice === "number" ? slice + 1 : 1))
+        )
+      ),
+      { concurrency: "unbounded" }
+    )
+    expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 50 })
+  })
+
+  scenario("stays as it was when a change fails", function* ({ state, updateSlice }) {
+    yield* updateSlice("a", () => 1)
+    const exit = yield* Effect.exit(
+      updateSlice("a", () => {
+        throw new Error("no")
+      })
+    )
+    expect(Exit.isFailure(exit)).toBe(true)
+    expect(yield* state).toMatchObject({ plugins: { a: 1 }, _version: 1 })
+  })
+
+  scenario("sorts sections by order, then as they were added", function* () {
+    yield* addSection("late", 90)
+    yield* addSection("default")
+    yield* addSection("explicit", 50)
+    yield* addSection("first", -1)
+    yield* addSection("another default")
+    yield* addSection("early", 10)
+    expect(yield* sectionNames).toEqual(["first", "early", "default", "explicit", "another default", "late"])
+  })
+
+  scenario("builds rows again for every status, and gives a section as it was added", function* () {
+    let built = 0
+    const rows = Effect.sync(() => [text(`build ${++built}`)])
+    const { addSection, status } = yield* ControllerState
+    yield* addSection({ name: "s", order: 3, title: "S", rows })
+    yield* addSection({ name: "t", title: "T", rows: Effect.succeed([]) })
+    yield* status
+    expect((yield* status).sections).toEqual([
+      { name: "s", order: 3, title: "S", rows: [text("build 2")] },
+      { name: "t", title: "T", rows: [] }
+    ])
+  })
+
+  scenario("leaves out a section that fails, dies, throws or is interrupted", function* () {
+    yield* addSection("good", 1)
+    yield* addSection("fails", 2, Effect.fail("no"))
+    yield* addSection("dies", 3, Effect.die(new Error("no")))
+    yield* addSection("interrupted", 4, Effect.interrupt)
+    yield* addSection(
+      "throws",
+      5,
+      Effect.sync(() => {
+        throw new Error("no")
+      })
+    )
+    yield* addSection("good too", 6)
+    expect(yield* sectionNames).toEqual(["good", "good too"])
+  })
+
+  scenario(
+    "reads what is momentary with the state, as fields of the slice, without a new version",
+    function* () {
+      let read = 0
+      const { addMomentary, state, updateSlice } = yield* ControllerState
+      yield* updateSlice("s", () => ({ url: "u", calls: "none" }))
+      const scope = yield* Scope.make()
+      yield* Scope.extend(
+        addMomentary(
+          "s",
+          Effect.sync(() => ({ calls: ++read }))
+        ),
+        scope
+      )
+      yield* addMomentary("new", Effect.succeed({ is: "here" }))
+      yield* addMomentary("fails", Effect.fail("no"))
+      yield* addMomentary("dies", Effect.die("no"))
+      yield* state
+      expect(yield* state).toMatchObject({
+        plugins: { s: { url: "u", calls: 2 }, new: { is: "here" } },
+        _version: 1
+      })
+      expect(Object.keys((yield* state).plugins)).toEqual(["s", "new"])
+      yield* Scope.close(scope, Exit.void)
+      expect((yield* state).plugins.s).toEqual({ url: "u", calls: "none" })
+    }
+  )
+
+  scenario(
+    "shows what a plugin reports as problems in its slice, first in its section",
+    function* ({ updateSlice }) {
+      const { addMomentary, addSection, status } = yield* ControllerState
+      const problem = (severity: string, text: string) => ({ code: "lamp:broken", severity, text })
+      yield* updateSlice("lamp", () => ({ problems: [problem("error", "The lamp is broken."), "odd"] }))
+      yield* addMomentary("door", Effect.succeed({ problems: [problem("warning", "The door is open.")] }))
+      yield* updateSlice("fine", () => ({ problems: [] }))
+      yield* addSection({ name: "lamp", title: "Lamp", rows: Effect.succeed([text("bulb")]) })
+      expect((yield* status).sections).toEqual([
+        {
+          name: "lamp",
+          title: "Lamp",
+          rows: [{ type: "text", text: "The lamp is broken.", tone: "error" }, text("bulb")]
+        },
+        { name: "door", title: "Door", rows: [{ type: "text", text: "The door is open.", tone: "warn" }] }
+      ])
+    }
+  )
+
+  scenario(
+    "says what a plugin makes of its slice: sections, problems and metrics, until the scope ends",
+    function* ({ state, status, updateSlice }) {
+      const { addMomentary, addReading, read } = yield* ControllerState
+      const lit = MetricPair.unsafeMake(MetricKey.gauge("lamps_lit"), MetricState.gauge(2))
+      yield* updateSlice("lamp", () => ({ lit: 1 }))
+      yield* addMomentary("lamp", Effect.succeed({ broken: 3 }))
+      const scope = yield* Scope.make()
+      yield* Scope.extend(
+        addReading("lamp", (slice, { now, state }) => ({
+          sections: [{ name: "lamp", order: 7, title: "Lamp", rows: [text(JSON.stringify(slice))] }],
+          problems: [{ code: "lamp:broken", severity: "warning", text: `${state.system.mode} ${now}` }],
+          metrics: () => [lit],
+          logs: ["lamp:broken"]
+        })),
+        scope
+      )
+      yield* addReading("throws", () => {
+        throw new Error("no")
+      })
+      yield* addReading("says nothing", () => ({}))
+      yield* TestClock.setTime(5)
+      const reading = yield* read
+      expect(reading).toMatchObject({ now: 5, logs: new Set(["lamp:broken"]) })
+      expect(reading.metrics()).toContain(lit)
+      expect((yield* state).problems).toMatchObject([{ code: "lamp:broken", text: "persistent 5", count: 1 }])
+      expect(reading.state.problems).toEqual((yield* state).problems)
+      expect((yield* status).sections).toEqual(reading.sections)
+      expect(reading.sections).toEqual([
+        { name: "lamp", order: 7, title: "Lamp", rows: [text('{"lit":1,"broken":3}')] }
+      ])
+      yield* Scope.close(scope, Exit.void)
+      expect((yield* state).problems).toEqual([])
+      expect((yield* status).sections).toEqual([])
+    }
+  )
+
+  scenario("shows a section until its scope ends", function* () {
+    const scope = yield* Scope.make()
+    yield* Scope.extend(addSection("passing"), scope)
+    yield* addSection("staying")
+    expect(yield* sectionNames).toEqual(["passing", "staying"])
+    yield* Scope.close(scope, Exit.void)
+    expect(yield* sectionNames).toEqual(["staying"])
+  })
+
   it.scoped("logs which section could not be built, once until it can be", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
