@@ -14,6 +14,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { Arguments, CommandName, LogFormat, Options } from "./layers/cli/options.ts"
 import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
 import type { Given } from "./layers/cli/program.ts"
@@ -60,7 +63,25 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
 
 /** Loads the command and runs it. */
 export const execute = ({ args, name, options }: Given) =>
-  Effect.flatMap(Effect.promise(commands[name]), (run) => run(options, ...args))
+  Effect.promise(commands[name]).pipe(
+    Effect.flatMap((run) => run(options, ...args)),
+    Effect.catchSomeDefect((defect) =>
+      isWithoutFolder(defect) ? Option.some(new WorkingFolderRemoved()) : Option.none()
+    )
+  )
+
+/** What Node throws where a path starts from a working directory that is not there any more. */
+const isWithoutFolder = (defect: unknown) =>
+  Predicate.hasProperty(defect, "syscall") && defect.syscall === "uv_cwd"
+
+export class WorkingFolderRemoved extends Schema.TaggedError<WorkingFolderRemoved>()(
+  "vitrine/WorkingFolderRemoved",
+  {}
+) {
+  override get message() {
+    return "The folder that the command is run in has been removed. Change to one that is there."
+  }
+}
 
 const executeReporting = (given: Given) => {
   const { logFormat, logLevel = "info" } = given.options

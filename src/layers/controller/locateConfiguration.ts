@@ -25,16 +25,7 @@ export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusa
 /** The absolute path of the given file, or of the one in the current folder. */
 export const locateConfiguration = Effect.fn("locateConfiguration")(function* (named: string | undefined) {
   const path = yield* Path.Path
-  const located = yield* Effect.try({
-    try: () => path.resolve(named ?? ""),
-    catch: (cause) =>
-      new ConfigurationUnusable({
-        path: named ?? ".",
-        detail: "the folder that the command is run in has been removed. Change to one that is there.",
-        cause
-      })
-  })
-  return yield* named === undefined ? findFile(located) : existing(located)
+  return yield* named === undefined ? findFile(path.resolve()) : existing(path.resolve(named))
 })
 
 const existing = Effect.fnUntraced(function* (file: string) {

@@ -1,7 +1,7 @@
 import { hostname } from "node:os"
 import { dirname, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
+import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -330,16 +330,5 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       const file = yield* write("vitrine.config.mjs", "export const config = {}")
       expect(yield* failureOf(file)).toContain("export default defineConfig(")
     })
-  )
-
-  it.effect("says that the folder it is looked for in has been removed", () =>
-    Effect.gen(function* () {
-      const resolve = () => {
-        throw new Error("ENOENT: no such file or directory, uv_cwd")
-      }
-      const path = { ...(yield* Path.Path), resolve }
-      const error = yield* Effect.flip(Effect.provideService(locateConfiguration(undefined), Path.Path, path))
-      expect(error.message).toMatch(/^\.: the folder that the command is run in has been removed\. /)
-    }).pipe(Effect.provide(NodeContext.layer))
   )
 })
