@@ -6,7 +6,6 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { type Delimiter, delimiters } from "../../internal/csvHeader.ts"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { decodeOptions, documentName, expects, idOf, issuesOf, optional } from "../../internal/Options.ts"
 import type {
@@ -14,6 +13,7 @@ import type {
   ContentSourceDefinition,
   SourceEnvironment
 } from "../../services/ContentSource.ts"
+import { type Delimiter, delimiters } from "./csvHeader.ts"
 import type { EffectSchema, TableExpectation } from "./expect/ExpectConfig.ts"
 import { ExpectOptions } from "./expect/ExpectOptions.ts"
 import type { ImageConfig } from "./images/ImageConfig.ts"

@@ -4,20 +4,14 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Delimiter } from "../../internal/csvHeader.ts"
-import { type CsvRecord, parseCsvRecords } from "../../internal/csvText.ts"
-import {
-  isMarkup,
-  jsonMistake,
-  markupProblem,
-  placeText,
-  type TextMistake
-} from "../../internal/editedText.ts"
-import { readJson } from "../../internal/jsonValue.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { makeValueCount, TooMuch, type ValueCount } from "../../internal/valueCount.ts"
 import { type Answer, make, RequestFailed, type RequestOptions, shownUrl } from "../httpClient/Requests.ts"
+import type { Delimiter } from "./csvHeader.ts"
+import { type CsvRecord, parseCsvRecords } from "./csvText.ts"
+import { isMarkup, jsonMistake, markupProblem, placeText, type TextMistake } from "./editedText.ts"
+import { readJson } from "./jsonValue.ts"
+import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
 
 /** What is read of texts: one for all texts of a document. */
 interface Reading {

@@ -2,10 +2,10 @@
  * A table or a JSON file of a folder, as a document.
  */
 import * as Effect from "effect/Effect"
-import type { Delimiter } from "../../../internal/csvHeader.ts"
-import { linesOfRecords } from "../../../internal/csvText.ts"
-import { decodeText, findStrayMarks, placeText } from "../../../internal/editedText.ts"
 import { sizeText } from "../../../internal/readable.ts"
+import type { Delimiter } from "../../documents/csvHeader.ts"
+import { linesOfRecords } from "../../documents/csvText.ts"
+import { decodeText, findStrayMarks, placeText } from "../../documents/editedText.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { FolderFailed, FolderInUse, mistaken, shown } from "./FolderFailed.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { readJson } from "../../src/internal/jsonValue.ts"
-import { makeValueCount } from "../../src/internal/valueCount.ts"
+import { readJson } from "../../../src/layers/documents/jsonValue.ts"
+import { makeValueCount } from "../../../src/layers/documents/valueCount.ts"
 
 const read = (text: string) => {
   const kept: Array<string> = []

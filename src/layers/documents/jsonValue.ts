@@ -3,8 +3,8 @@
  */
 import { Tokenizer, TokenParser, TokenType } from "@streamparser/json"
 import * as Effect from "effect/Effect"
+import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { isExact, maxNumberLength, mayHaveInexactNumbers } from "./exactNumber.ts"
-import { makeGiveWay } from "./nextTurn.ts"
 import { TooMuch, type ValueCount } from "./valueCount.ts"
 
 export interface JsonReading {

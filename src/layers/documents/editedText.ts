@@ -2,7 +2,7 @@
  * Text files that people edit, and where there is a mistake in one.
  */
 import * as Either from "effect/Either"
-import { printableLine } from "./printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 
 /** What is wrong with a text, for the people who edit it. */
 export interface TextMistake {
