@@ -61,7 +61,7 @@ const type = (reader: Reader, { line, shown }: Typed) =>
       yield* reader.keepRunning(line, /New version/)
     } else if (line.startsWith("curl -N")) {
       yield* reader.watch(line, new RegExp(`^${patternOf(shown)}`))
-    } else if (/^(npx vitrine|curl) /.test(line)) {
+    } else if (/^(npx vitrine|curl|cp) /.test(line)) {
       if (/--detach/.test(line)) {
         yield* reader.interrupt
       }
@@ -171,10 +171,7 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
           Effect.flatMap(fs.readFileString(`${reader.folder}/${file}`), (text) =>
             fs.writeFileString(`${reader.folder}/${file}`, change(text))
           )
-        yield* fs.writeFileString(
-          `${reader.folder}/wordpress.ts`,
-          samplesOf("docs/content.md").find(({ text }) => text.includes("export const wordpress"))?.text ?? ""
-        )
+        yield* type(reader, { line: "cp node_modules/vitrine/scratchpad/recipes/wordpress.ts .", shown: "" })
         yield* edit("vitrine.config.ts", (text) =>
           text
             .replace("import", 'import { wordpress } from "./wordpress.ts"\nimport')
