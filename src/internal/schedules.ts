@@ -4,6 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
@@ -76,3 +77,21 @@ export const poll = (every: Duration.DurationInput): Fetches => {
     return Random.nextIntBetween(Math.ceil(longest * 0.8), longest + 1)
   })
 }
+
+/**
+ * For ever: again when something has changed, but not sooner than `shortest` after the time before, and not later than what `longest`
+ * says of its result.
+ */
+export const whenChanged = <A, E, R, R2>(
+  effect: Effect.Effect<A, E, R>,
+  pauses: {
+    readonly changed: Queue.Dequeue<void>
+    readonly shortest: Duration.DurationInput
+    readonly longest: (result: A) => Effect.Effect<Duration.DurationInput, never, R2>
+  }
+): Effect.Effect<never, E, R | R2> =>
+  Effect.gen(function* () {
+    const longest = yield* pauses.longest(yield* effect)
+    yield* Effect.sleep(pauses.shortest)
+    yield* Effect.timeoutOption(Queue.take(pauses.changed), Duration.subtract(longest, pauses.shortest))
+  }).pipe(Effect.forever)

@@ -6,10 +6,14 @@ import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { defined } from "../../internal/defined.ts"
 import { addLoggerHere } from "../../internal/loggers.ts"
+import { makeLogTail } from "../../internal/logTail.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -26,8 +30,7 @@ import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
 import { type DashboardState, reading } from "./DashboardState.ts"
 import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
-import { makeLogTail } from "./logTail.ts"
-import { setNodeInfo } from "./nodeInfo.ts"
+import { setNodeInfo } from "./metrics.ts"
 import { makeOverview } from "./overview.ts"
 import * as routes from "./routes.ts"
 
@@ -38,6 +41,10 @@ export type Environment = CommandBus | ControllerState | EventBus
 
 /** Beside the event streams, of which each has one. */
 const otherConnections = 64
+
+/** How much of the log is shown. */
+const maxLines = 200
+const maxLength = 1000
 
 /**
  * The dashboard with the given options. Options are validated in every mode; in task mode nothing is bound.
@@ -71,37 +78,33 @@ export const make = Effect.fnUntraced(function* (
 
   yield* setNodeInfo
   const access = Access.make(options)
-  const rules = rulesOf(options)
-  const wake = yield* Queue.sliding<void>(1)
-  const changed = () => void wake.unsafeOffer()
-  const log = makeLogTail(changed)
+  const changed = yield* Queue.sliding<void>(1)
+  const log = makeLogTail({
+    minimum: LogLevel.Info,
+    maxLines,
+    maxLength,
+    changed: () => changed.unsafeOffer(undefined)
+  })
   yield* addLogger(log.logger)
 
-  let history: FetchHistory.FetchHistory = []
-  const live = yield* Live.make(
-    { overview: yield* makeOverview(access.actions), fetches: () => history, log: log.lines },
-    wake,
-    options.maxClients
-  )
+  const history = yield* Ref.make<FetchHistory.FetchHistory>([])
   const { feeds, problem } = yield* Subscription.make("The dashboard")
   yield* Stream.runForEach(feeds, ({ events }) =>
-    Effect.andThen(
-      Stream.runForEachChunk(events, (events) =>
-        Effect.sync(() => {
-          history = Chunk.reduce(events, history, FetchHistory.advance)
-          changed()
-        })
-      ),
-      changed
-    )
+    Stream.runForEachChunk(events, (events) =>
+      Ref.update(history, (before) => Chunk.reduce(events, before, FetchHistory.advance)).pipe(
+        Effect.zipRight(Queue.offer(changed, undefined))
+      )
+    ).pipe(Effect.zipRight(Queue.offer(changed, undefined)))
   ).pipe(Effect.forkScoped)
 
+  const shown = Effect.all({
+    overview: yield* makeOverview(access.actions),
+    fetches: Ref.get(history),
+    log: Effect.sync(log.lines)
+  })
+  const live = yield* Live.make({ shown, changed, maxClients: options.maxClients })
   const server = yield* application.make({
-    routes: yield* routes.make({
-      access,
-      act: yield* Actions.make,
-      live
-    }),
+    routes: yield* routes.make({ access, act: yield* Actions.make, live }),
     refuse: access.refuseReading,
     connections: ConnectionLimit.make(options.maxClients + otherConnections),
     headers: () => routes.everyResponse
@@ -115,10 +118,10 @@ export const make = Effect.fnUntraced(function* (
     (problem): DashboardState => ({
       kind: "dashboard",
       url,
-      rules,
+      rules: rulesOf(options),
       pages: live.clients(),
       maxPages: options.maxClients,
-      ...Option.match(problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
+      ...defined({ problem: Option.getOrUndefined(problem) })
     })
   )
   yield* addReading("dashboard", reading("dashboard"))

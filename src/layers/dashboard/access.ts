@@ -8,28 +8,11 @@
 import { isIP } from "node:net"
 import { hostname } from "node:os"
 import * as Option from "effect/Option"
-import {
-  hostName,
-  isJson,
-  isOfForeignPage,
-  type RequestHead,
-  refuseHost,
-  shown,
-  tokenCheck
-} from "../http/access.ts"
-import {
-  CommandNotAllowed,
-  type HostNotAllowed,
-  type JsonRequired,
-  jsonRequired,
-  type OriginNotAllowed,
-  originNotAllowed,
-  type TokenRequired,
-  tokenRequired
-} from "../http/errors.ts"
+import * as http from "../http/access.ts"
+import { CommandNotAllowed, jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
 import type { DashboardOptions } from "./DashboardOptions.ts"
 
-export type Refusal = CommandNotAllowed | HostNotAllowed | JsonRequired | OriginNotAllowed | TokenRequired
+export type Refusal = http.Refusal | CommandNotAllowed
 
 /** What the page may do: anything, anything with the token, or only show. */
 export type Actions = "open" | "token" | "off"
@@ -37,9 +20,9 @@ export type Actions = "open" | "token" | "off"
 export interface Access {
   readonly actions: Actions
   /** Why a request that only reads is refused; `None` if it is not. */
-  readonly refuseReading: (request: RequestHead) => Option.Option<Refusal>
+  readonly refuseReading: (request: http.RequestHead) => Option.Option<Refusal>
   /** The same for one that acts. */
-  readonly refuseAction: (request: RequestHead) => Option.Option<Refusal>
+  readonly refuseAction: (request: http.RequestHead) => Option.Option<Refusal>
 }
 
 export const make = ({
@@ -48,52 +31,51 @@ export const make = ({
   token
 }: Pick<DashboardOptions, "allowedHosts" | "host" | "token">): Access => {
   const actions = token !== undefined ? "token" : isLoopback(host) ? "open" : "off"
-  const hasToken = token === undefined ? () => true : tokenCheck(token)
+  const hasToken = token === undefined ? () => true : http.tokenCheck(token)
   const machine = hostname().toLowerCase()
   const names = [...allowedHosts, "localhost", machine, `${machine}.local`, host.toLowerCase()]
 
-  const refuseName = ({ headers }: RequestHead) =>
-    isAddress(hostName(headers.host ?? "")) ? Option.none() : refuseHost(names, headers.host, "the dashboard")
+  const refuseName = ({ headers }: http.RequestHead): Option.Option<Refusal> =>
+    isAddress(http.hostName(headers.host ?? ""))
+      ? Option.none()
+      : http.refuseHost(names, headers.host, "the dashboard")
 
-  const refuseOrigin = (request: RequestHead): Option.Option<OriginNotAllowed> => {
+  const refuseOrigin = (request: http.RequestHead): Option.Option<Refusal> => {
     const { host, origin } = request.headers
     const isOwn =
       origin === undefined
-        ? !isOfForeignPage(request)
+        ? !http.isOfForeignPage(request)
         : [`http://${host}`, `https://${host}`].includes(origin.toLowerCase())
-    return isOwn
-      ? Option.none()
-      : Option.some(
-          originNotAllowed(
-            `only the page of the dashboard itself may read and act, ${JSON.stringify(shown(origin ?? ""))} may not.`
-          )
-        )
+    return isOwn ? Option.none() : Option.some(foreignPage(origin ?? ""))
   }
 
-  /** A link leads here without letting the page that has it read anything. */
-  const isFollowed = ({ headers }: RequestHead) =>
-    headers.origin === undefined && headers["sec-fetch-dest"] === "document"
-
-  const refuseActor = (request: RequestHead): Option.Option<Refusal> =>
-    actions === "off"
-      ? Option.some(actionsAreOff(host))
-      : !hasToken(request)
-        ? Option.some(/\S +\S/.test(request.headers.authorization ?? "") ? wrongToken : noToken)
-        : isJson(request.headers["content-type"])
-          ? Option.none()
-          : Option.some(jsonRequired)
+  const refuseActor = (request: http.RequestHead): Option.Option<Refusal> => {
+    if (actions === "off") {
+      return Option.some(actionsAreOff(host))
+    }
+    if (!hasToken(request)) {
+      return Option.some(/\S +\S/.test(request.headers.authorization ?? "") ? wrongToken : noToken)
+    }
+    return http.isJson(request.headers["content-type"]) ? Option.none() : Option.some(jsonRequired)
+  }
 
   return {
     actions,
     refuseReading: (request) =>
       Option.orElse(refuseName(request), () => (isFollowed(request) ? Option.none() : refuseOrigin(request))),
     refuseAction: (request) =>
-      refuseName(request).pipe(
-        Option.orElse(() => refuseOrigin(request)),
-        Option.orElse(() => refuseActor(request))
-      )
+      Option.firstSomeOf([refuseName(request), refuseOrigin(request), refuseActor(request)])
   }
 }
+
+/** A link leads here without letting the page that has it read anything. */
+const isFollowed = ({ headers }: http.RequestHead): boolean =>
+  headers.origin === undefined && headers["sec-fetch-dest"] === "document"
+
+const foreignPage = (origin: string) =>
+  originNotAllowed(
+    `only the page of the dashboard itself may read and act, ${JSON.stringify(http.shown(origin))} may not.`
+  )
 
 const actionsAreOff = (host: string) =>
   new CommandNotAllowed({

@@ -3,9 +3,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import { defined } from "../../internal/defined.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState, type GlobalState, type Node } from "../../services/ControllerState.ts"
 import type { ContentState } from "../../services/Slices.ts"
@@ -63,7 +63,7 @@ export interface ShownVersion
 const maxVersions = 50
 const maxProblems = 50
 
-const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
+const decodeVersions = Schema.decodeUnknown(VersionsReport)
 
 /** How long a store of versions may take to be read. */
 const patience = "5 seconds"
@@ -79,8 +79,8 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
 
   const versionsOf = (name: string) =>
     commands.dispatch({ type: `${name}.versions` }, { timeout: patience }).pipe(
-      Effect.map(decodeVersions),
-      Effect.orElseSucceed(() => Option.none<VersionsReport>())
+      Effect.flatMap(decodeVersions),
+      Effect.orElseSucceed(() => undefined)
     )
 
   return Effect.gen(function* () {
@@ -88,8 +88,7 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     const { node, startTime } = state.system
     const screens = screensOf(state, health.now)
     const players = playersOf(state, health.now)
-    const contentSlices = contentsOf(state)
-    const contents = yield* Effect.forEach(contentSlices, ([name, content]) =>
+    const contents = yield* Effect.forEach(contentsOf(state), ([name, content]) =>
       Effect.map(versionsOf(name), (report) => ({
         ...contentOverview(name, content, report, screens, players),
         ...pageOf(name, state)
@@ -98,75 +97,56 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     return {
       ...health,
       problems: problems.slice(0, maxProblems),
-      ...(problems.length > maxProblems ? { problemCount: problems.length } : {}),
       startTime,
-      ...(node === undefined ? {} : { node }),
       actions,
       contents,
       screens: screenTiles(screens),
-      ...(takesReports(state) ? { players: playerTiles(players, contentSlices[0]?.[1].versionId) } : {})
+      ...defined({
+        node,
+        problemCount: problems.length > maxProblems ? problems.length : undefined,
+        players: takesReports(state) ? playerTiles(players) : undefined
+      })
     } satisfies Overview
   })
 })
 
 /** That of the content server that is there for this content. */
 const pageOf = (content: string, state: GlobalState): Pick<ContentOverview, "everywhere" | "page"> => {
-  const [page = {}] = contentServersOf(state).flatMap(([name, { everywhere, page }]) =>
-    name === `${content}-server` && page !== undefined
-      ? [everywhere === undefined ? { page } : { page, everywhere }]
-      : []
-  )
-  return page
+  const server = contentServersOf(state).find(([name]) => name === `${content}-server`)?.[1]
+  return server?.page === undefined ? {} : Struct.pick(server, "page", "everywhere")
 }
 
 const contentOverview = (
   name: string,
   content: ContentState,
-  report: Option.Option<VersionsReport>,
+  report: VersionsReport | undefined,
   screens: ReadonlyArray<ScreenStatus>,
   players: ReadonlyArray<PlayerStatus>
 ): ContentOverview => {
   const { lastFetch } = content
   const ofContent = screens.filter((screen) => screen.content === name)
+  const reporting = players.filter(({ word }) => !isOff(word))
   return {
     ...Struct.pick(content, "fetchingSince", "generatedAt", "held", "lastSuccess", "nextFetch", "versionId"),
     name,
-    ...(lastFetch === undefined
-      ? {}
-      : { lastFetch: { timestamp: lastFetch.timestamp, failed: "error" in lastFetch } }),
-    ...Option.match(report, {
-      onNone: () => ({}),
-      onSome: ({ released, versions }) => ({
-        ...(released === undefined ? {} : { released }),
-        versions: versions
-          .slice(-maxVersions)
-          .toReversed()
-          .map((version) =>
-            shownVersion(version, {
-              screens: countOn(ofContent, version.versionId),
-              players: players.filter(
-                ({ said, word }) => !isOff(word) && said?.versionId === version.versionId
-              ).length
-            })
-          )
-      })
+    ...defined({
+      lastFetch: lastFetch && { timestamp: lastFetch.timestamp, failed: "error" in lastFetch },
+      released: report?.released,
+      versions: report?.versions
+        .slice(-maxVersions)
+        .toReversed()
+        .map(({ sources, ...version }) => ({
+          ...Struct.pick(version, "active", "changes", "isWaiting", "versionId"),
+          screens: countOn(ofContent, version.versionId),
+          players: reporting.filter(({ said }) => said?.versionId === version.versionId).length,
+          ...defined({ size: sources && sizeOf(sources) })
+        }))
     })
   }
 }
 
-const shownVersion = (
-  { sources, ...version }: VersionsReport["versions"][number],
-  counts: Pick<ShownVersion, "players" | "screens">
-): ShownVersion => ({
-  ...Struct.pick(version, "active", "changes", "isWaiting", "versionId"),
-  ...counts,
-  ...(sources === undefined
-    ? {}
-    : {
-        size: {
-          records: Number.sumAll(sources.map(({ records = 0 }) => records)),
-          files: Number.sumAll(sources.map(({ files }) => files)),
-          bytes: Number.sumAll(sources.map(({ bytes }) => bytes))
-        }
-      })
+const sizeOf = (sources: NonNullable<VersionsReport["versions"][number]["sources"]>) => ({
+  records: Number.sumAll(sources.map(({ records = 0 }) => records)),
+  files: Number.sumAll(sources.map(({ files }) => files)),
+  bytes: Number.sumAll(sources.map(({ bytes }) => bytes))
 })

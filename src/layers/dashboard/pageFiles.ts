@@ -1,10 +1,10 @@
 /**
  * The files of the page. They lie beside this module; of the bundle, where the build has put them.
  */
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
 
-const folder = "page/"
+const folder = new URL("page/", import.meta.url)
 
 const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -12,22 +12,6 @@ const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".woff2": "font/woff2"
 }
-
-const names = [
-  "actions.js",
-  "content.js",
-  "dashboard.css",
-  "dashboard.js",
-  "fetches.js",
-  "index.html",
-  "instrumentSans.woff2",
-  "instrumentSansExtended.woff2",
-  "newsreader.woff2",
-  "newsreaderItalic.woff2",
-  "parts.js",
-  "status.js",
-  "tiles.js"
-]
 
 /** A file of the page, and where it is served. */
 export interface PageFile {
@@ -37,8 +21,15 @@ export interface PageFile {
 }
 
 export const readPageFiles = (): ReadonlyArray<PageFile> =>
-  names.map((name) => ({
-    path: name === "index.html" ? "/" : `/${name}`,
-    type: types[extname(name)] ?? "application/octet-stream",
-    content: readFileSync(new URL(`${folder}${name}`, import.meta.url))
-  }))
+  readdirSync(folder).flatMap((name) => {
+    const type = types[extname(name)]
+    return type === undefined
+      ? []
+      : [
+          {
+            path: name === "index.html" ? "/" : `/${name}`,
+            type,
+            content: readFileSync(new URL(name, folder))
+          }
+        ]
+  })

@@ -17,9 +17,9 @@ import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
+import { problemMetrics } from "./metrics.ts"
 import { makeHealth } from "./overview.ts"
 import { readPageFiles } from "./pageFiles.ts"
-import { problemMetrics } from "./problemMetrics.ts"
 import { contentType, prometheusText } from "./prometheus.ts"
 
 export interface Context {
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     }
     const body = yield* RequestBody.read
     const done = yield* act(body, remoteOf(request))
-    live.changed()
+    yield* live.changed
     return result(done)
   })
 

@@ -1,6 +1,9 @@
 /**
  * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
  */
+import * as Array from "effect/Array"
+import * as Record from "effect/Record"
+import { defined } from "../../internal/defined.ts"
 import type { Player } from "../../services/Slices.ts"
 import type { PlayerStatus } from "../status/players.ts"
 import { detailOf } from "../status/playerTexts.ts"
@@ -14,9 +17,8 @@ export interface Tile {
   readonly tone: "ok" | "held" | "warn" | "error" | "neutral"
   /** Since when the word is right, ISO 8601, UTC; missing where that is not known. */
   readonly since?: string
-  /** What it shows, or was last known to show, and whether that is another one than the active one. */
+  /** What it shows, or was last known to show. */
   readonly versionId?: string
-  readonly isOther?: true
   /** Whether nobody expects it, though others are expected. */
   readonly isUnexpected?: true
   /** What is wrong, where the word is not enough. */
@@ -47,101 +49,93 @@ export const maxAsked = 4
 
 export const screenTiles = (screens: ReadonlyArray<ScreenStatus>): Tiles => tiles(screens, screenTile)
 
-/** `active` is the version that they should have. */
-export const playerTiles = (players: ReadonlyArray<PlayerStatus>, active: string | undefined): Tiles =>
-  tiles(players, (player) => playerTile(player, active))
+export const playerTiles = (players: ReadonlyArray<PlayerStatus>): Tiles => tiles(players, playerTile)
 
 const tiles = <A extends { readonly isExpected: boolean; readonly word: string }>(
   all: ReadonlyArray<A>,
   tileOf: (one: A) => Tile
 ): Tiles => {
   const isAnyExpected = all.some(({ isExpected }) => isExpected)
-  const shown = all.slice(0, maxTiles).map((one) => ({
-    ...tileOf(one),
-    ...(isAnyExpected && !one.isExpected ? { isUnexpected: true as const } : {})
-  }))
-  return { shown, words: countWords(all) }
-}
-
-const countWords = (all: ReadonlyArray<{ readonly word: string }>): Tiles["words"] => {
-  const words: Record<string, number> = {}
-  for (const { word } of all) {
-    words[word] = (words[word] ?? 0) + 1
+  return {
+    shown: all.slice(0, maxTiles).map((one) => ({
+      ...tileOf(one),
+      ...(isAnyExpected && !one.isExpected ? { isUnexpected: true as const } : {})
+    })),
+    words: Record.map(
+      Array.groupBy(all, ({ word }) => word),
+      ({ length }) => length
+    )
   }
-  return words
 }
 
-const screenTile = ({ active, content, id, name, problems, said, since, word }: ScreenStatus): Tile => ({
+const screenTile = ({ content, id, name, problems, said, since, word }: ScreenStatus): Tile => ({
   name,
   word,
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
-  ...(since === undefined ? {} : { since }),
-  ...(said === undefined ? {} : { versionId: said.versionId }),
-  ...(said === undefined || active ? {} : { isOther: true as const }),
-  ...(word === "problem" && problems[0] !== undefined ? { text: said?.problem ?? problems[0].text } : {}),
-  ...(content === undefined ? {} : { content, asked: [{ id, name }] })
+  ...defined({
+    since,
+    versionId: said?.versionId,
+    text: word === "problem" ? (said?.problem ?? problems[0]?.text) : undefined,
+    content,
+    asked: content === undefined ? undefined : [{ id, name }]
+  })
 })
 
-const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {
+const playerTile = (player: PlayerStatus): Tile => {
   const { id, name, said, since, word } = player
-  const text = playerText(player)
-  const asked = (said?.screens ?? []).slice(0, maxAsked).map((screen) => ({
+  const { copiedPercent, screens = [], versionId } = said ?? {}
+  const asked = screens.slice(0, maxAsked).map((screen) => ({
     id: `${id}/${screen.id}`,
     name: screen.label ?? screen.id
   }))
   return {
     name,
     word,
-    tone: worstTone(player, toneOfPlayer[word]),
-    ...(since === undefined ? {} : { since }),
-    ...(said?.versionId === undefined ? {} : { versionId: said.versionId }),
-    ...(said?.versionId === undefined || said.versionId === active ? {} : { isOther: true as const }),
-    ...(text === undefined ? {} : { text }),
-    ...(word !== "copying" || said?.copiedPercent === undefined
-      ? {}
-      : { percent: Math.round(said.copiedPercent) }),
-    ...(said === undefined ? {} : { screens: screensOfPlayer(said) }),
-    ...(asked.length === 0 ? {} : { asked })
+    tone: worstTone(player, toneOfPlayer[word] ?? "neutral"),
+    ...defined({
+      since,
+      versionId,
+      text: playerText(player),
+      percent: word === "copying" && copiedPercent !== undefined ? Math.round(copiedPercent) : undefined,
+      screens: said === undefined ? undefined : screensOfPlayer(said),
+      asked: asked.length === 0 ? undefined : asked
+    })
   }
 }
 
-const toneOfPlayer: Readonly<Record<PlayerStatus["word"], Tile["tone"]>> = {
+/** Where nothing is wrong. */
+const toneOfPlayer: { readonly [word in PlayerStatus["word"]]?: Tile["tone"] } = {
   "up to date": "ok",
   copying: "held",
   behind: "warn",
   held: "held",
-  problem: "error",
-  silent: "neutral",
-  "never seen": "neutral",
-  stopped: "neutral",
-  "closed for the day": "neutral"
+  problem: "error"
 }
 
 /** What it says first of itself, but for its screens, which are named, or who stopped it; of one that is silent that is old. */
 const playerText = (player: PlayerStatus): string | undefined => {
   const { problems, said, word } = player
-  return word === "silent"
-    ? undefined
-    : word === "stopped"
-      ? detailOf(player)
-      : (
-          problems.find(({ code }) => code === "player:duplicate") ??
-          said?.problems.find(({ code }) => !isOfScreen(code))
-        )?.text
+  if (word === "silent") {
+    return undefined
+  }
+  if (word === "stopped") {
+    return detailOf(player)
+  }
+  const found =
+    problems.find(({ code }) => code === "player:duplicate") ??
+    said?.problems.find(({ code }) => !isOfScreen(code))
+  return found?.text
 }
 
 const isOfScreen = (code: string): boolean => code.startsWith("screen:")
 
-const screensOfPlayer = ({ problems, screens }: Player): NonNullable<Tile["screens"]> => {
-  const problemOf = (id: string) => problems.find(({ code, subject }) => isOfScreen(code) && subject === id)
-  return {
-    count: screens.length,
-    unwell: screens
-      .filter(({ word }) => word !== "showing")
-      .slice(0, maxUnwell)
-      .map(({ id, label = id, word }) => {
-        const problem = problemOf(id)
-        return { name: label, word, tone: problem === undefined ? "neutral" : toneOf(problem) }
-      })
-  }
-}
+const screensOfPlayer = ({ problems, screens }: Player): NonNullable<Tile["screens"]> => ({
+  count: screens.length,
+  unwell: screens
+    .filter(({ word }) => word !== "showing")
+    .slice(0, maxUnwell)
+    .map(({ id, label = id, word }) => {
+      const problem = problems.find(({ code, subject }) => isOfScreen(code) && subject === id)
+      return { name: label, word, tone: problem === undefined ? "neutral" : toneOf(problem) }
+    })
+})

@@ -25,8 +25,15 @@ export const maxLine = 64
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-const cleaned = (clean: (text: string) => string) =>
-  Schema.transform(Schema.String, Schema.String, { strict: true, decode: clean, encode: (text) => text })
+/** What comes in as one, made another one of the same type. */
+const made = <A, I>(from: Schema.Schema<A, I>, make: (input: A) => A) =>
+  Schema.transform(from, Schema.typeSchema(from), {
+    strict: true,
+    decode: make,
+    encode: (output) => output
+  })
+
+const cleaned = (clean: (text: string) => string) => made(Schema.String, clean)
 
 const lineOrNothing = cleaned((text) => printableLine(text, maxLine))
 
@@ -43,10 +50,8 @@ const id = expects(
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) && !Number.isNaN(Date.parse(text))
 
-const time = Schema.transform(
-  expects(Schema.String.pipe(Schema.filter(isTime)), "a time in ISO 8601, UTC"),
-  Schema.String,
-  { strict: true, decode: (text) => new Date(text).toISOString(), encode: (text) => text }
+const time = made(expects(Schema.String.pipe(Schema.filter(isTime)), "a time in ISO 8601, UTC"), (text) =>
+  new Date(text).toISOString()
 )
 
 const number = (minimum: number, maximum: number) =>
@@ -58,16 +63,7 @@ const amount = number(0, Number.MAX_SAFE_INTEGER)
 const list = <A, I>(
   entry: Schema.Schema<A, I>,
   cut: (entries: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
-) =>
-  Schema.compose(
-    Schema.transform(Schema.Array(Schema.Unknown), Schema.Array(Schema.Unknown), {
-      strict: true,
-      decode: cut,
-      encode: (entries) => entries
-    }),
-    Schema.Array(entry),
-    { strict: false }
-  )
+) => Schema.compose(made(Schema.Array(Schema.Unknown), cut), Schema.Array(entry), { strict: false })
 
 const problem = Schema.Struct({
   code: line,

@@ -1,6 +1,7 @@
 /**
  * The report of a player to its hub. Pure.
  */
+import { defined } from "../../internal/defined.ts"
 import { nodeIdOf } from "../../internal/nodeId.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { maxReportBytes, type PlayerReport, type ReportedScreen } from "../../services/PlayerReport.ts"
@@ -37,22 +38,22 @@ export const makeReport = (
 ): PlayerReport => {
   const { node, startTime } = state.system
   const slice = contentsOf(state).find(([name]) => name === content)?.[1]
-  const copied = slice === undefined ? undefined : copiedPercent(slice)
   const empty: PlayerReport = {
     vitrine: name(vitrine),
     sentAt: new Date(now).toISOString(),
     node: {
       id: name(node?.id ?? nodeIdOf(host)),
-      ...(node?.label === undefined ? {} : { label: name(node.label) }),
-      ...(node?.role === undefined ? {} : { role: name(node.role) })
+      ...defined({ label: nameIfAny(node?.label), role: nameIfAny(node?.role) })
     },
     host: name(host),
     runId: name(runId),
     startTime: name(startTime),
-    ...(slice?.versionId === undefined ? {} : { versionId: name(slice.versionId) }),
-    ...(slice?.activeSince === undefined ? {} : { activeSince: name(slice.activeSince) }),
-    ...(copied === undefined ? {} : { copiedPercent: copied }),
-    ...(freeDisk === undefined ? {} : { freeDisk }),
+    ...defined({
+      versionId: nameIfAny(slice?.versionId),
+      activeSince: nameIfAny(slice?.activeSince),
+      copiedPercent: slice && copiedPercent(slice),
+      freeDisk
+    }),
     problems: [],
     screens: [],
     warnings: []
@@ -72,22 +73,25 @@ export const makeReport = (
 
 const name = (text: string): string => printableLine(text, maxName)
 
+const nameIfAny = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : name(text)
+
 /** Each machine knows what is muted there. */
-const reportedProblem = ({ muted: _, ...problem }: Problem): Problem => ({
-  ...problem,
-  code: name(problem.code),
-  text: excerpt(problem.text),
-  ...(problem.subject === undefined ? {} : { subject: name(problem.subject) }),
-  ...(problem.player === undefined ? {} : { player: name(problem.player) }),
-  ...(problem.since === undefined ? {} : { since: name(problem.since) })
+const reportedProblem = ({ code, count, player, severity, since, subject, text }: Problem): Problem => ({
+  code: name(code),
+  severity,
+  text: excerpt(text),
+  ...defined({ subject: nameIfAny(subject), player: nameIfAny(player), since: nameIfAny(since), count })
 })
 
-const reportedScreen = (screen: ScreenStatus): ReportedScreen => ({
-  id: name(screen.id),
-  ...(screen.name === screen.id ? {} : { label: name(screen.name) }),
-  word: screen.word,
-  ...(screen.since === undefined ? {} : { since: name(screen.since) }),
-  ...(screen.said === undefined ? {} : { versionId: name(screen.said.versionId) })
+const reportedScreen = ({ id, name: label, said, since, word }: ScreenStatus): ReportedScreen => ({
+  id: name(id),
+  word,
+  ...defined({
+    label: label === id ? undefined : name(label),
+    since: nameIfAny(since),
+    versionId: nameIfAny(said?.versionId)
+  })
 })
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

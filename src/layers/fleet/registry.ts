@@ -7,6 +7,7 @@
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
 import type { PlayerReport } from "../../services/PlayerReport.ts"
 import type { Player } from "../../services/Slices.ts"
 import { NoRoom, TooManyRequests } from "../http/errors.ts"
@@ -16,15 +17,6 @@ export const maxPlayers = 1024
 
 /** How many reports of a run of a player are taken in ten seconds. */
 export const maxReports = 20
-
-const tooManyReports = new TooManyRequests({
-  message: `Too many reports: this player sent more than ${maxReports} in ten seconds.`,
-  headers: { "Retry-After": "10" }
-})
-
-const tooManyPlayers = new NoRoom({
-  message: `Too many players: ${maxPlayers} report here already. Those among the "players" of the hub always find a place.`
-})
 const rateMs = 10_000
 
 /** How long a run counts as one that is still heard of, in milliseconds. */
@@ -43,24 +35,21 @@ const maxRuns = 8
 const restartMs = 10 * 60_000
 const maxRestarts = 100
 
+/** How many of something there were, and since when, in milliseconds since 1970. */
 interface Window {
-  /** In milliseconds since 1970. */
   readonly since: number
-  readonly reports: number
+  readonly count: number
 }
 
+/** A player from one start to the next. */
 interface Run {
-  readonly runId: string
-  readonly host: string
-  readonly address: string
-  /** In milliseconds since 1970. */
-  readonly heardAt: number
-  readonly window: Window
+  /** As of its last report. */
+  readonly player: Player
+  readonly reports: Window
 }
 
 interface Entry {
-  readonly player: Player
-  /** The run that `player` is of. */
+  /** The one that is listed. */
   readonly run: Run
   /** Others that were heard of in the last minute. */
   readonly others: ReadonlyArray<Run>
@@ -89,20 +78,20 @@ export interface Received {
 /** A clock that was set back leaves times in the future behind: these are not close either. */
 const isClose = (time: number, now: number, within: number): boolean => Math.abs(now - time) < within
 
-const isRecent =
-  (now: number) =>
-  (time: number): boolean =>
-    isClose(time, now, restartMs)
+const heardAt = ({ player }: Run): number => Date.parse(player.heardAt)
 
 const isFresh =
   (now: number) =>
-  ({ heardAt }: Pick<Run, "heardAt">): boolean =>
-    isClose(heardAt, now, freshMs)
+  (run: Run): boolean =>
+    isClose(heardAt(run), now, freshMs)
 
-const oneMore = ({ reports, since }: Window, now: number): Window =>
-  isClose(since, now, rateMs) ? { since, reports: reports + 1 } : { since: now, reports: 1 }
+const recent = (times: ReadonlyArray<number>, now: number): ReadonlyArray<number> =>
+  times.filter((time) => isClose(time, now, restartMs)).slice(-maxRestarts)
 
-const noReports: Window = { since: 0, reports: 0 }
+const none: Window = { since: 0, count: 0 }
+
+const oneMore = ({ count, since }: Window, now: number): Window =>
+  isClose(since, now, rateMs) ? { since, count: count + 1 } : { since: now, count: 1 }
 
 const playerOf = ({ address, now, report }: Received): Player => ({
   ...report,
@@ -111,95 +100,83 @@ const playerOf = ({ address, now, report }: Received): Player => ({
   clockOffset: Date.parse(report.sentAt) - now
 })
 
-const runOf = ({ address, now, report: { host, runId } }: Received, window: Window): Run => ({
-  runId,
-  host,
-  address,
-  heardAt: now,
-  window
+const entryOf = (run: Run): Entry => ({
+  run,
+  others: [],
+  newRuns: none,
+  restarts: [],
+  duplicate: Option.none()
 })
-
-const entryOf = (player: Player, window = noReports): Entry => {
-  const { address, heardAt, host, runId } = player
-  return {
-    player,
-    run: { runId, host, address, heardAt: Date.parse(heardAt), window },
-    others: [],
-    newRuns: noReports,
-    restarts: [],
-    duplicate: Option.none()
-  }
-}
 
 /** A machine that sends too much, or as another, takes nothing from that one: each run has its own limit. */
 const heardAgain = (before: Entry, received: Received): Either.Either<Entry, TooManyRequests> => {
   const { now, report } = received
-  const fresh = isFresh(now)
-  const others = before.others.filter(fresh)
-  const known = [before.run, ...others].find(({ runId }) => runId === report.runId)
-  const window = oneMore(known?.window ?? noReports, now)
+  const fresh = before.others.filter(isFresh(now))
+  const known = [before.run, ...fresh].find(({ player }) => player.runId === report.runId)
+  const reports = oneMore(known?.reports ?? none, now)
   const newRuns = known === undefined ? oneMore(before.newRuns, now) : before.newRuns
-  if (window.reports > maxReports || newRuns.reports > maxReports) {
-    return Either.left(tooManyReports)
+  if (reports.count > maxReports || newRuns.count > maxReports) {
+    return Either.left(
+      new TooManyRequests({
+        message: `Too many reports: this player sent more than ${maxReports} in ten seconds.`,
+        headers: { "Retry-After": "10" }
+      })
+    )
   }
-  const run = runOf(received, window)
+  const run = { player: playerOf(received), reports }
+  const others = fresh.filter((other) => other !== known)
   if (known === before.run) {
-    return Either.right({ ...before, player: playerOf(received), run, others, newRuns })
+    return Either.right({ ...before, run, others })
   }
-  const restarts =
-    known === undefined && before.player.stoppedBy === undefined
-      ? [...before.restarts, now].filter(isRecent(now)).slice(-maxRestarts)
-      : before.restarts
-  const rest = others.filter((other) => other !== known)
-  const goesOn = isClose(before.run.heardAt, now, missedMs)
-  return Either.right(
-    goesOn && Option.exists(before.duplicate, fresh)
-      ? {
-          ...before,
-          others: [...rest, run].slice(0, maxRuns),
-          newRuns,
-          restarts,
-          duplicate: Option.some(run)
-        }
-      : {
-          player: playerOf(received),
-          run,
-          others: fresh(before.run) ? [...rest, before.run].slice(0, maxRuns) : rest,
-          newRuns,
-          restarts,
-          duplicate: known !== undefined && goesOn ? Option.some(before.run) : Option.none()
-        }
-  )
+  const isRestart = known === undefined && before.run.player.stoppedBy === undefined
+  const restarts = isRestart ? recent([...before.restarts, now], now) : before.restarts
+  const goesOn = isClose(heardAt(before.run), now, missedMs)
+  if (goesOn && Option.exists(before.duplicate, isFresh(now))) {
+    const duplicate = Option.some(run)
+    return Either.right({
+      ...before,
+      others: [...others, run].slice(0, maxRuns),
+      newRuns,
+      restarts,
+      duplicate
+    })
+  }
+  return Either.right({
+    run,
+    others: [...others, ...[before.run].filter(isFresh(now))].slice(0, maxRuns),
+    newRuns,
+    restarts,
+    duplicate: known !== undefined && goesOn ? Option.some(before.run) : Option.none()
+  })
 }
 
-/** One that is not expected, not heard of for longest. */
+/** The one that is not expected and was not heard of for longest. */
 const mostDispensable = (registry: Registry, isExpected: IsExpected) =>
-  HashMap.reduce(registry, Option.none<readonly [string, Entry]>(), (found, entry, id) =>
-    isExpected(id) || Option.exists(found, ([, other]) => other.run.heardAt <= entry.run.heardAt)
+  HashMap.reduce(registry, Option.none<readonly [string, Run]>(), (found, { run }, id) =>
+    isExpected(id) || Option.exists(found, ([, other]) => heardAt(other) <= heardAt(run))
       ? found
-      : Option.some([id, entry] as const)
+      : Option.some([id, run] as const)
   )
 
 /** A player that is new takes a free place, or that of one that is not expected: if it is not expected itself, only of a silent one. */
-const placed = (
-  registry: Registry,
-  id: string,
-  entry: Entry,
-  isExpected: IsExpected
-): Either.Either<Registry, NoRoom> => {
+const placed = (registry: Registry, run: Run, isExpected: IsExpected): Either.Either<Registry, NoRoom> => {
+  const { id } = run.player.node
   if (HashMap.size(registry) < maxPlayers) {
-    return Either.right(HashMap.set(registry, id, entry))
+    return Either.right(HashMap.set(registry, id, entryOf(run)))
   }
-  return Option.match(
-    Option.filter(
-      mostDispensable(registry, isExpected),
-      ([, other]) => isExpected(id) || !isFresh(entry.run.heardAt)(other.run)
-    ),
-    {
-      onNone: () => Either.left(tooManyPlayers),
-      onSome: ([other]) => Either.right(HashMap.set(HashMap.remove(registry, other), id, entry))
-    }
+  const dispensable = Option.filter(
+    mostDispensable(registry, isExpected),
+    ([, other]) => isExpected(id) || !isFresh(heardAt(run))(other)
   )
+  return Option.match(dispensable, {
+    onNone: () =>
+      Either.left(
+        new NoRoom({
+          message: `Too many players: ${maxPlayers} report here already. Those among the "players" of the hub always find a place.`
+        })
+      ),
+    onSome: ([other]) => Either.right(HashMap.set(HashMap.remove(registry, other), id, entryOf(run)))
+  })
 }
 
 /** The registry with one more report, or why it is not taken. */
@@ -208,10 +185,10 @@ export const take = (
   received: Received,
   isExpected: IsExpected
 ): Either.Either<Registry, TooManyRequests | NoRoom> => {
-  const { now, report } = received
-  const { id } = report.node
+  const { id } = received.report.node
   return Option.match(HashMap.get(registry, id), {
-    onNone: () => placed(registry, id, entryOf(playerOf(received), oneMore(noReports, now)), isExpected),
+    onNone: () =>
+      placed(registry, { player: playerOf(received), reports: oneMore(none, received.now) }, isExpected),
     onSome: (before) => Either.map(heardAgain(before, received), (entry) => HashMap.set(registry, id, entry))
   })
 }
@@ -220,34 +197,27 @@ export const take = (
 export const restored = (players: ReadonlyArray<Player>, isExpected: IsExpected, now: number): Registry =>
   players.reduce<Registry>((registry, player) => {
     const heardAt = new Date(Math.min(Date.parse(player.heardAt), now)).toISOString()
-    const entry = entryOf({ ...player, heardAt })
-    return Either.getOrElse(placed(registry, player.node.id, entry, isExpected), () => registry)
+    const run = { player: { ...player, heardAt }, reports: none }
+    return Either.getOrElse(placed(registry, run, isExpected), () => registry)
   }, HashMap.empty())
 
 /** Those that are listed now, in no order. A player that has not changed is the same object. */
 export const playersOf = (registry: Registry, isExpected: IsExpected, now: number): ReadonlyArray<Player> =>
-  HashMap.toValues(registry).flatMap((entry) =>
-    isExpected(entry.player.node.id) || isClose(entry.run.heardAt, now, forgottenMs)
-      ? [listed(entry, now)]
-      : []
-  )
+  HashMap.toValues(registry)
+    .filter(({ run }) => isExpected(run.player.node.id) || isClose(heardAt(run), now, forgottenMs))
+    .map((entry) => listed(entry, now))
 
-const listed = ({ duplicate, player, restarts }: Entry, now: number): Player => {
-  const recent = restarts.filter(isRecent(now)).length
-  const twin = Option.getOrUndefined(Option.filter(duplicate, isFresh(now)))
-  return recent === 0 && twin === undefined
-    ? player
+const listed = ({ duplicate, restarts, run }: Entry, now: number): Player => {
+  const count = recent(restarts, now).length
+  const twin = Option.filter(duplicate, isFresh(now))
+  return count === 0 && Option.isNone(twin)
+    ? run.player
     : {
-        ...player,
-        ...(recent === 0 ? {} : { restarts: recent }),
-        ...(twin === undefined
-          ? {}
-          : {
-              duplicate: {
-                host: twin.host,
-                address: twin.address,
-                heardAt: new Date(twin.heardAt).toISOString()
-              }
-            })
+        ...run.player,
+        ...(count === 0 ? {} : { restarts: count }),
+        ...Option.match(twin, {
+          onNone: () => ({}),
+          onSome: ({ player }) => ({ duplicate: Struct.pick(player, "host", "address", "heardAt") })
+        })
       }
 }

@@ -7,15 +7,19 @@ import { randomUUID } from "node:crypto"
 import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { makeLogTail } from "../../internal/logTail.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { whenChanged } from "../../internal/schedules.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
@@ -25,7 +29,6 @@ import type { PluginContext } from "../../services/Plugin.ts"
 import type { Reports } from "../../services/Slices.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { stopsOf } from "../status/slices.ts"
-import { makeLastWarnings } from "./lastWarnings.ts"
 import { makeReport } from "./makeReport.ts"
 import * as PostReport from "./postReport.ts"
 import type { ReportOptions } from "./ReportOptions.ts"
@@ -46,11 +49,14 @@ export interface SendReports {
   readonly state: Effect.Effect<Reports>
 }
 
-/** The pause between two reports at least, in milliseconds. */
-const shortestPause = 1000
+/** The pause between two reports at least. */
+const shortestPause = "1 second"
 
-/** While a version is copied, so that its progress is seen. */
+/** While a version is copied, in milliseconds, so that its progress is seen. */
 const copyingPause = 2000
+
+/** How much of the log is sent. */
+const warnings = { minimum: LogLevel.Warning, maxLines: 10, maxLength: 300 }
 
 /** Identifies this process, also among copies of this machine. */
 const runId = randomUUID()
@@ -65,16 +71,13 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const warning = makeWarnWhile(
     (reason) => `Reports are not taken by ${to}, and are sent until they are: ${reason}`
   )
-  const log = makeLastWarnings()
+  const log = makeLogTail(warnings)
   yield* addLogger(log.logger)
 
   const changed = yield* Queue.sliding<void>(1)
-  const isChange = (name: string) =>
-    (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
-    name.startsWith("controller:problem:")
   const { feeds } = yield* Subscription.make("What is reported to the hub")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
-    Stream.filter(({ name }) => isChange(name)),
+    Stream.filter(({ name }) => isChange(name, content)),
     Stream.runForEachChunk(() => Queue.offer(changed, undefined)),
     Effect.forkScoped
   )
@@ -86,7 +89,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
       host: hostname(),
       runId,
       ...(yield* freeBytes(directory)),
-      warnings: log.lines()
+      warnings: log.lines().map(({ at, text }) => `${at} ${text}`)
     }
     return makeReport(yield* state, machine, yield* Clock.currentTimeMillis)
   })
@@ -116,7 +119,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     }))
   })
 
-  /** Gives whether a version is being copied. */
+  /** Gives how long its reader can wait for the next one, in milliseconds. */
   const send = Effect.gen(function* () {
     yield* Queue.takeAll(changed)
     const current = yield* report
@@ -125,12 +128,12 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
       onSuccess: taken,
       onFailure: ({ detail }) => notTaken(current.sentAt, detail)
     })
-    return isCopying(current)
+    return current.copiedPercent === undefined ? reportEvery : copyingPause
   }).pipe(
     Effect.catchAllDefect((defect) =>
-      timestamp.pipe(
-        Effect.flatMap((now) => notTaken(now, messageOf(defect))),
-        Effect.as(false)
+      Effect.as(
+        Effect.flatMap(timestamp, (now) => notTaken(now, messageOf(defect))),
+        reportEvery
       )
     )
   )
@@ -146,27 +149,29 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? sayEnd : Effect.void
   )
 
-  const pause = Effect.fnUntraced(function* (longest: number) {
-    yield* Effect.sleep(shortestPause)
-    const rest = yield* Random.nextIntBetween(Math.ceil(longest * 0.8), longest + 1)
-    yield* Effect.raceFirst(Queue.take(changed), Effect.sleep(rest - shortestPause))
+  const sending = whenChanged(send, {
+    changed,
+    shortest: shortestPause,
+    longest: (millis) =>
+      Effect.map(Random.nextIntBetween(Math.ceil(millis * 0.8), millis + 1), Duration.millis)
   })
 
-  const sendAndPause = Effect.flatMap(send, (copying) => pause(copying ? copyingPause : reportEvery))
-
   return {
-    start: Effect.asVoid(Effect.forkIn(Effect.forever(sendAndPause), scope)),
+    start: Effect.asVoid(Effect.forkIn(sending, scope)),
     state: Ref.get(reports)
   } satisfies SendReports
 })
+
+/** Whether an event says that something has changed that is reported. */
+const isChange = (name: string, content: string): boolean =>
+  (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
+  name.startsWith("controller:problem:")
 
 /** How long the end of a player waits for its hub. */
 const endTimeout = "500 millis"
 
 /** How much of a reason is shown. */
 const maxReason = 500
-
-const isCopying = ({ copiedPercent }: PlayerReport): boolean => copiedPercent !== undefined
 
 const freeBytes = (directory: string): Effect.Effect<Pick<PlayerReport, "freeDisk">> =>
   Effect.tryPromise(() => statfs(directory)).pipe(

@@ -8,7 +8,10 @@ import type { IncomingMessage } from "node:http"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { printableLine } from "../../internal/printable.ts"
-import { HostNotAllowed } from "./errors.ts"
+import { HostNotAllowed, type JsonRequired, type OriginNotAllowed, type TokenRequired } from "./errors.ts"
+
+/** Why a request is not let in. */
+export type Refusal = HostNotAllowed | JsonRequired | OriginNotAllowed | TokenRequired
 
 /** What a decision is made of. */
 export interface RequestHead {

@@ -5,20 +5,18 @@
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"
-import { isJson, isOfForeignPage, type RequestHead, refuseHost, shown, tokenCheck } from "../http/access.ts"
 import {
-  type HostNotAllowed,
-  type JsonRequired,
-  jsonRequired,
-  type OriginNotAllowed,
-  originNotAllowed,
-  type TokenRequired,
-  tokenRequired
-} from "../http/errors.ts"
+  isJson,
+  isOfForeignPage,
+  type Refusal,
+  type RequestHead,
+  refuseHost,
+  shown,
+  tokenCheck
+} from "../http/access.ts"
+import { jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
 import { preflight } from "../http/responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-
-export type Refusal = HostNotAllowed | OriginNotAllowed | TokenRequired | JsonRequired
 
 export type Options = Pick<HttpTransportOptions, "allowedHosts" | "allowedOrigins" | "requireJson" | "token">
 

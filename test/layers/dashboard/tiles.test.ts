@@ -54,7 +54,7 @@ const player = (status: Partial<PlayerStatus> = {}): PlayerStatus => ({
   ...status
 })
 
-const tileOf = (status: Partial<PlayerStatus>) => playerTiles([player(status)], active).shown[0]
+const tileOf = (status: Partial<PlayerStatus>) => playerTiles([player(status)]).shown[0]
 
 const problem = (code: string, severity: "error" | "warning", text: string, subject?: string) => ({
   code,
@@ -71,7 +71,7 @@ describe("the tile of a screen", () => {
     })
   })
 
-  it("has its version if that is not the active one, and its problem", () => {
+  it("has the version that it shows, and its problem", () => {
     const { shown } = screenTiles([
       screen({
         word: "problem",
@@ -87,7 +87,6 @@ describe("the tile of a screen", () => {
         tone: "warn",
         since: at,
         versionId: older,
-        isOther: true,
         text: "no film"
       }
     ])
@@ -171,23 +170,20 @@ describe("the tile of a player", () => {
     expect(tileOf({ word: "copying", said: copying })).toMatchObject({
       tone: "held",
       percent: 43,
-      versionId: older,
-      isOther: true
+      versionId: older
     })
   })
 
   it("has no screens if the player was never seen", () => {
     const { said: _, ...unseen } = player({ word: "never seen" })
-    expect(playerTiles([unseen], active).shown).toEqual([
-      { name: "Hall 3", word: "never seen", tone: "neutral" }
-    ])
+    expect(playerTiles([unseen]).shown).toEqual([{ name: "Hall 3", word: "never seen", tone: "neutral" }])
   })
 })
 
 describe("many tiles", () => {
   it("are counted by state, and only the worst are shown", () => {
     const [silent, well] = [player({ word: "silent" }), player()]
-    const { shown, words } = playerTiles([silent, ...Array.from({ length: 999 }, () => well)], active)
+    const { shown, words } = playerTiles([silent, ...Array.from({ length: 999 }, () => well)])
     expect(shown).toHaveLength(maxTiles)
     expect(shown[0]).toMatchObject({ word: "silent" })
     expect(words).toEqual({ silent: 1, "up to date": 999 })

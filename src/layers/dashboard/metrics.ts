@@ -1,11 +1,29 @@
 /**
- * The problems of the state as metrics.
+ * Metrics of the machine and of what is wrong.
  */
 import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import type * as MetricPair from "effect/MetricPair"
 import { printableLine } from "../../internal/printable.ts"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { gauge } from "../status/gauge.ts"
+
+const nodeInfo = Metric.gauge("vitrine_node_info", {
+  description: "1, with the id, the label and the role of the machine, and the version of Vitrine"
+})
+
+/** Sets it, for the machine that the state names. */
+export const setNodeInfo = Effect.gen(function* () {
+  const { system } = yield* (yield* ControllerState).state
+  const labels = Object.entries({ ...system.node, version: vitrineVersion })
+  yield* Metric.set(
+    labels.reduce((gauge, [key, value]) => Metric.tagged(gauge, key, value), nodeInfo),
+    1
+  )
+})
 
 const problemCount = gauge(
   "vitrine_problem",

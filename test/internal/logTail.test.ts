@@ -5,13 +5,21 @@ import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { makeLogTail, maxLength, maxLines } from "../../../src/layers/dashboard/logTail.ts"
+import { makeLogTail } from "../../src/internal/logTail.ts"
+
+const maxLines = 200
+const maxLength = 1000
 
 const tailOf = (log: Effect.Effect<void>) =>
   Effect.gen(function* () {
     let changes = 0
-    const tail = makeLogTail(() => {
-      changes += 1
+    const tail = makeLogTail({
+      minimum: LogLevel.Info,
+      maxLines,
+      maxLength,
+      changed: () => {
+        changes += 1
+      }
     })
     yield* Effect.locally(log, FiberRef.currentLoggers, HashSet.make(tail.logger)).pipe(
       Logger.withMinimumLogLevel(LogLevel.Debug)

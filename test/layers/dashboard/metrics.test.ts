@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { problemMetrics } from "../../../src/layers/dashboard/problemMetrics.ts"
+import { problemMetrics } from "../../../src/layers/dashboard/metrics.ts"
 import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 

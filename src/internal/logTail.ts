@@ -3,7 +3,8 @@
  */
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { logText } from "../../internal/loggers.ts"
+import * as MutableRef from "effect/MutableRef"
+import { logText } from "./loggers.ts"
 
 export interface LogLine {
   /** ISO 8601, UTC. */
@@ -19,23 +20,33 @@ export interface LogTail {
   readonly logger: Logger.Logger<unknown, void>
 }
 
-/** How many lines are kept, and how long each may be; the oldest go, and the rest of a line is cut. */
-export const maxLines = 200
-export const maxLength = 1000
+export interface LogTailOptions {
+  /** What is less important is not kept. */
+  readonly minimum: LogLevel.LogLevel
+  /** How many lines are kept, and how long each may be; the oldest go, and the rest of a line is cut. */
+  readonly maxLines: number
+  readonly maxLength: number
+  /** Called when there is another line. */
+  readonly changed?: () => void
+}
 
-/** `changed` is called when there is another line. What is less important than `info` is not kept. */
-export const makeLogTail = (changed: () => void): LogTail => {
-  let lines: ReadonlyArray<LogLine> = []
+export const makeLogTail = ({
+  changed = () => {},
+  maxLength,
+  maxLines,
+  minimum
+}: LogTailOptions): LogTail => {
+  const kept = MutableRef.make<ReadonlyArray<LogLine>>([])
   return {
-    lines: () => lines,
+    lines: () => MutableRef.get(kept),
     logger: Logger.make(({ cause, date, logLevel, message }) => {
-      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Info)) {
+      if (LogLevel.greaterThanEqual(logLevel, minimum)) {
         const line = {
           at: date.toISOString(),
           level: levelOf(logLevel),
           text: logText(message, cause, maxLength)
         }
-        lines = [...lines.slice(1 - maxLines), line]
+        MutableRef.update(kept, (lines) => [...lines.slice(1 - maxLines), line])
         changed()
       }
     })
