@@ -114,12 +114,12 @@ export const vitrine = ({
         }
         if (isToStart) {
           isStarted = true
-          let controller = Promise.resolve(begin(["start"], folder))
+          let controller = Promise.resolve(begin(["start", "--dev-server"], folder))
           watcher.add(file).on("change", (changed) => {
             if (resolve(changed) === file) {
               controller = controller.then(async (before) => {
                 await before.end()
-                return httpServer.listening ? begin(["start"], folder) : before
+                return httpServer.listening ? begin(["start", "--dev-server"], folder) : before
               })
             }
           })
@@ -242,9 +242,6 @@ interface Child {
 /** Ends a process as Ctrl-C does when its parent is gone, however that ended. */
 const endWithParent = `data:text/javascript,process.once("disconnect",()=>process.kill(process.pid,"SIGTERM"))`
 
-/** What the controller warns of until the first build. Here the page is Vite's. */
-const missingBuild = /The folder of the page is not there/
-
 /** Runs a command of `vitrine` until it is to end, or this process ends; what it says goes to the log of Vite. */
 const run = (
   command: ReadonlyArray<string>,
@@ -262,7 +259,7 @@ const run = (
   })
   for (const input of [child.stdout, child.stderr]) {
     if (input) {
-      createInterface({ input }).on("line", (line) => missingBuild.test(line) || info(`[vitrine] ${line}`))
+      createInterface({ input }).on("line", (line) => info(`[vitrine] ${line}`))
     }
   }
   let isEnding = false

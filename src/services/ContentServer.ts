@@ -17,6 +17,11 @@ export class ContentServer extends Context.Tag("vitrine/ContentServer")<
   }
 >() {}
 
+/** Whether a dev server has the page: then no build of it is served or needed. */
+export class HasDevServer extends Context.Reference<HasDevServer>()("vitrine/HasDevServer", {
+  defaultValue: (): boolean => false
+}) {}
+
 /** The counts of a content server, since its start where they do not say otherwise. */
 export interface ContentServerStatistics {
   /** Connections open now. */

@@ -294,7 +294,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
           )
           expect(
             log.filter((line) =>
-              /error|warn|missing|not there|fetch first|nothing answers|has ended/i.test(line)
+              /error|warn|missing|not there|no build|fetch first|nothing answers|has ended/i.test(line)
             )
           ).toEqual([])
         })

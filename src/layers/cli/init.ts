@@ -62,7 +62,7 @@ const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string
 }
 
 const missingServer = (existing: string, wanted: string): ReadonlyArray<string> =>
-  existing.includes("contentServer(") ? [] : (/contentServer\(\{.*\}\)/.exec(wanted) ?? [])
+  existing.includes("contentServer(") ? [] : (wanted.match(/(folderSource|contentServer)\(\{.*\}\)/g) ?? [])
 
 /** What a file that was there already may lack: without it no page is served, or the token ends up in a repository. */
 const missingFrom: Readonly<Record<string, typeof missingPatterns>> = {

@@ -28,6 +28,7 @@ export interface Options {
   readonly check?: boolean
   readonly config?: string
   readonly detach?: boolean
+  readonly devServer?: boolean
   readonly end?: boolean
   readonly endpoint?: string
   readonly envFile?: string

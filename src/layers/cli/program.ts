@@ -91,6 +91,10 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     new Option(
       "--log-file <FILE>",
       "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
+    ),
+    new Option(
+      "--dev-server",
+      "A dev server has the page, so that no build of it is needed. The plugin for Vite adds it."
     )
   )
 

@@ -15,6 +15,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { withPrivate } from "../../internal/privateFiles.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
+import { HasDevServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import * as Alerts from "../alerts/alerts.ts"
@@ -37,13 +38,22 @@ import { logTo } from "./terminal/log.ts"
 import { openLogFile } from "./terminal/logFile.ts"
 import { VitrineModule } from "./VitrineModule.ts"
 
-export const run = ({ config, detach = false, envFile, logFile, logFormat = "text", runDir }: Options) =>
+export const run = ({
+  config,
+  detach = false,
+  devServer = false,
+  envFile,
+  logFile,
+  logFormat = "text",
+  runDir
+}: Options) =>
   Effect.gen(function* () {
     yield* loadEnvironment(envFile)
     const file = yield* locateConfiguration(config)
     yield* detach
-      ? startInBackground({ file, logFile, logFormat, runDir })
+      ? startInBackground({ devServer, file, logFile, logFormat, runDir })
       : runHere(file, runDir).pipe(
+          Effect.provideService(HasDevServer, devServer),
           withPrivate(file, ...(envFile === undefined ? [] : [envFile])),
           (running) => withLog(running, logFile, logFormat),
           Effect.scoped
@@ -147,6 +157,7 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
     : Effect.logError("The controller has not started", cause)
 
 interface BackgroundOptions {
+  readonly devServer: boolean
   readonly file: string
   readonly logFile: string | undefined
   readonly logFormat: LogFormat
@@ -154,6 +165,7 @@ interface BackgroundOptions {
 }
 
 const startInBackground = Effect.fnUntraced(function* ({
+  devServer,
   file,
   logFile,
   logFormat,
@@ -170,6 +182,7 @@ const startInBackground = Effect.fnUntraced(function* ({
       ...["--config", file],
       ...["--log-file", log],
       ...["--log-format", logFormat],
+      ...(devServer ? ["--dev-server"] : []),
       ...(runDir === undefined ? [] : ["--run-dir", folder])
     ],
     errorFile: path.join(folder, "errors.log")

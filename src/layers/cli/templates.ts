@@ -13,24 +13,22 @@ export type Kind = "project" | "page" | "vite" | "react"
 /** The folders whose files a kind has; one takes the place of one of the same name before it. */
 const foldersOf: Readonly<Record<Kind, ReadonlyArray<string>>> = {
   project: ["project"],
-  page: ["project", "served", "page"],
-  vite: ["project", "served", "vite", "plain"],
-  react: ["project", "served", "vite", "react"]
+  page: ["project", "page"],
+  vite: ["project", "vite", "plain"],
+  react: ["project", "vite", "react"]
 }
 
 /** The content of the files by their paths, with forward slashes. */
-export const readTemplate = (kind: Kind): Readonly<Record<string, string>> => {
-  const site = kind === "page" ? "page" : "dist"
-  return Object.fromEntries(
+export const readTemplate = (kind: Kind): Readonly<Record<string, string>> =>
+  Object.fromEntries(
     foldersOf[kind].flatMap((folder) =>
       filesIn(join(templates, folder)).map((file) => [
         // npm packs no file of that name.
         file === "gitignore" ? ".gitignore" : file,
-        filled(readFileSync(join(templates, folder, file), "utf8"), site)
+        filled(readFileSync(join(templates, folder, file), "utf8"))
       ])
     )
   )
-}
 
 const filesIn = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -42,10 +40,8 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     )
     .sort()
 
-/** `{{site}}` is the folder of the page; a line `{{style.css}}` is the file in `parts`, with the same indent. */
-const filled = (text: string, site: string): string =>
-  text
-    .replaceAll("{{site}}", site)
-    .replace(/^( *)\{\{([\w.]+)\}\}\n/gm, (_, indent: string, name: string) =>
-      readFileSync(join(templates, "parts", basename(name)), "utf8").replace(/^(?=.)/gm, indent)
-    )
+/** A line `{{style.css}}` is the file in `parts`, with the same indent. */
+const filled = (text: string): string =>
+  text.replace(/^( *)\{\{([\w.]+)\}\}\n/gm, (_, indent: string, name: string) =>
+    readFileSync(join(templates, "parts", basename(name)), "utf8").replace(/^(?=.)/gm, indent)
+  )

@@ -12,7 +12,7 @@ import * as Predicate from "effect/Predicate"
 import { InvalidOptions } from "../../internal/Options.ts"
 import { findPrivate, withPrivate } from "../../internal/privateFiles.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
-import { ContentServer } from "../../services/ContentServer.ts"
+import { ContentServer, HasDevServer } from "../../services/ContentServer.ts"
 import { BaseFolder } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   const address = yield* listen(server, options)
 
   const url = urlOf(options.host, address.port)
-  const page = options.site === undefined ? undefined : `${url}/`
+  const page = options.site === undefined || (yield* HasDevServer) ? undefined : `${url}/`
   yield* Effect.logInfo(
     `Content server on ${url}: ${page === undefined ? "" : `page at ${page}, `}manifest at ${url}/manifest.json`
   )

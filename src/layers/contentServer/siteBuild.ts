@@ -17,6 +17,7 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
 import { errorCode } from "../../internal/systemError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
+import { HasDevServer } from "../../services/ContentServer.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { Unreadable } from "../http/errors.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
@@ -64,7 +65,7 @@ interface Seen {
  *
  * A build counts when two looks in a row have seen the same, or at once where the folder was replaced by one whose files had been
  * left alone for as long. Only a file that has changed is read again. A folder that cannot be read keeps its build. One that is not
- * there at the start is warned of.
+ * there at the start is warned of, unless a dev server has the page.
  */
 export const make = Effect.fnUntraced(function* (
   site: string,
@@ -136,7 +137,8 @@ export const make = Effect.fnUntraced(function* (
     )
   )
 
-  if (!(yield* Effect.orElseSucceed(fs.exists(site), constTrue))) {
+  const isNeeded = !(yield* HasDevServer)
+  if (isNeeded && !(yield* Effect.orElseSucceed(fs.exists(site), constTrue))) {
     yield* Effect.logWarning(missing(site))
   }
   yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)

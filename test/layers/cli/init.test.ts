@@ -125,6 +125,29 @@ describe("vitrine init --page, beside a configuration", () => {
   )
 })
 
+describe("vitrine init --vite", () => {
+  scenario(
+    "serves the build of the page as a source of the content, and says so beside a configuration",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      yield* init(folder, "--vite")
+      const configuration = yield* fs.readFileString(`${folder}/vitrine.config.ts`)
+      const other = yield* newFolder
+      yield* init(other)
+      const said = yield* init(other, "--vite")
+      const [, advice = ""] =
+        /^kept {3}vitrine.config.ts, which was there already; add to it: (.*)$/m.exec(said.join("\n")) ?? []
+      expect(advice).toBe(
+        'folderSource({ id: "page", directory: "dist", documents: false }), contentServer({ port: 8730, site: { source: "page" } })'
+      )
+      for (const part of advice.split(/(?<=\)), /)) {
+        expect(configuration).toContain(part)
+      }
+    })
+  )
+})
+
 describe("vitrine init, beside a .gitignore", () => {
   const said = (existing: string) =>
     Effect.gen(function* () {

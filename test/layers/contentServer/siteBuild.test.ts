@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as SiteBuild from "../../../src/layers/contentServer/siteBuild.ts"
+import { HasDevServer } from "../../../src/services/ContentServer.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import * as server from "../../support/contentServer.ts"
 import { withLog } from "../../support/logged.ts"
@@ -185,6 +186,15 @@ describe("a build of the page", () => {
       expect(Option.isSome(yield* current)).toBe(true)
       expect(lines).toHaveLength(1)
     }).pipe(Effect.provide(server.environment), withLog(lines))
+  })
+
+  it.scoped("is not missed where a dev server has the page", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      yield* SiteBuild.make(`${yield* server.makeFolder}/dist`, { content: "show" })
+      yield* somebodySleeps
+      expect(lines).toEqual([])
+    }).pipe(Effect.provideService(HasDevServer, true), Effect.provide(server.environment), withLog(lines))
   })
 
   it.scoped("is of so many files at most, which is warned of once", () => {

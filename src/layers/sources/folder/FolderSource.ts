@@ -9,6 +9,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -16,6 +17,7 @@ import { remove } from "../../../internal/heldOpen.ts"
 import { expects, optional } from "../../../internal/Options.ts"
 import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
+import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
   BaseFolder,
   type ContentSource,
@@ -111,6 +113,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       detail: `${found.value} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
     })
   }
+  const isBuildNeeded = !options.documents && !(yield* HasDevServer)
   const folder = yield* WatchedFolder.make(directory, options.documents)
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
@@ -185,7 +188,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
     parts = partsOf(look)
-    if (!options.documents) yield* checkBuild(look, target)
+    if (isBuildNeeded) yield* checkBuild(look, target)
     yield* checkNames(parts)
     yield* checkFiles(parts.others)
     yield* empty(target.directory)
@@ -207,7 +210,10 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
         Effect.provide(environment)
       ),
     poll: (cursor) => Effect.mapError(folder.poll(cursor), sourceFailed(id)),
-    changes: Stream.provideContext(folder.changes, environment)
+    changes: Stream.provideContext(
+      isBuildNeeded ? Stream.onStart(folder.changes, announceBuild(directory)) : folder.changes,
+      environment
+    )
   }
   return source
 })
@@ -239,6 +245,16 @@ const noTable = (spreadsheet: string): string =>
 
 const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
   !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
+
+/** No failure: before the first build there is none. */
+const announceBuild = Effect.fnUntraced(function* (directory: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  if (!(yield* Effect.orElseSucceed(fileSystem.exists(directory), constTrue))) {
+    yield* Effect.logInfo(
+      `There is no build of the page in ${directory} yet. Make one, for example with "npm run build": then it is shown.`
+    )
+  }
+})
 
 /** A tool that builds a page empties its folder first. */
 const checkBuild = ({ files }: FolderLook, { previous }: FetchTarget): Effect.Effect<void, FolderInUse> => {

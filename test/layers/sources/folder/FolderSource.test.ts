@@ -28,10 +28,13 @@ import sharp from "sharp"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/FolderSource.ts"
+import { HasDevServer } from "../../../../src/services/ContentServer.ts"
 import { BaseFolder, type FetchTarget, type PreviousContent } from "../../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
+import { withLog } from "../../../support/logged.ts"
 import { sha256 } from "../../../support/sha256.ts"
+import { somebodySleeps } from "../../../support/waiting.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)
@@ -292,6 +295,31 @@ describe("a folder as a source", () => {
           expect(message).toContain("index.html: is not there any more. Is the page being built?")
         }
       }).pipe(run)
+  )
+
+  it.scoped.each([true, false])(
+    "asks for the first build while it is watched, unless a dev server has the page: %s",
+    (dev) => {
+      const lines: Array<string> = []
+      return Effect.gen(function* () {
+        const { fetch, folder, source } = yield* setUp({}, { documents: false })
+        yield* fetch()
+        expect(lines).toEqual([])
+        yield* Effect.forkScoped(Stream.runDrain(source.changes))
+        yield* somebodySleeps
+        const text = `INFO There is no build of the page in ${folder}/content yet. Make one, for example with "npm run build": then it is shown.`
+        expect(lines).toEqual(dev ? [] : [text])
+      }).pipe(Effect.provideService(HasDevServer, dev), withLog(lines), run)
+    }
+  )
+
+  it.scoped("may lose the build while a dev server has the page", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place } = yield* setUp({ "index.html": "<h1>Bells</h1>" }, { documents: false })
+      const built = yield* fetch()
+      yield* edit(() => rm(place(""), { recursive: true }))
+      expect((yield* fetch({ previous: built.previous })).digests).toEqual({})
+    }).pipe(Effect.provideService(HasDevServer, true), run)
   )
 
   it.scoped("reads CSV as Excel saves it", () =>

@@ -13,14 +13,16 @@ export default defineConfig({
           // and the pictures that they name are there. Where an editor renames a column, the last good version stays on the
           // screens, and the log says why.
           expect: { Objects: { fields: { title: "text", picture: "file?" }, minRecords: 1 } }
-        })
+        }),
+        // The build of the page: a new one is a new version, and both are shown together.
+        folderSource({ id: "page", directory: "dist", documents: false })
       ]
     }),
 
     // Tells browsers and game engines about it, on http://127.0.0.1:8710.
     httpTransport({ port: 8710 }),
 
-    // Serves the folder "{{site}}", and the content to it, on http://127.0.0.1:8730.
-    contentServer({ port: 8730, site: "{{site}}" })
+    // Serves the page, and the content to it, on http://127.0.0.1:8730.
+    contentServer({ port: 8730, site: { source: "page" } })
   ]
 })

@@ -1,0 +1,26 @@
+import { content, contentServer, defineConfig, folderSource, httpTransport } from "vitrine"
+
+export default defineConfig({
+  plugins: [
+    // Fetches all sources into downloads/versions/…, and points downloads/manifest.json to the newest version.
+    content({
+      fetchEvery: "1 minute", // the folder is watched as well: an edit is fetched at once
+      sources: [
+        folderSource({
+          id: "exhibits",
+          directory: "content",
+          // What has to be true before anything of it is shown: there is a table of objects with one at least, each has a title,
+          // and the pictures that they name are there. Where an editor renames a column, the last good version stays on the
+          // screens, and the log says why.
+          expect: { Objects: { fields: { title: "text", picture: "file?" }, minRecords: 1 } }
+        })
+      ]
+    }),
+
+    // Tells browsers and game engines about it, on http://127.0.0.1:8710.
+    httpTransport({ port: 8710 }),
+
+    // Serves the folder "page", and the content to it, on http://127.0.0.1:8730.
+    contentServer({ port: 8730, site: "page" })
+  ]
+})
