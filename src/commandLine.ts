@@ -48,17 +48,14 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   verify: withHttpClient(async () => (await import("./layers/cli/verify.ts")).run),
   versions: withHttpClient(async () => (await import("./layers/cli/versions.ts")).run),
   diff: withHttpClient(async () => (await import("./layers/cli/diff.ts")).run),
-  rollback: withHttpClient(async () => (await import("./layers/cli/undo.ts")).rollback),
-  hold: withHttpClient(async () => (await import("./layers/cli/undo.ts")).hold),
-  release: withHttpClient(async () => (await import("./layers/cli/undo.ts")).release),
-  resume: withHttpClient(async () => (await import("./layers/cli/undo.ts")).resume),
+  rollback: withHttpClient(async () => (await import("./layers/cli/hold.ts")).rollback),
+  hold: withHttpClient(async () => (await import("./layers/cli/hold.ts")).hold),
+  release: withHttpClient(async () => (await import("./layers/cli/hold.ts")).release),
+  resume: withHttpClient(async () => (await import("./layers/cli/hold.ts")).resume),
   screen: async () => (await import("./layers/cli/screen.ts")).run,
   types: withHttpClient(async () => (await import("./layers/cli/types.ts")).run),
   stop: async () => (await import("./layers/cli/stop.ts")).run,
-  watch: withHttpClient(async () => {
-    const webhooks = await import("./layers/sources/airtable/watchWebhooks.ts")
-    return (await import("./layers/cli/watch.ts")).makeRun(webhooks)
-  })
+  watch: withHttpClient(async () => (await import("./layers/cli/watch.ts")).run)
 }
 
 /** Loads the command and runs it. */

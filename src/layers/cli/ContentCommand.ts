@@ -4,9 +4,12 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { printableJson } from "../../internal/printable.ts"
 import { withPrivate } from "../../internal/privateFiles.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
@@ -27,8 +30,8 @@ import { VitrineModule } from "./VitrineModule.ts"
 
 interface Asked {
   readonly command: { readonly type: string }
-  /** The message when it is interrupted: in the controller, or here. */
-  readonly interrupted: { readonly there: string; readonly here: string }
+  /** The message when it is interrupted: in the controller, or here. Default for both: `Interrupted.` */
+  readonly interrupted?: { readonly there: string; readonly here: string }
   /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
   readonly isOnDisk: boolean
   /** Whether it is about the configuration file as it is now: no controller that runs with another text is asked. */
@@ -40,14 +43,30 @@ interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   readonly name: CommandName
   /** What the command says beside its type. */
   readonly fields?: (...args: Arguments) => Readonly<Record<string, string>>
-  /** What the command returns. */
+  /** What the command returns; `--json` prints it as it is. */
   readonly result: Schema.Schema<A, I>
-  /** Prints that. */
-  readonly report: (result: A, options: Options, ran: { readonly isHere: boolean }) => Effect.Effect<void>
+  /** The same for people. */
+  readonly text: (result: A, context: TextContext) => string
+  /** Whether the exit status is 1. Default: it never is. */
+  readonly isFailure?: (result: A) => boolean
+}
+
+interface TextContext {
+  /** Whether it ran in this process, and not in a controller. */
+  readonly isHere: boolean
+  /** In milliseconds since 1970. */
+  readonly now: number
 }
 
 export const make =
-  <A, I>({ fields = () => ({}), name, report, result: schema, ...asked }: ContentCommand<A, I>) =>
+  <A, I>({
+    fields = () => ({}),
+    isFailure = () => false,
+    name,
+    result: schema,
+    text,
+    ...asked
+  }: ContentCommand<A, I>) =>
   (
     options: Options,
     ...args: Arguments
@@ -55,7 +74,12 @@ export const make =
     Effect.gen(function* () {
       const command = { ...fields(...args), type: `content.${name}` }
       const { isHere, result } = yield* runCommand(options, { ...asked, command })
-      yield* report(yield* decodeResult(schema, result), options, { isHere })
+      const decoded = yield* decodeResult(schema, result)
+      const now = yield* Clock.currentTimeMillis
+      yield* Console.log(options.json ? printableJson(decoded, 2) : text(decoded, { isHere, now }))
+      if (isFailure(decoded)) {
+        process.exitCode = 1
+      }
     })
 
 /** The version that was named, as a field of a command. */
@@ -93,7 +117,7 @@ const runThere = Effect.fnUntraced(
     return yield* controller.dispatch(command).pipe(withProgress(display, yield* controller.events))
   },
   (effect, _file, { interrupted }, display) =>
-    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.there))
+    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.there))
 )
 
 /** As a controller says it of the file that it was started with. */
@@ -131,7 +155,7 @@ const runHere = Effect.fnUntraced(
     )
   },
   (effect, _file, { interrupted }, display) =>
-    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.here))
+    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.here))
 )
 
 /** Without what the disk does not need, if the configuration has content on disk. */
@@ -159,7 +183,7 @@ class ResultNotUnderstood extends Schema.TaggedError<ResultNotUnderstood>()(
 }
 
 /** A command that was to end by itself has failed when it is interrupted. */
-const reportInterrupted = ({ log }: ProgressDisplay, message: string) =>
+const reportInterrupted = ({ log }: ProgressDisplay, message = "Interrupted.") =>
   Effect.sync(() => {
     log(message)
     process.exitCode = 1

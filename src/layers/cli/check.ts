@@ -1,9 +1,8 @@
 /**
  * `vitrine check`
  */
-import * as Console from "effect/Console"
 import * as Schema from "effect/Schema"
-import { printableJson, printableLine } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { ContentCheck } from "../../services/ContentCheck.ts"
 import { ContentSample, type SampledDocument } from "../../services/ContentSample.ts"
@@ -17,10 +16,7 @@ export const run = ContentCommand.make({
   isOnDisk: false,
   triesConfiguration: true,
   interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
-  report: (result, { json }) =>
-    Console.log(
-      json ? printableJson(result, 2) : "sampled" in result ? sampleText(result) : checkText(result)
-    )
+  text: (result) => ("sampled" in result ? sampleText(result) : checkText(result))
 })
 
 type CheckedSource = ContentCheck["sources"][number]

@@ -1,8 +1,7 @@
 /**
  * `vitrine diff`
  */
-import * as Console from "effect/Console"
-import { printableJson, printableLine } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import {
   type Changes,
   ContentDiff,
@@ -12,21 +11,20 @@ import {
 import { recordTitle, valueWords } from "../status/changes.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 
-export const run = ContentCommand.make({
-  name: "diff",
-  fields: (from, to) => ({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }),
-  result: ContentDiff,
-  isOnDisk: true,
-  interrupted: { there: "Interrupted.", here: "Interrupted." },
-  report: (diff, { json }) => Console.log(json ? printableJson(diff, 2) : diffText(diff))
-})
-
 const diffText = ({ from, to, ...changes }: ContentDiff): string => {
   const lines = changeLines(changes)
   return [`From version ${from} to ${to}:`, ...(lines.length === 0 ? ["Nothing is different."] : lines)].join(
     "\n"
   )
 }
+
+export const run = ContentCommand.make({
+  name: "diff",
+  fields: (from, to) => ({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }),
+  result: ContentDiff,
+  isOnDisk: true,
+  text: diffText
+})
 
 /** What is different, a line for each table, record, field and file. */
 export const changeLines = ({

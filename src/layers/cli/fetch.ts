@@ -1,7 +1,6 @@
 /**
  * `vitrine fetch`
  */
-import * as Console from "effect/Console"
 import { printableJson } from "../../internal/printable.ts"
 import { FetchOutcome } from "../../services/ContentEvents.ts"
 import * as ContentCommand from "./ContentCommand.ts"
@@ -14,5 +13,5 @@ export const run = ContentCommand.make({
     there: "The controller goes on fetching.",
     here: "Interrupted before the end; the content stays as it is."
   },
-  report: (outcome) => Console.log(printableJson(outcome, 2))
+  text: (outcome) => printableJson(outcome, 2)
 })

@@ -22,23 +22,17 @@ export const run = (options: Options) => {
   const text = Effect.gen(function* () {
     const client = yield* IpcClient
     const status = yield* client.status
-    if (json) {
-      return printableJson(status, watch ? 0 : 2)
-    }
     const state = yield* client.state
-    const now = yield* Clock.currentTimeMillis
     const health = healthOf(problemsOf(state))
-    return statusText(status, { health, now, palette, rows: sizeOf(process.stdout).rows })
+    if (check && !health.isHealthy) {
+      process.exitCode = failingStatus
+    } else if (check && Option.isSome(lastFetchFailure(state))) {
+      process.exitCode = fetchFailedStatus
+    }
+    const now = yield* Clock.currentTimeMillis
+    return json
+      ? printableJson(status, watch ? 0 : 2)
+      : statusText(status, { health, now, palette, rows: sizeOf(process.stdout).rows })
   })
-  const ask = askController(options)
-  return Effect.zipRight(show(ask(text), watch), check ? ask(checkHealth) : Effect.void)
+  return show(askController(options)(text), watch)
 }
-
-const checkHealth = Effect.gen(function* () {
-  const state = yield* (yield* IpcClient).state
-  if (!healthOf(problemsOf(state)).isHealthy) {
-    process.exitCode = failingStatus
-  } else if (Option.isSome(lastFetchFailure(state))) {
-    process.exitCode = fetchFailedStatus
-  }
-})

@@ -6,14 +6,13 @@ import { dirname, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
-import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as ScopedRef from "effect/ScopedRef"
+import * as Stream from "effect/Stream"
 import { move, remove } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
@@ -110,63 +109,52 @@ const textOf = (file: string) =>
 /** How often it is looked whether something has changed. */
 const lookEvery = "1 second"
 
-/** How long after a failure it is tried again, in milliseconds: a file that the configuration imports may be mended. */
-const retryAfter = 5000
+/** How long after a failure it is tried again: a file that the configuration imports may be mended. */
+const retryAfter = "5 seconds"
 
 /**
  * Writes the types, and again when the configuration, a manifest or the file itself has another text than before, for ever. What cannot
  * be done is said once, and tried again; the file stays as it is then.
  */
-export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Environment> =>
+export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Environment> =>
   Effect.gen(function* () {
     const path = yield* Path.Path
-    const contents = yield* ScopedRef.fromAcquire(Effect.succeed<ReadonlyArray<KeptContent>>([]))
-    const configuration = yield* makeChange
-    const manifests = yield* makeChange
-    const outputs = yield* makeChange
-    const failures = yield* makeChange
-    const retryAt = yield* Ref.make(Option.none<number>())
+    const manifests = yield* Ref.make<ReadonlyArray<string>>([])
+    const said = yield* Ref.make("")
 
-    const look = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const isDue = Option.exists(yield* Ref.get(retryAt), (time) => time <= now)
-      const isChanged = (yield* configuration.isNew(yield* textOf(target.file))) || isDue
-      if (isChanged) {
-        yield* Ref.set(retryAt, Option.none())
-        yield* ScopedRef.set(contents, keptContents(target))
-        yield* failures.forget
-      }
-      const kept = yield* ScopedRef.get(contents)
-      const texts = yield* Effect.forEach(kept, ({ directory }) =>
-        textOf(path.join(directory, "manifest.json"))
-      )
-      const hasNew = yield* manifests.isNew(JSON.stringify(texts))
-      const isOther = yield* outputs.isNew(yield* textOf(target.output))
-      if (kept.length > 0 && (isChanged || hasNew || isOther)) {
-        const outcome = yield* writeTypes(target, kept)
-        yield* outputs.isNew(yield* textOf(target.output))
-        if (outcome === "made") yield* Console.log(outcomeText(target, outcome))
-      }
-    }).pipe(
-      Effect.catchAllCause(
-        Effect.fnUntraced(function* (cause) {
-          const text = failureText(cause, false)
-          if (yield* failures.isNew(text)) yield* Console.error(text)
-          yield* Ref.set(retryAt, Option.some((yield* Clock.currentTimeMillis) + retryAfter))
-        })
-      )
+    const texts = Ref.get(manifests).pipe(
+      Effect.flatMap((files) => Effect.forEach([target.file, target.output, ...files], textOf)),
+      Effect.map((texts) => JSON.stringify(texts))
     )
 
-    yield* Effect.repeat(look, Schedule.spaced(lookEvery))
-    return yield* Effect.never
-  }).pipe(Effect.scoped)
+    const sayOnce = (text: string) =>
+      Effect.flatMap(Ref.getAndSet(said, text), (before) =>
+        text === before ? Effect.void : Console.error(text)
+      )
 
-/** Whether a text is another one than the last time. */
-const makeChange = Effect.map(Ref.make(Option.none<string>()), (last) => ({
-  isNew: (text: string) =>
-    Effect.map(Ref.getAndSet(last, Option.some(text)), (last) => !Option.contains(last, text)),
-  forget: Ref.set(last, Option.none())
-}))
+    const write = Effect.gen(function* () {
+      const contents = yield* keptContents(target)
+      yield* Ref.set(
+        manifests,
+        contents.map(({ directory }) => path.join(directory, "manifest.json"))
+      )
+      const outcome = yield* writeTypes(target, contents)
+      yield* Ref.set(said, "")
+      if (outcome === "made") yield* Console.log(outcomeText(target, outcome))
+    }).pipe(
+      Effect.scoped,
+      Effect.sandbox,
+      Effect.tapError((cause) => sayOnce(failureText(cause, false))),
+      Effect.retry(Schedule.spaced(retryAfter)),
+      Effect.ignore
+    )
+
+    yield* Stream.repeatEffectWithSchedule(texts, Schedule.spaced(lookEvery)).pipe(
+      Stream.changes,
+      Stream.flatMap(() => Stream.fromEffect(write), { switch: true }),
+      Stream.runDrain
+    )
+  })
 
 export class TypesNotWritten extends Schema.TaggedError<TypesNotWritten>()("vitrine/TypesNotWritten", {
   path: Schema.String,

@@ -1,8 +1,6 @@
 /**
  * `vitrine verify`
  */
-import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import { type FileProblem, Verification } from "../../services/VersionStore.ts"
@@ -14,14 +12,9 @@ export const run = ContentCommand.make({
   result: Verification,
   isOnDisk: true,
   interrupted: { there: "The controller goes on verifying.", here: "Interrupted before the end." },
-  report: (verification, _, { isHere }) =>
-    Effect.gen(function* () {
-      yield* Effect.forEach(verification.problems, (problem) => Console.log(problemText(problem)))
-      yield* Console.log(summary(verification, isHere))
-      if (verification.problems.length > 0) {
-        process.exitCode = 1
-      }
-    })
+  text: (verification, { isHere }) =>
+    [...verification.problems.map(problemText), summary(verification, isHere)].join("\n"),
+  isFailure: ({ problems }) => problems.length > 0
 })
 
 const problemText = ({ path, problem }: FileProblem): string =>

@@ -1,10 +1,7 @@
 /**
  * `vitrine versions`
  */
-import * as Clock from "effect/Clock"
-import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
-import { printableJson, printableLine } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, sizeText } from "../../internal/readable.ts"
 import { type Hold, type VersionSummary, VersionsReport } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
@@ -13,11 +10,7 @@ export const run = ContentCommand.make({
   name: "versions",
   result: VersionsReport,
   isOnDisk: true,
-  interrupted: { there: "Interrupted.", here: "Interrupted." },
-  report: (report, { json }) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Console.log(json ? printableJson(report, 2) : reportText(report, now))
-    )
+  text: (report, { now }) => reportText(report, now)
 })
 
 /** Characters of a line about what has changed. */

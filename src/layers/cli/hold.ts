@@ -1,45 +1,9 @@
 /**
  * `vitrine rollback`, `vitrine hold`, `vitrine release` and `vitrine resume`
  */
-import * as Console from "effect/Console"
 import { HoldOutcome } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import { caller } from "./caller.ts"
-
-const undo = {
-  result: HoldOutcome,
-  isOnDisk: true,
-  interrupted: {
-    there: "The controller goes on with it. See what is active with vitrine status.",
-    here: "Interrupted. See what is active with vitrine versions."
-  },
-  report: (outcome: HoldOutcome) => Console.log(outcomeText(outcome))
-}
-
-export const rollback = ContentCommand.make({
-  ...undo,
-  name: "rollback",
-  fields: (version) => ({ by: caller(), ...ContentCommand.versionField(version) })
-})
-
-export const hold = ContentCommand.make({
-  ...undo,
-  name: "hold",
-  fields: () => ({ by: caller() })
-})
-
-export const release = ContentCommand.make({
-  ...undo,
-  name: "release",
-  fields: (version) => ({ by: caller(), ...ContentCommand.versionField(version) }),
-  report: (outcome) => Console.log(releasedText(outcome))
-})
-
-export const resume = ContentCommand.make({
-  ...undo,
-  name: "resume",
-  fields: () => ({ by: caller() })
-})
 
 const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
   const active = `Version ${versionId} is active${changed ? " now" : ""}`
@@ -61,3 +25,19 @@ const releasedText = (outcome: HoldOutcome): string => {
       ? `Version ${versionId} is active now.`
       : `Version ${versionId} is active, and no other one waits.`
 }
+
+const common = {
+  fields: (version?: string) => ({ by: caller(), ...ContentCommand.versionField(version) }),
+  result: HoldOutcome,
+  isOnDisk: true,
+  interrupted: {
+    there: "The controller goes on with it. See what is active with vitrine status.",
+    here: "Interrupted. See what is active with vitrine versions."
+  },
+  text: outcomeText
+}
+
+export const rollback = ContentCommand.make({ ...common, name: "rollback" })
+export const hold = ContentCommand.make({ ...common, name: "hold" })
+export const release = ContentCommand.make({ ...common, name: "release", text: releasedText })
+export const resume = ContentCommand.make({ ...common, name: "resume" })
