@@ -30,5 +30,5 @@ export const readState = (
     const reading = Predicate.hasProperty(slice, "kind") ? readings.get(slice.kind) : undefined
     return reading === undefined ? [] : [[name, reading(name)(slice, context)] as const]
   })
-  return gather(context.state, [...own, ["system", machine.reading(undefined, context)]], added)
+  return gather(context.state, [...own, ["system", machine.reading(undefined, context)]], added, now)
 }

@@ -10,16 +10,24 @@ import { kv, list, text } from "../status/rows.ts"
 
 type HubState = Pick<ContentState, "copiedFrom" | "reports">
 
+/** Whether nothing can be copied from anywhere. */
+const isAway = ({ copiedFrom = [] }: HubState): boolean =>
+  copiedFrom.length > 0 && copiedFrom.every(({ problem }) => problem !== undefined)
+
+/** Codes of what is no problem while the place is closed: the hub may be off. */
+export const awayCodes = (slice: HubState): ReadonlySet<string> =>
+  new Set(["content:upstream", codes.hubSilent, ...(isAway(slice) ? ["content:failing"] : [])])
+
 /** A hub that is away is one problem: where nothing else can be copied from, that fetches fail. */
 export const problems = (
-  { copiedFrom = [], reports }: HubState,
+  slice: HubState,
   areFetchesFailing: boolean,
   now: number
 ): ReadonlyArray<Problem> => {
+  const { copiedFrom = [], reports } = slice
   const away = copiedFrom.filter(({ problem }) => problem !== undefined)
-  const isNamed = areFetchesFailing && away.length === copiedFrom.length
   return [
-    ...(isNamed ? [] : copiedFrom)
+    ...(areFetchesFailing && isAway(slice) ? [] : copiedFrom)
       .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
       .map(
         (upstream): Problem => ({

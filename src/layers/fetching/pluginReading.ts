@@ -8,7 +8,8 @@ import type { Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
 import { codes } from "../status/codes.ts"
-import { rulesOf } from "../status/healthRules.ts"
+import { rulesOf } from "../status/Health.ts"
+import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
 import { problemRows, screenRows } from "../status/screenRows.ts"
 import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
@@ -18,30 +19,24 @@ import * as hub from "./hubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
 export const reading = (name: string) =>
-  readingOf(contentsOf, name, (slice, { now, state }) => ({
-    sections: [
-      {
-        name,
-        order: 10,
-        title: titleOf("Content", name, slice),
-        rows: rows(
-          slice,
-          screensOf(state, now).filter(({ content }) => content === name)
-        )
-      }
-    ],
-    problems: problems(name, slice, rulesOf(state), now),
-    logs: [
-      codes.none,
-      codes.held,
-      codes.hubSilent,
-      "content:failing",
-      "content:upstream",
-      "source:changes",
-      "source:waiting",
-      "source:warning"
-    ]
-  }))
+  readingOf(contentsOf, name, (slice, { now, state }) => {
+    const shownBy = screensOf(state, now).filter(({ content }) => content === name)
+    const excused = isOpen(state.system.hours, now) ? new Set() : hub.awayCodes(slice)
+    return {
+      sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
+      problems: problems(name, slice, rulesOf(state), now).filter(({ code }) => !excused.has(code)),
+      logs: [
+        codes.none,
+        codes.held,
+        codes.hubSilent,
+        "content:failing",
+        "content:upstream",
+        "source:changes",
+        "source:waiting",
+        "source:warning"
+      ]
+    }
+  })
 
 export const problems = (
   name: string,

@@ -26,7 +26,6 @@ import {
 } from "../../services/ControllerState.ts"
 import { gather } from "../status/gather.ts"
 import * as machine from "../status/machineReading.ts"
-import { withMutes } from "../status/mutes.ts"
 import { type Remembered, remember } from "../status/remembered.ts"
 
 /** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
@@ -53,13 +52,9 @@ export const make = (mode: Mode, given?: Identity) =>
       const now = yield* Clock.currentTimeMillis
       const readers = [...(yield* Ref.get(readings)), ofMachine]
       const said = yield* readAll(readers.map((read) => read({ now, state })))
-      const { problems, ...reading } = gather(state, said, sections)
+      const { problems, ...reading } = gather(state, said, sections, now)
       const standing = yield* Ref.modify(remembered, (before) => {
-        const { remembered, standing } = remember(
-          before,
-          withMutes(state, now)(problems),
-          new Date(now).toISOString()
-        )
+        const { remembered, standing } = remember(before, problems, new Date(now).toISOString())
         return [standing, remembered]
       })
       return { ...reading, now, state: { ...state, problems: standing } }

@@ -57,8 +57,9 @@ const openSince = (hours: OpeningHours, at: number): number | undefined => {
     .find(({ begin, end }) => begin <= at && at < end)?.begin
 }
 
-/** Whether it is open at a time, in milliseconds since 1970. */
-export const isOpen = (hours: OpeningHours, at: number): boolean => openSince(hours, at) !== undefined
+/** Whether something with these hours, if any, is open at a time, in milliseconds since 1970. */
+export const isOpen = (hours: OpeningHours | undefined, at: number): boolean =>
+  hours === undefined || openSince(hours, at) !== undefined
 
 /** Since when something is open that has these hours of its own, or else those of the whole: always, where there are none. */
 export const openAt = ({ hours }: Pick<Partial<Identity>, "hours">, at: number) => {

@@ -34,7 +34,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
   const { id, isExpected, name, said, since, word } = player
   const lasts = (millis: number) => since === undefined || hub.now - Date.parse(since) >= millis
   const problem = (code: string, severity: Problem["severity"], text: string): Problem => ({
-    code: `player:${code}`,
+    code,
     severity,
     subject: id,
     text: `Player ${name} ${text}`,
@@ -50,7 +50,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
       const report = hub.takesReports
         ? `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
         : "this machine takes no reports, let it have contentServer({ reports: { token } })"
-      yield problem("never-seen", "error", `was never seen: ${report}`)
+      yield problem("player:never-seen", "error", `was never seen: ${report}`)
     }
     return
   }
@@ -64,23 +64,23 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
       said.stoppedBy === undefined
         ? `was last heard of at ${since}: see whether it is on, and whether it reaches this machine`
         : `was stopped by ${said.stoppedBy} at ${since}, and has not been started since: switch it on`
-    yield problem("silent", ofExpected, text)
+    yield problem("player:silent", ofExpected, text)
   } else {
     if (said.duplicate !== undefined) {
       const text = `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
-      yield problem("duplicate", "error", text)
+      yield problem("player:duplicate", "error", text)
     }
     if (isRestarting(said)) {
       const text = `was started again ${said.restarts} times in the last ten minutes: its log says why it ends`
-      yield problem("restarting", ofExpected, text)
+      yield problem("player:restarting", ofExpected, text)
     }
     if (Math.abs(said.clockOffset) > maxClockOffset) {
-      const { since: _, ...clock } = problem("clock", "warning", clockText(said))
+      const { since: _, ...clock } = problem("player:clock", "warning", clockText(said))
       yield clock
     }
     if (word === "behind" && since !== undefined && hub.now - Date.parse(since) > behindMs) {
       const text = `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
-      yield problem("behind", "warning", text)
+      yield problem("player:behind", "warning", text)
     }
   }
   yield* said.problems.map((problem) => reported(id, name, said, problem))

@@ -1,6 +1,7 @@
 /**
  * Rows of the status, and problems as rows and of rows.
  */
+import * as Option from "effect/Option"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
@@ -70,27 +71,41 @@ export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): Reado
 
 /** One for each row with the tone `warn` or `error`, however deep. Their code is the name of the section. */
 export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Problem> => {
-  const ofRow =
+  const within =
     (place: string) =>
-    (row: Row): ReadonlyArray<Problem> => {
-      if (row.type === "list") {
-        return row.items.flatMap(ofRow(`${place}, ${row.label}`))
-      }
-      if (row.tone !== "warn" && row.tone !== "error") {
-        return []
-      }
-      const code = name
-      const severity = row.tone === "warn" ? "warning" : "error"
-      return row.type === "kv"
-        ? [
-            {
-              code,
-              severity,
-              subject: `${place}, ${row.label}`,
-              text: `${place}, ${row.label}: ${row.value}`
-            }
-          ]
-        : [{ code, severity, text: `${place}: ${row.text}` }]
-    }
-  return rows.flatMap(ofRow(title))
+    (row: Row): ReadonlyArray<Problem> =>
+      row.type === "list"
+        ? row.items.flatMap(within(`${place}, ${row.label}`))
+        : Option.toArray(problemOfRow(row, name, place))
+  return rows.flatMap(within(title))
+}
+
+/** The same section with neutral rows where their problem is muted. */
+export const quietRows = (section: Section, isMuted: (problem: Problem) => boolean): Section => {
+  const within =
+    (place: string) =>
+    (row: Row): Row =>
+      row.type === "list"
+        ? { ...row, items: row.items.map(within(`${place}, ${row.label}`)) }
+        : Option.exists(problemOfRow(row, section.name, place), isMuted)
+          ? { ...row, tone: "neutral" }
+          : row
+  return { ...section, rows: section.rows.map(within(section.title)) }
+}
+
+/** `code` is the name of the section, `place` its title and those of the lists that the row is in. */
+const problemOfRow = (
+  row: Exclude<Row, { readonly type: "list" }>,
+  code: string,
+  place: string
+): Option.Option<Problem> => {
+  if (row.tone !== "warn" && row.tone !== "error") {
+    return Option.none()
+  }
+  const severity = row.tone === "warn" ? "warning" : "error"
+  if (row.type === "text") {
+    return Option.some({ code, severity, text: `${place}: ${row.text}` })
+  }
+  const subject = `${place}, ${row.label}`
+  return Option.some({ code, severity, subject, text: `${subject}: ${row.value}` })
 }

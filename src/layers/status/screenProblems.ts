@@ -36,7 +36,7 @@ export function* problemsOf(
   const { id, isExpected, name, said, since, word } = screen
   const { restarts = 0, runs = [] } = said ?? {}
   const problem = (code: string, text: string): Problem => ({
-    code: `screen:${code}`,
+    code,
     severity: isExpected ? "error" : "warning",
     subject: id,
     text: `Screen ${name} ${text}`
@@ -46,36 +46,36 @@ export function* problemsOf(
 
   if (word === "behind") {
     const text = `is behind since ${since}: it still shows version ${said?.versionId}. If it goes on, load its page again`
-    yield { ...problem("behind", text), severity: "warning", ...begun }
+    yield { ...problem("screen:behind", text), severity: "warning", ...begun }
   }
   if (word === "problem" && said?.problem !== undefined) {
-    yield { ...problem("problem", `has a problem since ${since}: ${said.problem}`), ...begun }
+    yield { ...problem("screen:problem", `has a problem since ${since}: ${said.problem}`), ...begun }
   }
   if (word === "hidden" && lasts(hiddenMs)) {
     const text =
       said?.visible === false
         ? "is hidden: close what is in front of its page, or show its window"
         : "is hidden: its page draws nothing any more, load it again"
-    yield { ...problem("hidden", text), ...begun }
+    yield { ...problem("screen:hidden", text), ...begun }
   }
   if (word === "silent" && isExpected && isMissed(said, since, now, startTime)) {
     const text = `was last heard of at ${since}: see whether it is on, and start its page or program again`
-    yield { ...problem("silent", text), ...begun }
+    yield { ...problem("screen:silent", text), ...begun }
   }
   if (word === "closed" && isExpected && lasts(settlingMs)) {
-    yield { ...problem("closed", `was closed at ${since}: start its page or program again`), ...begun }
+    yield { ...problem("screen:closed", `was closed at ${since}: start its page or program again`), ...begun }
   }
   if (word === "never seen" && lasts(settlingMs)) {
     const text = `was never seen to show anything: start its page or program with the consumerId ${JSON.stringify(id)}, or see what it says there`
-    yield { ...problem("never-seen", text), ...begun }
+    yield { ...problem("screen:never-seen", text), ...begun }
   }
   if (runs.length > 0) {
     const text = `is ${runs.length} pages or programs with one id: ${runs.map(runText).join("; ")}. Close the others, or give each an id of its own`
-    yield problem("duplicate", text)
+    yield problem("screen:duplicate", text)
   }
   if (restarts > maxRestarts && isExpected) {
     const text = `was started again ${restarts} times in the last ten minutes: see the log of its browser or program`
-    yield problem("restarting", text)
+    yield problem("screen:restarting", text)
   }
 }
 

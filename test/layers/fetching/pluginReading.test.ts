@@ -3,6 +3,7 @@ import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"
 import type { ContentState, Reports, Screen } from "../../../src/services/Slices.ts"
+import type { OpeningHours } from "../../../src/services/StatusSnapshot.ts"
 
 const versionId = "20261121T093000Z"
 const older = "20261121T092900Z"
@@ -26,8 +27,12 @@ const lease = {
 }
 
 /** What a content says at this time, in milliseconds since 1970. */
-const read = (slice: ContentState, now: number) => {
-  const system = { startTime: heardAt, mode: "persistent" } as const
+const read = (slice: ContentState, now: number, hours?: OpeningHours) => {
+  const system = {
+    startTime: heardAt,
+    mode: "persistent",
+    ...(hours === undefined ? {} : { hours })
+  } as const
   return reading("content")(slice, { now, state: { system, plugins: { content: slice }, _version: 1 } })
 }
 
@@ -147,7 +152,7 @@ describe("a hub that is away", () => {
   const away = { url: "http://hub:8730/", askedAt: since, problem: "no network" }
   const copy = { url: "http://copy:8730/", askedAt: since, versionId }
   const to = "http://hub:8730/"
-  const codes = (slice: Partial<ContentState>) =>
+  const codes = (slice: Partial<ContentState>, hours?: OpeningHours) =>
     read(
       {
         kind: "content",
@@ -156,7 +161,8 @@ describe("a hub that is away", () => {
         reports: { to, problem: { since, reason: "no network" } },
         ...slice
       },
-      Date.parse(since) + 60_000
+      Date.parse(since) + 60_000,
+      hours
     ).problems?.map(({ code }) => code)
   const lastFetch = { timestamp: since, error: { name: "CopyFailed", message: "Cannot copy" } }
 
@@ -171,6 +177,21 @@ describe("a hub that is away", () => {
       "content:upstream"
     ])
     expect(codes({ copiedFrom: [copy] })).toEqual(["hub:silent"])
+  })
+
+  it("is no problem outside the hours of the player, in which all else is one", () => {
+    const [open, closed] = ["sat", "sun"].map((day) => ({ zone: "UTC", [day]: "08:00-10:00" }))
+    const failing = { lastFetch, failingSince: since }
+    const cases: ReadonlyArray<readonly [Partial<ContentState>, string]> = [
+      [{ copiedFrom: [away], ...failing }, "content:failing"],
+      [{ copiedFrom: [away, copy] }, "content:upstream"],
+      [{ copiedFrom: [copy] }, "hub:silent"]
+    ]
+    for (const [slice, code] of cases) {
+      expect(codes(slice, open)).toEqual([code])
+      expect(codes(slice, closed)).toEqual([])
+    }
+    expect(codes({ copiedFrom: [copy], ...failing }, closed)).toEqual(["content:failing"])
   })
 })
 
