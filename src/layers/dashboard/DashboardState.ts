@@ -25,32 +25,21 @@ const dashboardsOf = slicesOf(DashboardState)
 export const reading = (name: string) =>
   readingOf(dashboardsOf, name, (slice) => ({
     sections: [{ name, order: 40, title: "Dashboard", rows: rows(slice) }],
-    problems: problems(name, slice),
+    problems: [...problems(name, slice)],
     logs: ["dashboard:no-events"]
   }))
-const problems = (name: string, { maxPages, pages, problem }: DashboardState): ReadonlyArray<Problem> => [
-  ...(problem === undefined
-    ? []
-    : [
-        {
-          code: "dashboard:no-events",
-          severity: "warning" as const,
-          subject: name,
-          text: `The dashboard receives no events since ${problem.since}: ${problem.reason}`,
-          since: problem.since
-        }
-      ]),
-  ...(pages < maxPages
-    ? []
-    : [
-        {
-          code: "dashboard:full",
-          severity: "warning" as const,
-          subject: name,
-          text: `All ${countText(maxPages, "page")} of the dashboard are open: close some of them`
-        }
-      ])
-]
+
+function* problems(subject: string, { maxPages, pages, problem }: DashboardState): Generator<Problem> {
+  if (problem !== undefined) {
+    const { reason, since } = problem
+    const text = `The dashboard receives no events since ${since}: ${reason}`
+    yield { code: "dashboard:no-events", severity: "warning", subject, text, since }
+  }
+  if (pages >= maxPages) {
+    const text = `All ${countText(maxPages, "page")} of the dashboard are open: close some of them`
+    yield { code: "dashboard:full", severity: "warning", subject, text }
+  }
+}
 
 const rows = ({ maxPages, pages, problem, url }: DashboardState): ReadonlyArray<Row> => [
   kv("Address", url),

@@ -6,6 +6,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { defined } from "../../internal/defined.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { ContentEvent } from "../../services/ContentEvents.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
@@ -64,20 +65,15 @@ const next = (history: FetchHistory, content: string, event: ContentEvent): Fetc
   switch (event.name) {
     case "content:fetch:start": {
       const lost = running === undefined ? [] : [{ ...running, outcome: "unknown" } as const]
-      const { timestamp } = event.payload
-      return [
-        ...others,
-        ...lost,
-        { content, startedAt: timestamp, times: 1, outcome: "running", sources: [] }
-      ]
+      return [...others, ...lost, started(content, event.payload.timestamp)]
     }
     case "content:source:done": {
       const { bytes, durationMs, records, sourceId } = event.payload
-      const before = recordsOf(others, content, sourceId)
+      const recordsBefore = recordsOf(others, content, sourceId)
       return withSource(history, running, {
         sourceId,
         records,
-        ...(before === undefined ? {} : { recordsBefore: before }),
+        ...defined({ recordsBefore }),
         bytes,
         durationMs
       })
@@ -90,10 +86,10 @@ const next = (history: FetchHistory, content: string, event: ContentEvent): Fetc
       const { changed, durationMs, held, records, timestamp, versionId } = event.payload
       const latest = held?.waiting ?? versionId
       const isNew = held?.waiting !== undefined && held.waiting !== latestVersion(others, content)
-      return ended(others, {
-        ...(running ?? begun(content, timestamp)),
-        endedAt: timestamp,
-        outcome: changed ? "promoted" : isNew ? "waits" : "unchanged",
+      const outcome = changed ? "promoted" : isNew ? "waits" : "unchanged"
+      return ended(others, timestamp, {
+        ...(running ?? started(content, timestamp)),
+        outcome,
         durationMs,
         versionId: latest,
         records
@@ -101,12 +97,11 @@ const next = (history: FetchHistory, content: string, event: ContentEvent): Fetc
     }
     case "content:fetch:error": {
       const { error, timestamp } = event.payload
-      const startedAt = running?.startedAt ?? timestamp
-      return ended(others, {
-        ...(running ?? begun(content, timestamp)),
-        endedAt: timestamp,
+      const entry = running ?? started(content, timestamp)
+      return ended(others, timestamp, {
+        ...entry,
         outcome: "failed",
-        durationMs: Math.max(0, Date.parse(timestamp) - Date.parse(startedAt)),
+        durationMs: Math.max(0, Date.parse(timestamp) - Date.parse(entry.startedAt)),
         error: errorText(error)
       })
     }
@@ -115,11 +110,11 @@ const next = (history: FetchHistory, content: string, event: ContentEvent): Fetc
   }
 }
 
-/** The entry of a fetch whose start was missed. */
-const begun = (content: string, startedAt: string) => ({
+const started = (content: string, startedAt: string): FetchEntry => ({
   content,
   startedAt,
   times: 1,
+  outcome: "running",
   sources: []
 })
 
@@ -132,20 +127,18 @@ const withSource = (
     entry === running ? { ...entry, sources: [...entry.sources, source].slice(0, maxSources) } : entry
   )
 
-/** Adds it to the entry before, where it came to the same. */
-const ended = (others: FetchHistory, entry: FetchEntry): FetchHistory => {
+/** With one that has ended, in the entry before where it came to the same. */
+const ended = (others: FetchHistory, endedAt: string, entry: FetchEntry): FetchHistory => {
   const before = others.findLast(({ content }) => content === entry.content)
-  const isSame =
-    before !== undefined &&
-    before.outcome === entry.outcome &&
-    before.error === entry.error &&
-    (entry.outcome === "unchanged" || entry.outcome === "failed")
-  return isSame
+  return before !== undefined && isSame(before, entry)
     ? others.map((other) =>
-        other === before ? { ...entry, startedAt: before.startedAt, times: before.times + 1 } : other
+        other === before ? { ...entry, endedAt, startedAt: before.startedAt, times: before.times + 1 } : other
       )
-    : [...others, entry]
+    : [...others, { ...entry, endedAt }]
 }
+
+const isSame = (before: FetchEntry, { error, outcome }: FetchEntry): boolean =>
+  before.outcome === outcome && before.error === error && (outcome === "unchanged" || outcome === "failed")
 
 const recordsOf = (history: FetchHistory, content: string, sourceId: string): number | undefined =>
   history

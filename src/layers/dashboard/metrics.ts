@@ -25,6 +25,10 @@ export const setNodeInfo = Effect.gen(function* () {
   )
 })
 
+/** Effect counts its fibers: no exhibit is watched by them, and they have not the names that Prometheus wants. */
+export const isOfInterest = ({ metricKey }: MetricPair.MetricPair.Untyped): boolean =>
+  !metricKey.name.startsWith("effect_fiber_")
+
 const problemCount = gauge(
   "vitrine_problem",
   "How many problems there are now with this code, subject and severity, of this machine or a player"

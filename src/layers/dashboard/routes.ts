@@ -17,7 +17,7 @@ import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
-import { problemMetrics } from "./metrics.ts"
+import { isOfInterest, problemMetrics } from "./metrics.ts"
 import { makeHealth } from "./overview.ts"
 import { readPageFiles } from "./pageFiles.ts"
 import { contentType, prometheusText } from "./prometheus.ts"
@@ -72,7 +72,10 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
       "GET",
       "/metrics",
       Effect.zipWith(Metric.snapshot, health, (pairs, { metrics, problems }) =>
-        text(prometheusText([...pairs, ...problemMetrics(problems), ...metrics()]), contentType)
+        text(
+          prometheusText([...pairs.filter(isOfInterest), ...problemMetrics(problems), ...metrics()]),
+          contentType
+        )
       )
     ),
     HttpRouter.route("GET", "/state", Effect.map(state, json)),

@@ -4,9 +4,12 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { makeStreamSink } from "../fanOut/StreamSink.ts"
+import type { TransportStatistics } from "../../services/HttpTransport.ts"
+import type { TransportState } from "../../services/Slices.ts"
+import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { makeStreamSink, type StreamSink } from "../fanOut/StreamSink.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import {
   type Client,
@@ -16,9 +19,34 @@ import {
   type Member,
   noteEnd
 } from "./shownClients.ts"
-import { makeRecorder } from "./statistics.ts"
+import { makeRecorder, type Recorder } from "./statistics.ts"
 
-export type Clients = Effect.Effect.Success<ReturnType<typeof make>>
+/** The clients of an event stream. */
+export interface Clients {
+  /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */
+  readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
+  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
+  readonly leave: (sink: FrameSink) => void
+  /**
+   * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. It is a client
+   * until the scope ends.
+   */
+  readonly stream: (client?: Client) => Effect.Effect<StreamSink["frames"], TooManyClients, Scope.Scope>
+  readonly size: () => number
+  /** Sends frames to all clients, as `FanOut` does. */
+  readonly send: FanOut<Member>["send"]
+  /** Ends all streams. */
+  readonly endStreams: () => void
+  /** Ends all streams; a sink that joins afterwards is ended at once. */
+  readonly close: Effect.Effect<void>
+  /** Counts what a transport does. */
+  readonly recorder: Recorder
+  readonly statistics: Effect.Effect<TransportStatistics>
+  /** Who has the streams that are open now, and which consumers had some, as the state shows them. */
+  readonly shown: Effect.Effect<Pick<TransportState, "consumers" | "largestOrigin" | "streams">>
+  /** Emits when clients have come or gone. For one reader. */
+  readonly changes: Stream.Stream<void>
+}
 
 export interface Options {
   readonly maxClients: number
@@ -36,7 +64,6 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
     changes.unsafeOffer(undefined)
   })
 
-  /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */
   const join = (sink: FrameSink, client: Client = {}) =>
     Effect.suspend((): Effect.Effect<void, TooManyClients> => {
       if (fanOut.size() >= maxClients) {
@@ -50,15 +77,10 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
       return Effect.void
     })
 
-  return {
+  const clients: Clients = {
     join,
-    /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
     leave: fanOut.leave,
-    /**
-     * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. It is a client
-     * until the scope ends.
-     */
-    stream: (client?: Client) =>
+    stream: (client) =>
       Effect.flatMap(makeStreamSink, (sink) =>
         Effect.acquireRelease(Effect.as(join(sink, client), sink.frames), () =>
           Effect.sync(() => fanOut.leave(sink))
@@ -66,20 +88,17 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
       ),
     size: fanOut.size,
     send: fanOut.send,
-    /** Ends all streams. */
     endStreams: fanOut.endAll,
-    /** Ends all streams; a sink that joins afterwards is ended at once. */
     close: Effect.sync(fanOut.close),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
-    /** Who has the streams that are open now, and which consumers had some, as the state shows them. */
     shown: Effect.map(Clock.currentTimeMillis, (now) => {
       const start = now - performance.now()
       const isoTime = (millis: number) => new Date(start + millis).toISOString()
       const members = fanOut.clients()
       return { ...groupsOf(members, isoTime), consumers: consumersOf(members, ended, isoTime) }
     }),
-    /** Emits when clients have come or gone. For one reader. */
     changes: Stream.fromQueue(changes)
   }
+  return clients
 })

@@ -54,8 +54,20 @@ const makeCount = (metric: Metric.Metric.Counter<number>) => {
   }
 }
 
+export interface Recorder {
+  /** One more client has joined: so many are there. */
+  readonly joined: (clients: number) => void
+  /** A client has gone. Where it was disconnected, it has missed so many frames. */
+  readonly left: (missed: number) => void
+  /** One more event. */
+  readonly forwarded: (name: string, timestampMs: number) => void
+  /** So many frames were dropped, each counted once for each client. */
+  readonly missed: (frames: number) => void
+  readonly statistics: (clients: number) => TransportStatistics
+}
+
 // No Refs: clients come and go in callbacks of sockets, where no fiber runs.
-export const makeRecorder = () => {
+export const makeRecorder = (): Recorder => {
   const clientsDropped = makeCount(metrics.clientsDropped)
   const eventsForwarded = makeCount(metrics.eventsForwarded)
   const framesMissed = makeCount(metrics.framesMissed)
@@ -63,8 +75,7 @@ export const makeRecorder = () => {
   // From the start: an alert on a number that is not there is never raised.
   metrics.clients.unsafeModify(0, untagged)
   return {
-    /** One more client has joined: so many are there. */
-    joined: (clients: number) => {
+    joined: (clients) => {
       metrics.clients.unsafeModify(1, untagged)
       mostClients = Math.max(mostClients, clients)
       const { value } = metrics.clients.unsafeValue(untagged)
@@ -73,23 +84,20 @@ export const makeRecorder = () => {
         untagged
       )
     },
-    /** A client has gone. Where it was disconnected, it has missed so many frames. */
-    left: (missed: number) => {
+    left: (missed) => {
       metrics.clients.unsafeModify(-1, untagged)
       if (missed > 0) {
         framesMissed.add(missed)
         clientsDropped.add(1)
       }
     },
-    /** One more event. */
-    forwarded: (name: string, timestampMs: number) => {
+    forwarded: (name, timestampMs) => {
       eventsForwarded.add(1)
       lastEvent = Option.some({ name, at: new Date(timestampMs) })
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
-    /** So many frames were dropped, each counted once for each client. */
     missed: framesMissed.add,
-    statistics: (clients: number): TransportStatistics => ({
+    statistics: (clients) => ({
       clients,
       mostClients,
       eventsForwarded: eventsForwarded.total(),

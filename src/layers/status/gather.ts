@@ -42,7 +42,10 @@ export const gather = (
   const quiet = added.map((section) => (isToned(section) ? quietRows(section, isMuted) : section))
   const sections = [
     ...all.flatMap(({ sections = [] }) => sections),
-    ...withReported(quiet, Record.map(plugins, (slice) => mark(reported(slice)).map(problemRow)))
+    ...withReported(
+      quiet,
+      Record.map(plugins, (slice) => mark(reported(slice)).map(problemRow))
+    )
   ]
   return {
     sections: sections.toSorted((one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)),

@@ -24,9 +24,13 @@ const restOf = ({ shown, words }) => {
 
 const isFine = ({ tone }) => tone === "ok" || tone === "held"
 
-/** Where a version is another one than the active one. */
-const versionText = (versionId) =>
-  h("p", { className: "muted", title: versionId }, "version of ", shortTime(timeOf(versionId)))
+/** Its time; beside the name where there is little room. */
+const renderVersion = (versionId, isSmall) => {
+  const text = shortTime(timeOf(versionId))
+  return isSmall
+    ? h("small", { className: "muted version", title: `Version ${versionId}` }, text)
+    : h("p", { className: "muted", title: versionId }, `version of ${text}`)
+}
 
 const renderUnwell = ({ name, tone, word }) =>
   h("li", { tone }, name, " ", h("span", { className: "state" }, word))
@@ -68,17 +72,15 @@ const renderName = ({ actions, content }, { asked = [], name, ...tile }) => {
 
 /** On a hub, what is well is small. */
 const renderTile = (isHub, context) => (tile) => {
-  const { isOther, isUnexpected, percent, screens, since, text, tone, versionId, word } = tile
+  const { isUnexpected, percent, screens, since, text, tone, versionId, word } = tile
   const isSmall = isHub && isFine(tile)
+  const version = versionId === undefined ? [] : renderVersion(versionId, isSmall)
   const [name, asked = []] = renderName(context, tile)
   const isWide = isHub && !isSmall && (text !== undefined || screens?.unwell.length > 0)
   return h(
     "li",
-    {
-      className: isSmall ? "tile small" : isWide ? "tile wide" : "tile",
-      tone,
-      title: versionId === undefined ? "" : `Version ${versionId}`
-    },
+    { className: isSmall ? "tile small" : isWide ? "tile wide" : "tile", tone },
+    isSmall ? version : [],
     name,
     h(
       "p",
@@ -89,7 +91,7 @@ const renderTile = (isHub, context) => (tile) => {
       isUnexpected ? h("span", { className: "muted" }, ", not expected") : []
     ),
     text === undefined ? [] : h("p", { className: "text" }, readable(text)),
-    isOther && !isSmall ? versionText(versionId) : [],
+    isSmall ? [] : version,
     screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell)),
     asked
   )
@@ -133,9 +135,8 @@ const allWorks = (words) => sum(words, (word) => !works.includes(word)) === 0
 /** What is said where nothing is wrong. */
 export const renderWellBeing = ({ players, screens }) => {
   if (players !== undefined && total(players.words) > 0) {
-    return [
-      `${allWorks(players.words) ? "Everything works" : "No problem is known"}: ${inWords(players.words)}.`
-    ]
+    const isAll = allWorks(players.words) && allWorks(screens.words)
+    return [`${isAll ? "Everything works" : "No problem is known"}: ${inWords(players.words)}.`]
   }
   const heard = sum(screens.words, (word) => !away.includes(word))
   const last = screens.shown
