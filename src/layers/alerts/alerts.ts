@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const send = (post: ReadonlyArray<Alert>, now: number) =>
-    requests.once(request(post, now)).pipe(
+    requests.attempt(request(post, now)).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.as(warning.works, true),
         onFailure: ({ detail, reason, status }) =>

@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
     // Not compressed: it mostly fits into one packet as it is, and a hub would unpack a hundred in a second.
     const body = JSON.stringify(report)
     const { text } = yield* Effect.mapError(
-      requests.once({ url: url.href, headers, body, follows: false }),
+      requests.attempt({ url: url.href, headers, body, follows: false }),
       (failure) => new NotTaken({ detail: refusalOf(failure, url) })
     )
     const { vitrine, ...answer } = yield* Effect.mapError(

@@ -20,7 +20,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
-import { broken, type DownloadFailed, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
+import { broken, type DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
 import { deepestMessage, passes, retryAfter } from "./HttpFailure.ts"
 import { contentLength, type Headers } from "./headers.ts"
@@ -43,7 +43,7 @@ export const accept = Effect.fnUntraced(function* (
   if (status !== 200 && !alsoAccepts.has(status)) {
     const refusal = `${url.origin} responds with HTTP ${status}`
     return yield* passes(status)
-      ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
+      ? retryable(refusal, yield* retryAfter(response))
       : failed(refusal, { isExpired: goneStatuses.has(status) })
   }
 })
@@ -107,7 +107,7 @@ export interface Part {
 }
 
 /** Reads a body from its beginning: at least so many bytes at a time, unless it ends or breaks off before. */
-export type ReadPart = (atLeast: number) => Effect.Effect<Part, Failure>
+export type ReadPart = (atLeast: number) => Effect.Effect<Part, DownloadFailed>
 
 /** The body as it comes. */
 export const reader = (response: Response, pace: DownloadPace): Effect.Effect<ReadPart> =>
@@ -200,12 +200,12 @@ export const forEachText = <E>(
   response: Response,
   pace: DownloadPace,
   use: (text: string) => Effect.Effect<void, E>
-): Effect.Effect<void, E | Failure> => {
+): Effect.Effect<void, E | DownloadFailed> => {
   const decoder = new TextDecoder()
   pace.came(0)
   pace.waits()
   return Effect.flatMap(unpackedReader(response, pace), (read) => {
-    const next: Effect.Effect<void, E | Failure> = Effect.flatMap(read(1), ({ bytes, isLast }) =>
+    const next: Effect.Effect<void, E | DownloadFailed> = Effect.flatMap(read(1), ({ bytes, isLast }) =>
       Effect.zipRight(use(decoder.decode(bytes, { stream: true })), isLast ? Effect.void : next)
     )
     return next
@@ -233,7 +233,7 @@ export const readBytes = Effect.fnUntraced(function* (
   if (!isLast) yield* read(1)
   const expected = Option.getOrElse(length, () => whole.length)
   if (whole.length < expected) {
-    return yield* Effect.fail(retryable(wrongSize(url, whole.length, expected)))
+    return yield* retryable(wrongSize(url, whole.length, expected))
   }
   let body = whole
   for (const coding of codingsOf(response.headers).toReversed()) {

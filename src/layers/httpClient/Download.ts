@@ -204,7 +204,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         yield* reportThat(bytes)
       }
       return Option.exists(expected, (expected) => bytes < expected)
-        ? yield* Effect.fail(retryable(notAsExpected(bytes)))
+        ? yield* retryable(notAsExpected(bytes))
         : { sha256: hash.digest("hex"), bytes }
     }, Effect.scoped)
 
@@ -225,7 +225,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
             (response.status === 206 && (isCoded || !isRest(response, part.bytes, whole(), begun)))
           ) {
             yield* startAnew
-            return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
+            return yield* retryable(`${new URL(url).origin} does not give the rest of it`)
           }
           if (response.status !== 206) {
             yield* onResponse(response)

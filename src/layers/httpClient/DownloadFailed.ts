@@ -1,7 +1,7 @@
 /**
  * What goes wrong with a download, in words, and whether to try again.
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
@@ -13,7 +13,7 @@ import {
   deepestMessage,
   isCertificateProblem,
   isNotYetValid,
-  Retryable
+  RetryAfter
 } from "./HttpFailure.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
 import { maxHeaderBytes } from "./proxy.ts"
@@ -28,6 +28,7 @@ export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrin
   isExpired: Schema.Boolean,
   /** Whether the server was too slow. */
   isTimeout: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => false }),
+  retryAfter: RetryAfter,
   cause: OptionalErrorChain
 }) {
   override get message() {
@@ -35,16 +36,9 @@ export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrin
   }
 }
 
-export type Failure = DownloadFailed | Retryable<DownloadFailed>
-
 export const failed = (
   detail: string,
-  more: {
-    readonly isTransient?: boolean
-    readonly isExpired?: boolean
-    readonly isTimeout?: boolean
-    readonly cause?: Error
-  } = {}
+  more: Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTimeout" | "isTransient" | "retryAfter">> = {}
 ): DownloadFailed =>
   new DownloadFailed({
     detail: printableLine(detail, maxDetail),
@@ -57,10 +51,10 @@ export const failed = (
 const maxDetail = 600
 
 /** What is tried again at once, and may heal later if that does not help. */
-export const retryable = (detail: string, asked?: Duration.Duration) =>
-  new Retryable(failed(detail, { isTransient: true }), asked)
+export const retryable = (detail: string, retryAfter = Duration.zero, isTimeout = false) =>
+  failed(detail, { isTransient: true, isTimeout, retryAfter })
 
-export const connectionFailed = (url: URL, cause: unknown): Failure => {
+export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
   const { origin } = url
   if (cause instanceof LocalAddressRefused) {
     const advice = cause.isMetadata ? "" : ", and the configuration does not name that host"
@@ -84,8 +78,7 @@ export const broken = ({ origin }: URL, cause: unknown) =>
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
   `${origin} gave ${bytes} of ${expected} bytes`
 
-export const tooSlow = (url: URL, slow: TooSlow) =>
-  new Retryable(failed(slowText(url, slow), { isTransient: true, isTimeout: true }))
+export const tooSlow = (url: URL, slow: TooSlow) => retryable(slowText(url, slow), Duration.zero, true)
 
 const slowText = ({ origin }: URL, slow: TooSlow): string => {
   switch (slow.reason) {

@@ -12,9 +12,8 @@ import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
 import { isWholeRead, type Response } from "./Body.ts"
-import { connectionFailed, DownloadFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
+import { connectionFailed, DownloadFailed, failed, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
-import { Retryable } from "./HttpFailure.ts"
 import { type Headers, readHeader } from "./headers.ts"
 import { hideSecrets } from "./hideSecret.ts"
 
@@ -37,7 +36,7 @@ export type Get = <A, E>(
   headers: Headers,
   use: (response: Response, pace: DownloadPace.DownloadPace) => Effect.Effect<A, E>,
   options?: RequestOptions
-) => Effect.Effect<A, E | Failure>
+) => Effect.Effect<A, E | DownloadFailed>
 
 const maxRedirects = 5
 
@@ -74,14 +73,14 @@ export const make = ({
       redirects: number,
       asks: (address: string) => void,
       options: RequestOptions
-    ): Effect.Effect<Response, Failure, Scope.Scope> => {
+    ): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
       const url = httpUrl(address)
       if (url === undefined) return failed("its link is no http or https address")
       asks(address)
       const request = requestOf(url, { "accept-encoding": "identity", ...headers }, options)
       return Effect.matchEffect(http.execute(request), {
         onFailure: ({ cause }) => Effect.fail(connectionFailed(url, cause)),
-        onSuccess: (source): Effect.Effect<Response, Failure, Scope.Scope> => {
+        onSuccess: (source): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
           const response = { url, status: source.status, headers: source.headers, source }
           if (
             !isRedirect(response.status) ||
@@ -146,23 +145,10 @@ export const make = ({
   })
 
 /** A failure of ours, without what was sent: servers may repeat it. */
-const withoutSecrets = <E>(error: E | Failure, address: string, headers: Headers): E | Failure => {
-  if (error instanceof Retryable && error.error instanceof DownloadFailed) {
-    return new Retryable(hidden(error.error, address, headers), error.asked)
-  }
-  return error instanceof DownloadFailed ? hidden(error, address, headers) : error
-}
-
-const hidden = (error: DownloadFailed, address: string, headers: Headers): DownloadFailed => {
+const withoutSecrets = <E>(error: E | DownloadFailed, address: string, headers: Headers) => {
+  if (!(error instanceof DownloadFailed)) return error
   const detail = hideSecrets(address, headers)(error.detail)
-  return detail === error.detail
-    ? error
-    : new DownloadFailed({
-        detail,
-        isTransient: error.isTransient,
-        isExpired: error.isExpired,
-        isTimeout: error.isTimeout
-      })
+  return detail === error.detail ? error : new DownloadFailed({ ...error, detail, cause: undefined })
 }
 
 /** What says which bytes are asked for, and how. */

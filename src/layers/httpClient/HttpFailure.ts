@@ -8,56 +8,41 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import { request } from "../../internal/schedules.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 import type { Headers } from "./headers.ts"
 
-/** The server, or the way to it, failed: another try may succeed. */
-export class Retryable<E extends Error> {
-  readonly _tag = "Retryable"
-  /** What to fail with when it was tried often enough. */
-  readonly error: E
-  /** How long the server asked to be left alone. */
-  readonly asked: Duration.Duration
+/**
+ * Set in a failure where another try at once may succeed: the server, or the way to it, failed. It says how long the server asked
+ * to be left alone.
+ */
+export const RetryAfter = Schema.optional(Schema.DurationFromSelf)
 
-  constructor(error: E, asked = Duration.zero) {
-    this.error = error
-    this.asked = asked
-  }
+interface Retryable extends Error {
+  readonly retryAfter: Duration.Duration
 }
 
-const isRetryable = (failure: unknown): failure is Retryable<Error> => failure instanceof Retryable
+const isRetryable = (failure: unknown): failure is Retryable =>
+  failure instanceof Error && "retryAfter" in failure && Duration.isDuration(failure.retryAfter)
 
 /** No sooner than the server asked for. It is logged, and reported to the `WaitObserver`. */
-const retries = request.pipe(
-  Schedule.zipRight(Schedule.identity<unknown>()),
+const retries = Schedule.identity<unknown>().pipe(
+  Schedule.zipLeft(request),
+  Schedule.whileInput(isRetryable),
   Schedule.modifyDelayEffect((failure, pause) => {
-    if (!isRetryable(failure)) {
-      return Effect.succeed(pause)
-    }
-    const longer = Duration.max(pause, failure.asked)
-    return Effect.logDebug(`${failure.error.message}. Trying again in ${Duration.format(longer)}`).pipe(
+    if (!isRetryable(failure)) return Effect.succeed(pause)
+    const longer = Duration.max(pause, failure.retryAfter)
+    return Effect.logDebug(`${failure.message}. Trying again in ${Duration.format(longer)}`).pipe(
       Effect.zipRight(reportWait("retry", Duration.toMillis(longer))),
       Effect.as(longer)
     )
   })
 )
 
-/** Runs the attempt again while it says so, three times at most and with growing pauses. */
-export const withRetries = <A, E, F extends Error, R>(attempt: Effect.Effect<A, E | Retryable<F>, R>) =>
-  attempt.pipe(
-    Effect.catchAll((first) => {
-      if (!isRetryable(first)) return Effect.fail(first)
-      let isTried = false
-      const again = Effect.suspend(() => {
-        if (isTried) return attempt
-        isTried = true
-        return Effect.fail(first)
-      })
-      return Effect.retry(again, { while: isRetryable, schedule: retries })
-    }),
-    Effect.mapError((failure) => (failure instanceof Retryable ? failure.error : failure))
-  )
+/** Makes the attempt again where its failure has `retryAfter`, three times at most and with growing pauses. */
+export const withRetries = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(attempt, retries)
 
 /**
  * As `Effect.timeoutFail`, which is not interrupted where it runs beside others in `Effect.forEach` and one of

@@ -12,7 +12,7 @@ import * as Body from "./Body.ts"
 import { DownloadFailed } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
-import { originOf, passes, Retryable, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
+import { originOf, passes, RetryAfter, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeaders } from "./headers.ts"
 import { hideSecrets, SentHeaders } from "./hideSecret.ts"
 import { naming } from "./localAddress.ts"
@@ -45,6 +45,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
   reason: Schema.optional(Schema.Literal("Answer", "Timeout")),
   /** Whether another try may succeed later without anybody doing something. */
   isTransient: Schema.Boolean,
+  retryAfter: RetryAfter,
   cause: OptionalErrorChain
 }) {
   override get message() {
@@ -90,9 +91,6 @@ export interface Request<E = never> extends Get.RequestOptions {
 /** What asks servers, with retries and limits. */
 export type Requests = Effect.Effect.Success<ReturnType<typeof make>>
 
-/** What one try fails with. */
-export type Failure = RequestFailed | Retryable<RequestFailed>
-
 /** Requests through the proxy of the environment, which fail with `RequestFailed`. */
 export const make = Effect.fnUntraced(function* ({
   maxBytes,
@@ -112,7 +110,7 @@ export const make = Effect.fnUntraced(function* ({
     remembers = false,
     url,
     ...options
-  }: Request<E>): Effect.Effect<Answer, Failure | E> => {
+  }: Request<E>): Effect.Effect<Answer, RequestFailed | E> => {
     let coding = "gzip"
     let isAnswered = false
     let before: ReturnType<typeof remembered.find>
@@ -122,7 +120,7 @@ export const make = Effect.fnUntraced(function* ({
     const read = Effect.fnUntraced(function* (
       response: Body.Response,
       pace: DownloadPace
-    ): Effect.fn.Return<Answer, Failure | DownloadFailed | Retryable<DownloadFailed> | E> {
+    ): Effect.fn.Return<Answer, RequestFailed | DownloadFailed | E> {
       const {
         status,
         url: { href }
@@ -154,16 +152,16 @@ export const make = Effect.fnUntraced(function* ({
           )
       const words = wordsOf(body)
       const isTransient = passes(status)
-      const failed = new RequestFailed({
+      return yield* new RequestFailed({
         url: hide(shownUrl(href)),
         detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,
         status,
         body,
         ...(headers.location === undefined ? {} : { redirectsTo: hide(originOf(headers.location)) }),
         reason: "Answer",
-        isTransient
+        isTransient,
+        ...(isTransient && { retryAfter: yield* retryAfter(response) })
       })
-      return yield* isTransient ? Effect.fail(new Retryable(failed, yield* retryAfter(response))) : failed
     })
 
     const settled = <E>(error: DownloadFailed | E) =>
@@ -173,6 +171,7 @@ export const make = Effect.fnUntraced(function* ({
             detail: error.detail,
             reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
             isTransient: error.isTransient,
+            retryAfter: error.retryAfter,
             cause: error
           })
         : error
@@ -186,8 +185,7 @@ export const make = Effect.fnUntraced(function* ({
     return send.pipe(
       naming(...(urls ?? [url])),
       Effect.mapBoth({
-        onFailure: (error) =>
-          error instanceof Retryable ? new Retryable(settled(error.error), error.asked) : settled(error),
+        onFailure: settled,
         onSuccess: (answer) => {
           if (remembers) remembered.add(url, headers, answer)
           return answer
@@ -196,16 +194,11 @@ export const make = Effect.fnUntraced(function* ({
     )
   }
 
-  /** One try, for what is asked again by a rule of the caller's own. */
-  const once = (request: Request): Effect.Effect<Answer, RequestFailed> =>
-    Effect.mapError(attempt(request), (failure) => (failure instanceof Retryable ? failure.error : failure))
-
   const ask = (request: Request): Effect.Effect<Answer, RequestFailed> => withRetries(attempt(request))
 
   return {
     /** One try each time it runs. What could not be unpacked is asked for without a coding at the next. */
     attempt,
-    once,
 
     /** A try that may succeed later is made again, three times at most. */
     ask,

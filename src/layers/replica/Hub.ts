@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       Ref.set(said, { url, askedAt: new Date(now).toISOString(), ...more })
     )
 
-  const readManifest = manifests.once({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
+  const readManifest = manifests.attempt({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
     Effect.flatMap(({ text }) =>
       Effect.mapBoth(decodeManifest(text), { onFailure: notReached, onSuccess: Option.some })
     ),

@@ -1,28 +1,48 @@
 /**
  * Requests to the hosted table API: their place among the others, and what the responses mean.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { excerpt } from "../../../internal/printable.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
-import { CursorExpired, type TableError } from "../../../services/TableSourceClient.ts"
+import { type CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
 import { parsePage } from "../../documents/readText.ts"
 import { TooMuch } from "../../documents/valueCount.ts"
-import { Retryable, withRetries } from "../../httpClient/HttpFailure.ts"
+import { withRetries } from "../../httpClient/HttpFailure.ts"
+import { hideSecrets } from "../../httpClient/hideSecret.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { makeCalendarCount } from "../tableSource/sourceStatus.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
-import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
-import { after, makeErrors, quotaSpent, readErrorResponse } from "./requestErrors.ts"
-import { httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
+import { baseKey, cooldown, interval, TryFailed, withCooldowns } from "./pace.ts"
+import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
+import { headersOf, httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
 import { type Decode, firstIssue, maxBodyBytes } from "./responses.ts"
 
-export interface Api extends Effect.Effect.Success<ReturnType<typeof makeApi>> {}
+/** The hosted table API. No failure has the API key in it, though the server may have repeated that. */
+export interface Api {
+  /** Asks for a page, and decodes it. It ends within a bounded time. */
+  readonly ask: <A>(request: Request, decode: Decode<A>) => Effect.Effect<A, TableError | CursorExpired>
+
+  /** As `ask`, for what is no page of a list. */
+  readonly askForOne: <A>(request: Request, decode: Decode<A>) => Effect.Effect<A, TableError>
+
+  /** The failure for an answer that the API would not give. */
+  readonly unexpected: (request: Pick<Request, "table">, detail: string) => TableError
+
+  /** Text of the server, for a message: without the key should it be repeated. */
+  readonly quote: (text: string) => string
+
+  /** How many requests were sent. */
+  readonly calls: Effect.Effect<CallCounts>
+}
 
 /** From decoded options. Its requests wait for the pacing of the process. */
-export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptions) {
+export const makeApi = Effect.fnUntraced(function* (
+  options: AirtableClientOptions
+): Effect.fn.Return<Api, never, HttpClient.HttpClient | RequestPacing> {
   const { endpointUrl, maxTimeout } = options
-  const errors = makeErrors(options)
   const calls = yield* makeCalendarCount
   const requests = yield* Requests.make({
     maxBytes: maxBodyBytes,
@@ -33,70 +53,74 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
   })
   const pacing = yield* RequestPacing
   const pacer = yield* pacing.pacer(baseKey(options), interval)
+  const hide = hideSecrets(endpointUrl, headersOf(options))
+  const quote: Api["quote"] = (text) => excerpt(hide(text))
 
-  const read = <A>(request: Request, { text }: Requests.Answer, decode: Decode<A>) =>
-    Effect.flatMap(
-      text === "" && mayBeEmpty(request)
-        ? Effect.succeed(undefined)
-        : Effect.mapError(parsePage(text), (mistake) =>
-            errors.unexpected(
-              request,
-              mistake instanceof TooMuch
-                ? mistake.problem
-                : `the answer is no JSON${after(": ", errors.quote(readErrorResponse(text).words))}`
-            )
-          ),
-      (json) => Either.mapLeft(decode(json), (error) => errors.unexpected(request, firstIssue(error)))
+  const unexpected: Api["unexpected"] = ({ table }, detail) =>
+    new TableError({
+      table,
+      reason: "UnexpectedAnswer",
+      detail: `${endpointUrl} does not answer like the table API: ${quote(detail)}`,
+      status: 200
+    })
+
+  const errorOf = (request: Request, failure: Requests.RequestFailed) =>
+    readErrorResponse(failure.body).type === notAvailable
+      ? new CursorExpired({ table: request.table })
+      : failure.status === undefined && failure.reason === "Answer" && !failure.isTransient
+        ? unexpected(request, failure.detail)
+        : tableError(request, failure, hide)
+
+  const tryFailed = (request: Request) => (failure: Requests.RequestFailed) => {
+    const error = errorOf(request, failure)
+    const { retryAfter = Duration.zero, status } = failure
+    return status !== 429
+      ? new TryFailed({ error, retryAfter: failure.retryAfter })
+      : new TryFailed({
+          error,
+          rejectsFor: error.isTransient ? Duration.max(cooldown, retryAfter) : undefined
+        })
+  }
+
+  const answerTo = (request: Request) => {
+    const send = Effect.mapError(requests.attempt(httpRequest(options, request)), tryFailed(request))
+    return Effect.zipRight(Effect.zipRight(pacer.take, calls.add(1)), send).pipe(
+      withRetries,
+      withCooldowns(pacer),
+      Effect.mapError(({ error }) => error)
     )
-
-  const reject = (request: Request, given: Requests.Failure) => {
-    const failure = given instanceof Retryable ? given.error : given
-    const asked = given instanceof Retryable ? given.asked : Duration.zero
-    const { body = "", redirectsTo, status } = failure
-    const answer = readErrorResponse(body)
-    if (answer.type === "LIST_RECORDS_ITERATOR_NOT_AVAILABLE") {
-      return new CursorExpired({ table: request.table })
-    }
-    const error =
-      status === undefined
-        ? errors.failed(request, failure)
-        : errors.rejected(request, { redirectsTo, status }, answer)
-    if (status === 429) {
-      return answer.type === quotaSpent
-        ? error
-        : new RateLimited({ error, pause: Duration.max(cooldown, asked) })
-    }
-    return given instanceof Retryable ? new Retryable(error, asked) : error
   }
 
-  /** One try, in its turn and within its time. */
-  const attempt = <A>(
-    request: Request,
-    send: Effect.Effect<Requests.Answer, Requests.Failure>,
-    decode: Decode<A>
-  ) =>
-    Effect.zipRight(
-      Effect.zipRight(pacer.take, calls.add(1)),
-      Effect.mapError(send, (failure) => reject(request, failure))
-    ).pipe(Effect.flatMap((answer) => read(request, answer, decode)))
+  const jsonOf = (request: Request, text: string) =>
+    text === "" && mayBeEmpty(request)
+      ? Effect.succeed(undefined)
+      : Effect.mapError(parsePage(text), (mistake) =>
+          unexpected(
+            request,
+            mistake instanceof TooMuch
+              ? mistake.problem
+              : `the answer is no JSON${after(": ", quote(readErrorResponse(text).words))}`
+          )
+        )
 
-  const ask = <A>(request: Request, decode: Decode<A>): Effect.Effect<A, TableError | CursorExpired> => {
-    if (!isPossible(request)) return errors.impossible(request)
-    const send = requests.attempt(httpRequest(options, request))
-    return withCooldowns(pacer, withRetries(attempt(request, send, decode)))
-  }
+  const ask: Api["ask"] = Effect.fnUntraced(function* (request, decode) {
+    if (!isPossible(request)) {
+      const detail = "no table and no record can have this name"
+      return yield* new TableError({ table: request.table, reason: "Refused", detail })
+    }
+    const { text } = yield* answerTo(request)
+    const json = yield* jsonOf(request, text)
+    return yield* Either.mapLeft(decode(json), (error) => unexpected(request, firstIssue(error)))
+  })
 
   return {
-    /** Asks for a page, and decodes it. It ends within a bounded time. */
     ask,
-
-    /** As `ask`, for what is no page of a list. */
-    askForOne: <A>(request: Request, decode: Decode<A>): Effect.Effect<A, TableError> =>
+    askForOne: (request, decode) =>
       Effect.catchTag(ask(request, decode), "vitrine/CursorExpired", ({ message }) =>
-        errors.unexpected(request, message)
+        unexpected(request, message)
       ),
-
-    errors,
+    unexpected,
+    quote,
     calls: calls.counts
   }
 })

@@ -26,7 +26,7 @@ const checkEvery = Duration.hours(1)
 const restartEvery = Duration.minutes(10)
 
 export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared: SharedFeed): ChangeFeed => {
-  const { quote } = api.errors
+  const { quote } = api
   const { broken } = shared
   const webhooks = makeWebhooks(api, options)
 

@@ -5,7 +5,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Pacer } from "../../../services/RequestPacing.ts"
-import type { TableError } from "../../../services/TableSourceClient.ts"
+import type { CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 
 /** The pace of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
@@ -23,28 +23,31 @@ export const cooldown = Duration.seconds(30)
 
 const maxCooldowns = 3
 
-/** The server rejects all requests to the base for a while. */
-export class RateLimited extends Data.TaggedError("vitrine/RateLimited")<{
-  readonly error: TableError
-  readonly pause: Duration.Duration
-}> {}
+/** A try that has failed, and when to make another one. */
+export class TryFailed extends Data.TaggedError("vitrine/TryFailed")<{
+  readonly error: TableError | CursorExpired
+  /** As in a `RequestFailed`. */
+  readonly retryAfter?: Duration.Duration | undefined
+  /** How long the server rejects all requests to the base, where it does. */
+  readonly rejectsFor?: Duration.Duration | undefined
+}> {
+  override get message() {
+    return this.error.message
+  }
+}
 
-/** Runs the effect again after each cooldown, in which no request starts; three times at most. */
-export const withCooldowns = <A, E, R>(
-  pacer: Pacer,
-  effect: Effect.Effect<A, E | RateLimited, R>,
-  left = maxCooldowns
-): Effect.Effect<A, Exclude<E, RateLimited> | TableError, R> =>
-  Effect.catchIf(effect, isRateLimited, ({ error, pause }) =>
-    Effect.zipRight(
-      pacer.hold(pause),
-      left === 0
-        ? Effect.fail(error)
-        : Effect.zipRight(
-            Effect.logWarning(`${error.message}. Waiting ${Duration.format(pause)} before the next request`),
-            withCooldowns(pacer, effect, left - 1)
-          )
+/** Makes the attempt again after each cooldown, in which no request starts; three times at most. */
+export const withCooldowns =
+  (pacer: Pacer) =>
+  <A>(attempt: Effect.Effect<A, TryFailed>): Effect.Effect<A, TryFailed> =>
+    attempt.pipe(
+      Effect.tapError(({ message, rejectsFor }) =>
+        rejectsFor === undefined
+          ? Effect.void
+          : Effect.zipRight(
+              pacer.hold(rejectsFor),
+              Effect.logWarning(`${message}. Waiting ${Duration.format(rejectsFor)} before the next request`)
+            )
+      ),
+      Effect.retry({ times: maxCooldowns, while: ({ rejectsFor }) => rejectsFor !== undefined })
     )
-  )
-
-const isRateLimited = (error: unknown): error is RateLimited => error instanceof RateLimited

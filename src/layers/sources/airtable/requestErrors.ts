@@ -5,71 +5,41 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { TableError } from "../../../services/TableSourceClient.ts"
 import { passes } from "../../httpClient/HttpFailure.ts"
-import { hideSecrets } from "../../httpClient/hideSecret.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Request } from "./requests.ts"
 
-/** What a response says beside its words. */
-export interface Refusal {
-  readonly status: number
-  readonly redirectsTo?: string | undefined
-}
-
-/** The errors of a client. None has the API key in it, though the server may have repeated that. */
-export const makeErrors = ({ apiKey, endpointUrl }: AirtableClientOptions) => {
-  const hide = hideSecrets(endpointUrl, { authorization: `Bearer ${Redacted.value(apiKey)}` })
-
-  /** Text from elsewhere, fit for a message, and without the key should it be echoed. */
-  const quote = (text: string): string => excerpt(hide(text))
-
-  const unexpected = ({ table }: Request, detail: string, status = 200) =>
-    new TableError({
-      table,
-      reason: "UnexpectedAnswer",
-      detail: `${endpointUrl} does not answer like the table API: ${quote(detail)}`,
-      status
-    })
-
-  return {
-    quote,
-
-    /** Without an answer that could be read. */
-    failed: (request: Request, { detail, isTransient, reason }: RequestFailed): TableError =>
-      reason === "Answer" && !isTransient
-        ? unexpected(request, detail)
-        : new TableError({
-            table: request.table,
-            reason: reason === "Timeout" ? reason : "Unreachable",
-            detail,
-            isLasting: !isTransient
-          }),
-
-    unexpected,
-
-    impossible: ({ table }: Request) =>
-      new TableError({ table, reason: "Refused", detail: "no table and no record can have this name" }),
-
-    rejected: (request: Request, response: Refusal, { type, words }: ErrorResponse) => {
-      const { advice, reason } = classifyStatus(request, response, type, quote)
-      return new TableError({
-        table: request.table,
-        reason,
-        detail: `${advice} (HTTP ${response.status}${after(", ", quote(words))})`,
-        status: response.status,
-        isLasting: type === quotaSpent
-      })
-    }
+/** Why a request failed. `hide` takes the API key out of text. */
+export const tableError = (
+  request: Request,
+  failure: RequestFailed,
+  hide: (text: string) => string
+): TableError => {
+  const { table } = request
+  const { detail, isTransient, status } = failure
+  if (status === undefined) {
+    const reason = failure.reason === "Timeout" ? failure.reason : "Unreachable"
+    return new TableError({ table, reason, detail, isLasting: !isTransient })
   }
+  const { type, words } = readErrorResponse(failure.body)
+  const { advice, reason } = classifyStatus(request, failure, status, type)
+  return new TableError({
+    table,
+    reason,
+    detail: hide(`${advice} (HTTP ${status}${after(", ", excerpt(words))})`),
+    status,
+    isLasting: type === quotaSpent
+  })
 }
+
+/** The type of the response where the server has forgotten the list that was being read. */
+export const notAvailable = "LIST_RECORDS_ITERATOR_NOT_AVAILABLE"
 
 /** The type of the response to the first request that the plan does not allow any more. */
-export const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
+const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
 
 /** The words, if there are any, after something that leads to them. */
 export const after = (lead: string, words: string): string => (words === "" ? "" : `${lead}${words}`)
@@ -77,9 +47,9 @@ export const after = (lead: string, words: string): string => (words === "" ? ""
 /** What a status means, and what to do about it. */
 const classifyStatus = (
   request: Request,
-  { redirectsTo, status }: Refusal,
-  type: string,
-  quote: (text: string) => string
+  { redirectsTo }: RequestFailed,
+  status: number,
+  type: string
 ): { readonly reason: TableError["reason"]; readonly advice: string } => {
   const name = JSON.stringify(request.table)
   if (type === "VIEW_NAME_NOT_FOUND" && "view" in request) {
@@ -104,7 +74,7 @@ const classifyStatus = (
   if ("recordId" in request && (status === 403 || status === 404)) {
     return {
       reason: "NotFound",
-      advice: `the record ${quote(request.recordId)} is not there any more, or the API key may not read it`
+      advice: `the record ${excerpt(request.recordId)} is not there any more, or the API key may not read it`
     }
   }
   if ("path" in request && (status === 403 || status === 404)) {
@@ -137,7 +107,7 @@ const classifyStatus = (
     advice:
       redirectsTo === undefined
         ? "the server does not answer like the table API"
-        : `the server redirects to ${quote(redirectsTo)}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
+        : `the server redirects to ${redirectsTo}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
   }
 }
 
@@ -153,7 +123,7 @@ export interface ErrorResponse {
  * `{"errors":[{"error","message"}]}`, a page of HTML, plain text, or nothing at all. Only the beginning of a text is
  * read.
  */
-export const readErrorResponse = (body: string): ErrorResponse =>
+export const readErrorResponse = (body = ""): ErrorResponse =>
   Option.match(parseJson(body), {
     onNone: () => ({ type: "", words: readText(body.slice(0, maxText)) }),
     onSome: readJson

@@ -26,21 +26,24 @@ export type Request = PageRequest | RecordRequest | BaseRequest
 const pageSize = 100
 
 /** Redirects are not followed: the API key is for `endpointUrl` only. */
-export const httpRequest = (
-  { apiKey, baseId, endpointUrl }: AirtableClientOptions,
-  request: Request
-): HttpRequest => {
+export const httpRequest = (options: AirtableClientOptions, request: Request): HttpRequest => {
+  const { baseId, endpointUrl } = options
   const path = "path" in request ? request.path : [baseId, ...segments(request)]
   const search = UrlParams.toString(UrlParams.fromInput(parameters(request)))
   const url = [`${endpointUrl}/v0`, ...path.map((part) => encodeURIComponent(part))].join("/")
   return {
     url: search === "" ? url : `${url}?${search}`,
-    headers: { authorization: `Bearer ${Redacted.value(apiKey)}`, accept: "application/json" },
+    headers: headersOf(options),
     method: "path" in request ? request.method : "GET",
     follows: false,
     ...("path" in request && request.body !== undefined ? { body: JSON.stringify(request.body) } : {})
   }
 }
+
+export const headersOf = ({ apiKey }: Pick<AirtableClientOptions, "apiKey">) => ({
+  authorization: `Bearer ${Redacted.value(apiKey)}`,
+  accept: "application/json"
+})
 
 /** Whether the names in it can be in a URL. */
 export const isPossible = (request: Request): boolean => segments(request).every(isPathSegment)

@@ -21,8 +21,7 @@ import { sharedFeed } from "./sharedFeeds.ts"
 /** A client of decoded options. Its requests take their turn in the pacing of the process. */
 export const makeTableClient = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const api = yield* makeApi(options)
-  const { ask, askForOne, calls, errors } = api
-  const { quote } = errors
+  const { ask, askForOne, calls, quote, unexpected } = api
 
   // Not `Effect.fn`: its stack traces take a tenth of the time of a page.
   const listPage = Effect.fnUntraced(
@@ -33,7 +32,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
       }
       if (offset === request.cursor) {
         const quoted = quote(JSON.stringify(offset))
-        return yield* errors.unexpected(request, `the list does not go on after the offset ${quoted}`)
+        return yield* unexpected(request, `the list does not go on after the offset ${quoted}`)
       }
       return { records, next: offset }
     },
@@ -44,7 +43,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
     const record = yield* askForOne(request, decodeRecord)
     return record.id === request.recordId
       ? record
-      : yield* errors.unexpected(
+      : yield* unexpected(
           request,
           `asked for the record ${quote(request.recordId)}, it gave ${quote(record.id)}`
         )

@@ -16,7 +16,6 @@ import { excerpt } from "../../../internal/printable.ts"
 import * as schedules from "../../../internal/schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { Problem } from "../../../services/Problem.ts"
-import { Retryable } from "../../httpClient/HttpFailure.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { headersOf, originOf } from "./api.ts"
 import { failureText } from "./requestErrors.ts"
@@ -90,10 +89,8 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     withDrafts && authorization !== undefined ? "?includeDrafts=true" : ""
   }`
 
-  const refused = (failure: Requests.Failure) => {
-    const { error, asked } = failure instanceof Retryable ? failure : { error: failure, asked: Duration.zero }
-    return notHeard(failureText(error, options), error.isTransient ? asked : lastingPause)
-  }
+  const refused = (failure: Requests.RequestFailed) =>
+    notHeard(failureText(failure, options), failure.isTransient ? failure.retryAfter : lastingPause)
 
   /** Whether a change concerns an answer. Those that are not there yet, or came without tags, are concerned by all. */
   const concerns = (changed: ReadonlyArray<string>) =>
