@@ -10,7 +10,8 @@ import { errorCode } from "../../internal/systemError.ts"
 import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
-import { charsetOf, codingsOf, decodeText } from "../httpClient/Body.ts"
+import { codingsOf } from "../httpClient/Body.ts"
+import { charsetOf, decodeText } from "../httpClient/charset.ts"
 import { cleanReport } from "./cleanReport.ts"
 
 const tooLarge = bodyTooLarge(maxReportBytes)

@@ -4,11 +4,9 @@
  * It owns retries, the pace and the limits. What an expired link means is decided by the caller.
  */
 import { createHash, type Hash } from "node:crypto"
-import type { PlatformError, SystemErrorReason } from "@effect/platform/Error"
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { hashFile } from "../../internal/sha256.ts"
@@ -35,17 +33,17 @@ export interface Target<E = never> {
   readonly url: string
   /** Conditions among them (`if-none-match`, `if-modified-since`) are for `onResponse`, which gets the 304. */
   readonly headers?: Headers
-  /** The file to write, in a folder that is there. Unless it `resumes`, it must not be there yet. */
+  /** The file to write, in a folder that is there. */
   readonly file: string
   /** What the file is called in messages. */
   readonly name: string
   /** In bytes, where it is known beforehand. */
   readonly size: Option.Option<number>
   /**
-   * Whether what there is of the file is its beginning, and what has come of it stays when the download fails. With "retries", the file
-   * is new, and each further try of this download goes on where the server says that the file is still the same; nothing stays.
+   * Whether what there is of the file is its beginning, and what has come of it stays when the download fails. Default: the file is new,
+   * and goes when the download fails.
    */
-  readonly resumes?: boolean | "retries"
+  readonly resumes?: boolean
   /** Whether nothing of it is there, as the caller knows: it is not looked for. Default false. */
   readonly isNew?: boolean
   /** Told of each response with the whole file, or none (304), before its body is read. What it fails with ends the download. */
@@ -72,7 +70,7 @@ export interface Downloaded {
 /** Downloads a file; a try that may succeed later is made again, three times at most. */
 export type Download = <E = never>(target: Target<E>) => Effect.Effect<Downloaded, DownloadFailed | E>
 
-/** What there is of a file. */
+/** What has come of a file. */
 interface Part {
   readonly bytes: number
   readonly hash: Hash
@@ -97,7 +95,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       ? failed(`it has ${text} bytes, more than the ${maxBytes.value} of "${maxBytes.option}"`)
       : Effect.void
 
-  const download = <E = never>({
+  const begin = <E>({
     file,
     headers = {},
     isNew = false,
@@ -113,60 +111,37 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
         Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
-    const isBegun = resumes === true && !isNew
-    const flag = resumes === false ? "wx" : "a"
-    let isWritten = false
-    const writing = <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
-      effect.pipe(
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            isWritten ||= !isAlreadyThere(exit)
-          })
-        ),
-        onDisk("write")
-      )
-    let reported = 0
-    const reportThat = (bytes: number) => {
-      const more = bytes - reported
-      reported = bytes
-      return more === 0 ? Effect.void : onBytes(more)
-    }
 
-    /** What an earlier try has begun. */
+    // One fiber has them: an attempt goes on where the one before it ended.
+    let part = nothing()
     let begun = Option.none<Begun>()
-    const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
+
+    const has = (next: Part) =>
+      Effect.suspend(() => {
+        const more = next.bytes - part.bytes
+        part = next
+        return more === 0 ? Effect.void : onBytes(more)
+      })
 
     const startAnew = Effect.suspend(() =>
-      Effect.as(
-        Effect.zipRight(
-          isBegun || isWritten ? writing(fileSystem.truncate(file)) : Effect.void,
-          reportThat(0)
-        ),
-        nothing()
+      Effect.zipRight(
+        part.bytes > 0 ? onDisk("write")(fileSystem.truncate(file)) : Effect.void,
+        has(nothing())
       )
     )
+
+    const canGoOn = () => resumes || Option.isSome(begun)
 
     const readPart = hashFile(file).pipe(
       Effect.provideService(FileSystem.FileSystem, fileSystem),
-      Effect.catchIf(isReason("NotFound"), () => Effect.sync(nothing)),
-      onDisk("read")
+      Effect.catchIf(isNotFound, () => Effect.sync(nothing)),
+      onDisk("read"),
+      Effect.flatMap(has)
     )
-
-    const findPart = Effect.suspend(() => {
-      if (!isBegun && !isWritten) return Effect.succeed(nothing())
-      if (resumes !== true && Option.isNone(begun)) return startAnew
-      return readPart.pipe(
-        Effect.flatMap((part) =>
-          Option.exists(size, (size) => size < part.bytes) ? startAnew : Effect.succeed(part)
-        ),
-        Effect.tap(({ bytes }) => reportThat(bytes))
-      )
-    })
 
     /** Writes what comes behind what there is: a small body at once. */
     const save = Effect.fnUntraced(function* (
       read: Body.ReadPart,
-      { bytes: before, hash }: Part,
       length: Option.Option<number>,
       expected: Option.Option<number>,
       origin: URL
@@ -181,28 +156,30 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           bytes,
           Option.getOrElse(expected, () => 0)
         )
-      let bytes = before
+      const { hash } = part
+      const flag = part.bytes === 0 ? "w" : "a"
       let handle: FileSystem.File | undefined
       let isLast = false
       while (!isLast) {
-        const part = yield* read(atLeast)
-        isLast = part.isLast
-        if (bytes === 0 && (part.bytes.length > 0 || isLast)) yield* onBeginning(part.bytes)
-        bytes += part.bytes.length
+        const next = yield* read(atLeast)
+        isLast = next.isLast
+        if (part.bytes === 0 && (next.bytes.length > 0 || isLast)) yield* onBeginning(next.bytes)
+        const bytes = part.bytes + next.bytes.length
         if (Option.exists(expected, (expected) => bytes > expected)) {
           yield* startAnew
           return yield* failed(notAsExpected(`at least ${bytes}`))
         }
         yield* checkSize(bytes, `at least ${bytes}`)
-        hash.update(part.bytes)
         if (isLast && handle === undefined) {
-          yield* writing(fileSystem.writeFile(file, part.bytes, { flag }))
-        } else if (part.bytes.length > 0) {
-          handle ??= yield* writing(fileSystem.open(file, { flag }))
-          yield* writing(handle.writeAll(part.bytes))
+          yield* onDisk("write")(fileSystem.writeFile(file, next.bytes, { flag }))
+        } else if (next.bytes.length > 0) {
+          handle ??= yield* onDisk("write")(fileSystem.open(file, { flag }))
+          yield* onDisk("write")(handle.writeAll(next.bytes))
         }
-        yield* reportThat(bytes)
+        hash.update(next.bytes)
+        yield* has({ bytes, hash })
       }
+      const { bytes } = part
       return Option.exists(expected, (expected) => bytes < expected)
         ? yield* retryable(notAsExpected(bytes))
         : { sha256: hash.digest("hex"), bytes }
@@ -210,36 +187,35 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
 
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
-      const part = yield* findPart
-      if (part.bytes > 0 && Option.contains(whole(), part.bytes)) {
-        return { sha256: part.hash.digest("hex"), bytes: part.bytes }
-      }
+      if (Option.exists(size, (size) => size < part.bytes)) yield* startAnew
+      const { bytes, hash } = part
+      const whole = Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
+      if (bytes > 0 && Option.contains(whole, bytes)) return { sha256: hash.digest("hex"), bytes }
       return yield* get(
         url,
-        part.bytes === 0 ? headers : restHeaders(headers, part.bytes, begun),
+        bytes === 0 ? headers : restHeaders(headers, bytes, begun),
         Effect.fnUntraced(function* (response, pace) {
           const isCoded = Body.codingsOf(response.headers).length > 0
-          yield* Body.accept(response, part.bytes === 0 ? aboutConditions(headers) : aboutRanges)
+          yield* Body.accept(response, bytes === 0 ? aboutConditions(headers) : aboutRanges)
           if (
             response.status === 416 ||
-            (response.status === 206 && (isCoded || !isRest(response, part.bytes, whole(), begun)))
+            (response.status === 206 && (isCoded || !isRest(response, bytes, whole, begun)))
           ) {
             yield* startAnew
             return yield* retryable(`${new URL(url).origin} does not give the rest of it`)
           }
           if (response.status !== 206) {
             yield* onResponse(response)
-            begun = resumes === "retries" && !isCoded ? whatBegins(response) : Option.none()
+            begun = isCoded ? Option.none() : whatBegins(response)
+            yield* startAnew
           }
-          const before = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
           // Its size when unpacked is unknown.
           const length = isCoded ? Option.none() : contentLength(response.headers)
-          const all = Option.map(length, (bytes) => before.bytes + bytes)
+          const all = Option.map(length, (length) => part.bytes + length)
           yield* checkSize(Option.getOrElse(all, () => 0))
-          const read = yield* Body.unpackedReader(response, pace)
+          const read = yield* Body.reader(response, pace)
           return yield* save(
             read,
-            before,
             length,
             Option.orElse(size, () => all),
             response.url
@@ -248,40 +224,29 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       )
     })
 
-    const remove = Effect.suspend(() => {
-      if (!isWritten) return Effect.void
-      isWritten = false
-      return Effect.zipRight(
-        Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
-        reportThat(0)
-      )
-    })
+    const remove = Effect.zipRight(
+      Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
+      has(nothing())
+    )
 
-    return attempt.pipe(
-      Effect.tapError(() => (resumes === false ? remove : Effect.void)),
-      withRetries,
-      Effect.tapError(() => (resumes === "retries" ? remove : Effect.void)),
+    return (resumes && !isNew ? readPart : Effect.void).pipe(
+      Effect.zipRight(
+        withRetries(Effect.tapError(attempt, () => (canGoOn() ? Effect.void : has(nothing()))))
+      ),
+      Effect.tapError(() => (resumes ? Effect.void : remove)),
       Effect.annotateLogs("file", name)
     )
   }
 
-  return download satisfies Download
+  const download: Download = (target) => Effect.suspend(() => begin(target))
+  return download
 })
 
 /** Bodies of no more bytes are written when they have come, all others as they come. */
 const smallBody = 1024 * 1024
 
-const isReason =
-  (reason: SystemErrorReason) =>
-  (error: PlatformError): boolean =>
-    error._tag === "SystemError" && error.reason === reason
-
-/** Whether it is somebody else's file. */
-const isAlreadyThere = Exit.match({
-  onFailure: (cause: Cause.Cause<PlatformError>) =>
-    Option.exists(Cause.failureOption(cause), isReason("AlreadyExists")),
-  onSuccess: () => false
-})
+const isNotFound = (error: PlatformError): boolean =>
+  error._tag === "SystemError" && error.reason === "NotFound"
 
 /** What says something about the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])

@@ -101,7 +101,6 @@ export const make = Effect.fnUntraced(function* (
       file: temporary,
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(size),
-      resumes: "retries",
       onBytes,
       onResponse: (begun): Effect.Effect<void, Unchanged | Download.DownloadFailed> => {
         response = Option.some(begun)
