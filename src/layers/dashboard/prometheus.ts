@@ -3,6 +3,7 @@
  *
  * The exporter of OpenTelemetry does this with its own server, and four packages that nothing else here needs.
  */
+import * as Array from "effect/Array"
 import * as MetricKeyType from "effect/MetricKeyType"
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
@@ -10,63 +11,58 @@ import * as Option from "effect/Option"
 
 export const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
+type Pair = MetricPair.MetricPair.Untyped
+
 /**
  * All metrics by name. A frequency is a counter by `value`. Names and labels have what Prometheus allows; of metrics that would
  * share a name, those of another type than the first are left out, and a comment says so.
  */
-export const prometheusText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): string => {
-  const families = new Map<string, Family>()
-  for (const { metricKey, metricState } of pairs) {
-    const name = metricKey.name.replace(/[^\w:]/g, "_").replace(/^(?=\d|$)/, "_")
-    const type = typeOf(metricKey.keyType, metricState)
-    const family = families.get(name) ?? {
-      type,
-      help: Option.getOrElse(metricKey.description, () => ""),
-      lines: [],
-      omitted: new Set()
-    }
-    families.set(name, family)
-    if (family.type === type) {
-      const tags = metricKey.tags.filter(({ key }) => !unitTags.includes(key))
-      const labels = [...new Map(tags.map(({ key, value }) => [labelName(key), value]))]
-      family.lines.push(...samples(name, labels, metricState))
-    } else {
-      family.omitted.add(type)
-    }
-  }
-  return [...families]
+export const prometheusText = (pairs: ReadonlyArray<Pair>): string =>
+  Object.entries(Array.groupBy(pairs, ({ metricKey }) => allowed(metricKey.name.replace(/[^\w:]/g, "_"))))
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([name, { help, lines, omitted, type }]) => [
-      ...(help === "" ? [] : [`# HELP ${name} ${help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`]),
-      `# TYPE ${name} ${type}`,
-      ...[...omitted].map((other) => `# ${name} is also a ${other}, which is left out`),
-      ...lines
-    ])
+    .flatMap(([name, family]) => familyLines(name, family))
     .map((line) => `${line}\n`)
     .join("")
+
+const familyLines = (name: string, family: Array.NonEmptyReadonlyArray<Pair>): ReadonlyArray<string> => {
+  const type = typeOf(family[0])
+  const omitted = new Set(family.map(typeOf))
+  omitted.delete(type)
+  const help = Option.getOrElse(family[0].metricKey.description, () => "")
+  return [
+    ...(help === "" ? [] : [`# HELP ${name} ${help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`]),
+    `# TYPE ${name} ${type}`,
+    ...[...omitted].map((other) => `# ${name} is also a ${other}, which is left out`),
+    ...family
+      .filter((pair) => typeOf(pair) === type)
+      .flatMap((pair) => samples(name, labelsOf(pair), pair.metricState))
+  ]
 }
+
+/** None begins with a digit. */
+const allowed = (name: string): string => name.replace(/^(?=\d|$)/, "_")
 
 /** What OpenTelemetry takes for the unit of a metric, which Prometheus has in its name. */
 const unitTags: ReadonlyArray<string> = ["unit", "time_unit"]
 
-type Type = "counter" | "gauge" | "histogram" | "summary"
-
-interface Family {
-  readonly type: Type
-  readonly help: string
-  readonly lines: Array<string>
-  readonly omitted: Set<Type>
-}
-
 type Labels = ReadonlyArray<readonly [name: string, value: string]>
 
+const labelsOf = ({ metricKey: { tags } }: Pair): Labels => [
+  ...new Map(
+    tags
+      .filter(({ key }) => !unitTags.includes(key))
+      .map(({ key, value }) => [allowed(key.replace(/\W/g, "_")), value])
+  )
+]
+
 /** What may also fall is a gauge. */
-const typeOf = (key: unknown, state: MetricState.MetricState.Untyped): Type =>
-  MetricState.isHistogramState(state)
+const typeOf = ({ metricKey: { keyType }, metricState }: Pair) =>
+  MetricState.isHistogramState(metricState)
     ? "histogram"
-    : MetricState.isSummaryState(state)
+    : MetricState.isSummaryState(metricState)
       ? "summary"
-      : MetricState.isFrequencyState(state) || (MetricKeyType.isCounterKey(key) && key.incremental)
+      : MetricState.isFrequencyState(metricState) ||
+          (MetricKeyType.isCounterKey(keyType) && keyType.incremental)
         ? "counter"
         : "gauge"
 
@@ -113,8 +109,6 @@ const sample = (name: string, labels: Labels, value: number | bigint): string =>
   const text = labels.map(([label, value]) => `${label}="${escaped(value)}"`).join(",")
   return `${name}${text === "" ? "" : `{${text}}`} ${number(value)}`
 }
-
-const labelName = (name: string): string => name.replace(/\W/g, "_").replace(/^(?=\d|$)/, "_")
 
 const escaped = (value: string): string =>
   value.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"')

@@ -42,31 +42,28 @@ export const addressOf = (page, everywhere) => {
 }
 
 const renderButtons = ({ everywhere, held, name, page, versionId, versions }) => {
-  const act = (label, command, question) =>
-    button(`${name}.${command}`, label, () => ask(label, question, { type: `${name}.${command}` }))
+  if (versionId === undefined || versions === undefined) {
+    return []
+  }
+  const act = (label, question) => {
+    const type = `${name}.${label.toLowerCase()}`
+    return button(type, label, () => ask(label, question, { type }))
+  }
   const waiting =
     held?.waiting === undefined ? undefined : `the version of ${shortTime(timeOf(held.waiting))}`
-  return versionId === undefined || versions === undefined
-    ? []
-    : [
-        waiting === undefined ? [] : renderLook(page, everywhere),
-        waiting === undefined
-          ? []
-          : act("Release", "release", `Show ${waiting} now? Later ones wait until somebody releases them.`),
-        held === undefined || held.byRule
-          ? act(
-              "Hold",
-              "hold",
-              "Keep this version on the screens, whatever is fetched, until somebody resumes?"
-            )
-          : act(
-              "Resume",
-              "resume",
-              waiting === undefined
-                ? "End the hold, so that new versions are shown as before?"
-                : `End the hold, and show ${waiting} now?`
-            )
-      ]
+  const showsIt =
+    waiting === undefined ? "so that new versions are shown as before" : `and show ${waiting} now`
+  return [
+    waiting === undefined
+      ? []
+      : [
+          renderLook(page, everywhere),
+          act("Release", `Show ${waiting} now? Later ones wait until somebody releases them.`)
+        ],
+    held === undefined || held.byRule
+      ? act("Hold", "Keep this version on the screens, whatever is fetched, until somebody resumes?")
+      : act("Resume", `End the hold, ${showsIt}?`)
+  ]
 }
 
 const byWhom = (by) => (by === undefined ? "" : ` by ${by}`)

@@ -99,10 +99,9 @@ let isAway = false
 const setAway = (away) => {
   isAway = away
   document.body.classList.toggle("away", away)
-  byId("contents").inert = away
-  byId("problems").inert = away
-  byId("changed").inert = away
-  byId("tiles").inert = away
+  for (const id of ["contents", "problems", "changed", "tiles"]) {
+    byId(id).inert = away
+  }
   byId("problems").hidden = away && seen?.problems.length === 0
 }
 

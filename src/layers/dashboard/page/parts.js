@@ -40,7 +40,23 @@ export const nothing = (text) => h("p", { className: "muted" }, text)
 /** Whether the page is as narrow as a phone, where less is unfolded at first. */
 export const isNarrow = matchMedia("(max-width: 40rem)").matches
 
-const unfolded = new Set()
+const opened = new Set()
+
+/** A button that opens and closes something, which stays so. `update` is given whether it is open, and gives the label. */
+export const toggle = (name, update) => {
+  const element = button(name, "", () => {
+    if (!opened.delete(name)) {
+      opened.add(name)
+    }
+    fold()
+  })
+  const fold = () => {
+    element.textContent = update(opened.has(name))
+    element.ariaExpanded = String(opened.has(name))
+  }
+  fold()
+  return element
+}
 
 /** A list of which so many entries are shown at first; below it, a button that shows all of them. */
 export const folded = (name, few, properties, entries) => {
@@ -49,23 +65,13 @@ export const folded = (name, few, properties, entries) => {
   if (rest.length === 0) {
     return [list]
   }
-  const toggle = () => {
-    if (!unfolded.delete(name)) {
-      unfolded.add(name)
-    }
-    fold()
-  }
-  const more = button(name, "", toggle)
-  more.className = "fold"
-  const fold = () => {
-    const isWhole = unfolded.has(name)
+  const more = toggle(name, (isOpen) => {
     for (const entry of rest) {
-      entry.hidden = !isWhole
+      entry.hidden = !isOpen
     }
-    more.textContent = isWhole ? `Show ${few}` : `Show all ${entries.length}`
-    more.ariaExpanded = String(isWhole)
-  }
-  fold()
+    return isOpen ? `Show ${few}` : `Show all ${entries.length}`
+  })
+  more.className = "fold"
   return [list, more]
 }
 

@@ -2,7 +2,7 @@
  * Screens and players, each as a tile with the colour of its state.
  */
 import { ask } from "./actions.js"
-import { age, button, count, forHow, h, longTime, nothing, readable, shortTime, timeOf } from "./parts.js"
+import { button, count, forHow, h, moment, nothing, readable, shortTime, timeOf, toggle } from "./parts.js"
 
 const total = (words) => Object.values(words).reduce((sum, number) => sum + number, 0)
 
@@ -14,23 +14,24 @@ const inWords = (words) =>
     .join(", ")
 
 /** Those that are not shown, by their words. */
-const restOf = ({ shown, words }) => {
-  const rest = { ...words }
-  for (const { word } of shown) {
-    rest[word] -= 1
-  }
-  return rest
-}
+const restOf = ({ shown, words }) =>
+  Object.fromEntries(
+    Object.entries(words).map(([word, all]) => [
+      word,
+      all - shown.filter((tile) => tile.word === word).length
+    ])
+  )
 
 const isFine = ({ tone }) => tone === "ok" || tone === "held"
 
-/** Its time; beside the name where there is little room. */
-const renderVersion = (versionId, isSmall) => {
-  const text = shortTime(timeOf(versionId))
-  return isSmall
-    ? h("small", { className: "muted version", title: `Version ${versionId}` }, text)
-    : h("p", { className: "muted", title: versionId }, `version of ${text}`)
-}
+/** By its time, which is all that there is room for on small tiles and screens. */
+const renderVersion = (versionId) =>
+  h(
+    "small",
+    { className: "muted", title: `Version ${versionId}` },
+    h("span", { className: "prefix" }, "version of "),
+    shortTime(timeOf(versionId))
+  )
 
 const renderUnwell = ({ name, tone, word }) =>
   h("li", { tone }, name, " ", h("span", { className: "state" }, word))
@@ -47,41 +48,30 @@ const renderAsked = (type) => (screen) => {
   )
 }
 
-const opened = new Set()
-
 /** The name of a tile; a click on it shows what its screens can be asked for, until the next. */
 const renderName = ({ actions, content }, { asked = [], name, ...tile }) => {
   if (actions === "off" || asked.length === 0) {
     return [h("strong", {}, name)]
   }
-  const [{ id }] = asked
   const list = h("ul", {}, asked.map(renderAsked(`${tile.content ?? content}.screen`)))
-  const toggle = button(`tile ${id}`, name, () => {
-    if (!opened.delete(id)) {
-      opened.add(id)
-    }
-    fold()
+  const title = toggle(`tile ${asked[0].id}`, (isOpen) => {
+    list.hidden = !isOpen
+    return name
   })
-  const fold = () => {
-    list.hidden = !opened.has(id)
-    toggle.ariaExpanded = String(opened.has(id))
-  }
-  fold()
-  return [h("strong", {}, toggle), list]
+  return [h("strong", {}, title), list]
 }
 
 /** On a hub, what is well is small. */
 const renderTile = (isHub, context) => (tile) => {
   const { isUnexpected, percent, screens, since, text, tone, versionId, word } = tile
   const isSmall = isHub && isFine(tile)
-  const version = versionId === undefined ? [] : renderVersion(versionId, isSmall)
   const [name, asked = []] = renderName(context, tile)
   const isWide = isHub && !isSmall && (text !== undefined || screens?.unwell.length > 0)
   return h(
     "li",
     { className: isSmall ? "tile small" : isWide ? "tile wide" : "tile", tone },
-    isSmall ? version : [],
     name,
+    versionId === undefined ? [] : [" ", renderVersion(versionId)],
     h(
       "p",
       {},
@@ -91,7 +81,6 @@ const renderTile = (isHub, context) => (tile) => {
       isUnexpected ? h("span", { className: "muted" }, ", not expected") : []
     ),
     text === undefined ? [] : h("p", { className: "text" }, readable(text)),
-    isSmall ? [] : version,
     screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell)),
     asked
   )
@@ -139,26 +128,19 @@ export const renderWellBeing = ({ players, screens }) => {
     return [`${isAll ? "Everything works" : "No problem is known"}: ${inWords(players.words)}.`]
   }
   const heard = sum(screens.words, (word) => !away.includes(word))
+  if (heard > 0) {
+    return allWorks(screens.words)
+      ? [`Everything works, on ${count(heard, "screen")}.`]
+      : [`No problem is known: ${inWords(screens.words)}.`]
+  }
+  if (screens.words["closed for the day"] > 0) {
+    return ["Closed for the day."]
+  }
   const last = screens.shown
     .flatMap(({ since, word }) => (away.includes(word) && since !== undefined ? [since] : []))
     .sort()
     .at(-1)
-  if (heard === 0 && screens.words["closed for the day"] > 0) {
-    return ["Closed for the day."]
-  }
-  return heard > 0
-    ? [
-        allWorks(screens.words)
-          ? `Everything works, on ${count(heard, "screen")}.`
-          : `No problem is known: ${inWords(screens.words)}.`
-      ]
-    : last === undefined
-      ? ["The controller works. No screen has said what it shows."]
-      : [
-          "The controller works. No screen is heard of any more; the last one was at ",
-          h("time", { dateTime: last, title: longTime(last) }, shortTime(last)),
-          " (",
-          age(last),
-          ")."
-        ]
+  return last === undefined
+    ? ["The controller works. No screen has said what it shows."]
+    : ["The controller works. No screen is heard of any more; the last one was at ", moment(last), "."]
 }
