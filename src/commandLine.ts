@@ -2,7 +2,6 @@
  * The command line: what a failure prints, and with which status the process ends. A command that reports by its status
  * (`status --check`), or that was interrupted, sets one of its own.
  */
-import { stripVTControlCharacters } from "node:util"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -21,7 +20,6 @@ import type { Arguments, CommandName, LogFormat, Options } from "./layers/cli/op
 import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
 import type { Given } from "./layers/cli/program.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
-import { isColourful } from "./layers/cli/terminal/statusText.ts"
 import { VitrineModule } from "./layers/cli/VitrineModule.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
@@ -117,26 +115,10 @@ const teardown: Runtime.Teardown = (exit) =>
     )
   })
 
-/** Takes the colours out of what the effect writes to the console, as far as they are out of place. */
-const withFittingColours = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Console.consoleWith((console) =>
-    Console.withConsole(effect, {
-      ...console,
-      log: (...args) => console.log(...fitting(process.stdout, args)),
-      error: (...args) => console.error(...fitting(process.stderr, args))
-    })
-  )
-
-const fitting = (stream: NodeJS.WriteStream, args: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
-  isColourful(stream)
-    ? args
-    : args.map((arg) => (typeof arg === "string" ? stripVTControlCharacters(arg) : arg))
-
 /** Runs the command, and ends the process. */
 export const run = (given: Given): void => {
   exitAfterSignals()
   executeReporting(given).pipe(
-    withFittingColours,
     logTo({ format: "text", write: console.error }),
     Effect.provide(platform),
     Effect.provideService(

@@ -5,6 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
+import * as Inspectable from "effect/Inspectable"
 import type * as Logger from "effect/Logger"
 import { messageOf, serializeError } from "./SerializedError.ts"
 
@@ -12,14 +13,20 @@ import { messageOf, serializeError } from "./SerializedError.ts"
 export const addLoggerHere = (logger: Logger.Logger<unknown, void>) =>
   Effect.locallyScopedWith(FiberRef.currentLoggers, HashSet.add(logger))
 
+/** The parts of a message as one text. */
+export const messageText = (message: unknown): string =>
+  [message]
+    .flat()
+    .map((part) => Inspectable.toStringUnknown(part, 0))
+    .join(" ")
+
 /**
  * What was logged, as text that may be shown to others: without control characters, and of absolute paths the last part only. It is
  * cut where it is longer than `maxLength`.
  */
 export const logText = (message: unknown, cause: Cause.Cause<unknown>, maxLength: number): string => {
-  const parts = [message].flat().map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
   const why = Cause.isEmpty(cause) ? [] : [messageOf(Cause.squash(cause))]
-  const whole = [parts.join(" "), ...why].join(": ")
+  const whole = [messageText(message), ...why].join(": ")
   const { message: text } = serializeError(new Error(whole))
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }

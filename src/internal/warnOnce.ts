@@ -2,6 +2,7 @@
  * Warnings of what may happen with every event, said once.
  */
 import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
 import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import { errorCode } from "./systemError.ts"
@@ -11,32 +12,30 @@ export const maxNames = 100
 
 /** Logs the warning, unless the name had one before. */
 export const makeWarnOnce = (warning: (name: string) => string) => {
-  const warned = new Set<string>()
+  const warned = Ref.unsafeMake(HashSet.empty<string>())
   return (name: string): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (warned.has(name) || warned.size === maxNames) {
-        return Effect.void
+    Ref.modify(warned, (before) => {
+      if (HashSet.has(before, name) || HashSet.size(before) === maxNames) {
+        return [Effect.void, before]
       }
-      warned.add(name)
-      const isLast = warned.size === maxNames
-      return Effect.logWarning(`${warning(name)}${isLast ? " There are more; no others are named." : ""}`)
-    })
+      const isLast = HashSet.size(before) === maxNames - 1
+      return [
+        Effect.logWarning(`${warning(name)}${isLast ? " There are more; no others are named." : ""}`),
+        HashSet.add(before, name)
+      ]
+    }).pipe(Effect.flatten)
 }
 
 /** Logs the first failure of something, and the next one only when it has worked in between: each may log it again. */
 export const makeWarnWhile = (warning: (message: string) => string) => {
-  let isFailing = false
+  const failing = Ref.unsafeMake(false)
   return {
-    isFailing: () => isFailing,
-    works: Effect.sync(() => {
-      isFailing = false
-    }),
+    isFailing: Ref.get(failing),
+    works: Ref.set(failing, false),
     fails: (message: string): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const wasFailing = isFailing
-        isFailing = true
-        return wasFailing ? Effect.void : Effect.logWarning(warning(message))
-      })
+      Effect.flatMap(Ref.getAndSet(failing, true), (wasFailing) =>
+        wasFailing ? Effect.void : Effect.logWarning(warning(message))
+      )
   }
 }
 

@@ -103,7 +103,9 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     )
 
   const taken = Effect.fnUntraced(function* ({ actions = [], vitrine }: ReportAnswer) {
-    yield* warning.isFailing() ? Effect.logInfo(`Reports are accepted by ${to} again`) : Effect.void
+    if (yield* warning.isFailing) {
+      yield* Effect.logInfo(`Reports are accepted by ${to} again`)
+    }
     yield* warning.works
     yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
     yield* Effect.forEach(actions, ask, { discard: true })

@@ -60,11 +60,13 @@ export const makeRemembering = Effect.gen(function* () {
     Effect.ignore
   )
 
-  const forget = Effect.suspend(() =>
-    warning.isFailing()
-      ? Effect.void
-      : Effect.timeoutOption(Effect.interruptible(FiberHandle.awaitEmpty(worker)), grace)
-  ).pipe(Effect.zipRight(Effect.sync(() => waiting.clear())), Effect.zipRight(FiberHandle.clear(worker)))
+  const forget = Effect.gen(function* () {
+    if (!(yield* warning.isFailing)) {
+      yield* Effect.timeoutOption(Effect.interruptible(FiberHandle.awaitEmpty(worker)), grace)
+    }
+    waiting.clear()
+    yield* FiberHandle.clear(worker)
+  })
   yield* Effect.addFinalizer(() => forget)
 
   const remembering: Remembering = {

@@ -5,9 +5,9 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
-import * as Inspectable from "effect/Inspectable"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import { messageText } from "../../internal/loggers.ts"
 import { printable } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { PlainContext, PlainLogger } from "./PlainController.ts"
@@ -24,10 +24,7 @@ export const withPlainLogger =
 /** Why something failed stands in its line; the stack is for debugging. */
 const make = (context: Pick<PlainContext, "logger">): Logger.Logger<unknown, void> =>
   Logger.make(({ cause, logLevel, message }) => {
-    const text = [message]
-      .flat()
-      .map((part) => Inspectable.toStringUnknown(part, 0))
-      .join(" ")
+    const text = messageText(message)
     const log = (method: keyof PlainLogger, text: string) => context.logger[method](printable(text))
     try {
       if (Cause.isEmpty(cause)) {

@@ -9,7 +9,7 @@ import type { Tone } from "../../../services/StatusSnapshot.ts"
 import { isOff, type PlayerStatus } from "../../status/players.ts"
 import { countsOf, detailOf, isUnwell, screenCounts, summaryOf, wordText } from "../../status/playerTexts.ts"
 import { worstTone } from "../../status/rows.ts"
-import { marks, type Palette } from "./statusText.ts"
+import type { Palette } from "./statusText.ts"
 
 export interface Format {
   /** Rows of the terminal; the last one is left to the cursor. */
@@ -88,7 +88,7 @@ const table = (
     )
   return [
     format.palette.tone.neutral(`  ${inColumns(titles)}`),
-    ...lines.map(({ fields, tone }) => marked(inColumns(fields), tone, format))
+    ...lines.map(({ fields, tone }) => format.palette.marked(inColumns(fields), tone))
   ]
 }
 
@@ -138,7 +138,7 @@ const sideBySide = (
     row
       .map((player, index) => {
         const cell = cellText(player, format)
-        return marked(index < row.length - 1 ? pad(cell, width) : cell, toneOfPlayer(player), format)
+        return format.palette.marked(index < row.length - 1 ? pad(cell, width) : cell, toneOfPlayer(player))
       })
       .join("  ")
   )
@@ -166,9 +166,6 @@ const restText = (players: ReadonlyArray<PlayerStatus>): string =>
     : `and ${players.length} more ${players.length === 1 ? "is" : "are"} up to date`
 
 const toneOfPlayer = (player: PlayerStatus): Tone => worstTone(player, isUnwell(player) ? "neutral" : "ok")
-
-const marked = (text: string, tone: Tone, { palette }: Format): string =>
-  `${palette.tone[tone](marks[tone])} ${tone === "ok" ? text : palette.tone[tone](text)}`
 
 const lengthOf = (text: string): number => globalThis.Array.from(text).length
 

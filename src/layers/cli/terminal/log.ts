@@ -9,6 +9,7 @@ import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import { messageText } from "../../../internal/loggers.ts"
 import { printable } from "../../../internal/printable.ts"
 import { clockTime } from "../../../internal/readable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
@@ -67,8 +68,7 @@ const textLogger = (
       FiberRefs.getOrDefault(context, FiberRef.currentMinimumLogLevel),
       LogLevel.Debug
     )
-    const text = [message].flat().map(asText).join(" ")
-    const lines = printable(`${text}${causeText(cause, debugging)}`).replaceAll("\n", "\n  ")
+    const lines = printable(`${messageText(message)}${causeText(cause, debugging)}`).replaceAll("\n", "\n  ")
     write(`${time(date)}  ${levelText(logLevel)}  ${lines}`)
   })
 
@@ -89,5 +89,3 @@ const textOf = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
 
 const causeText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
   Cause.isEmpty(cause) ? "" : `${debugging ? "\n" : ": "}${textOf(cause, debugging)}`
-
-const asText = (part: unknown): string => (typeof part === "string" ? part : JSON.stringify(part))

@@ -15,7 +15,11 @@ export interface Palette {
   /** The word for the whole. */
   readonly word: (word: HealthWord) => string
   readonly tone: Readonly<Record<Tone, (text: string) => string>>
+  /** A text with the mark of its tone in front; what is well has a coloured mark alone. */
+  readonly marked: (text: string, tone: Tone) => string
 }
+
+const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
 
 /** Whether text for the stream may have colours: on a terminal, unless `NO_COLOR` is set. */
 export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
@@ -30,10 +34,12 @@ export const sizeOf = ({ columns, isTTY, rows }: Pick<NodeJS.WriteStream, "colum
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
   const ofWord = { OK: green, WARNING: yellow, HELD: blue, FAILING: red, "NO CONTENT": red }
+  const tone = { ok: green, warn: yellow, error: red, neutral: dim }
   return {
     title: bold,
     word: (word) => bold(inverse(ofWord[word](isColourful ? ` ${word} ` : word))),
-    tone: { ok: green, warn: yellow, error: red, neutral: dim }
+    tone,
+    marked: (text, name) => `${tone[name](marks[name])} ${name === "ok" ? text : tone[name](text)}`
   }
 }
 
@@ -48,10 +54,10 @@ export const statusText = (
   const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
   const head = [
     palette.word(health.word),
-    ...health.problems.map((problem) => {
-      const tone = toneOf(problem)
-      return `  ${palette.tone[tone](`${marks[tone]} ${readable(problemText(problem))}${timesText(problem)}`)}`
-    })
+    ...health.problems.map(
+      (problem) =>
+        `  ${palette.marked(`${readable(problemText(problem))}${timesText(problem)}`, toneOf(problem))}`
+    )
   ].join("\n")
   const whole = [
     head,
@@ -85,9 +91,6 @@ interface Format {
   readonly readable: (text: string) => string
 }
 
-/** What stands in front of a line. */
-export const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
-
 const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): ReadonlyArray<string> => {
   const { palette, readable } = format
   const width = rows.reduce(
@@ -97,9 +100,7 @@ const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): Read
   const indentation = "  ".repeat(depth)
 
   const line = (text: string, tone: Tone | undefined): string =>
-    tone === undefined
-      ? `${indentation}  ${text}`
-      : `${indentation}${palette.tone[tone](marks[tone])} ${tone === "ok" ? text : palette.tone[tone](text)}`
+    `${indentation}${tone === undefined ? `  ${text}` : palette.marked(text, tone)}`
 
   const lines = (row: Row): ReadonlyArray<string> => {
     switch (row.type) {

@@ -108,7 +108,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
       wasHeard: true,
       failing: Option.none()
     }))
-    if (warning.isFailing()) yield* Effect.logInfo("The live events of Sanity are heard again")
+    if (yield* warning.isFailing) yield* Effect.logInfo("The live events of Sanity are heard again")
     yield* warning.works
   })
 
