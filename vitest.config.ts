@@ -8,7 +8,7 @@ const programs = ["test/programs/*.test.ts"]
 const whole = ["test/whole/**/*.test.ts"]
 
 /** Machines that are killed, suspended and cut off for minutes. */
-const chaos = ["fleetVenue", "venueEvents", "venueChaos"].map((name) => `test/whole/${name}.test.ts`)
+const chaos = ["venueEvents", "venueChaos"].map((name) => `test/whole/${name}.test.ts`)
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
 const load = [

@@ -2,7 +2,7 @@
  * What takes the alerts of a venue: a program on a machine of its own.
  */
 import { spawn } from "node:child_process"
-import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Problem } from "../../src/services/Problem.ts"
@@ -59,22 +59,32 @@ export const openReceiver = Effect.fnUntraced(function* (by: ReadonlyArray<strin
   const [ready] = [yield* received.until((text) => text.includes("\n"))]
   return {
     url: `http://${address}:${port}`,
-    /** What can wait for an alert that comes from now on, and gives after how many seconds it came. */
-    listen: Effect.map(Clock.currentTimeMillis, (since) => {
+    /** What is heard from now on. */
+    listen: Effect.sync(() => {
       const from = Math.max(received.text().length, ready.length)
-      return (what: string, seconds: number, holds: (alert: Alerted) => boolean) =>
-        received
-          .until((text) => alertsIn(text.slice(from)).some(holds))
-          .pipe(
-            Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => "late" as const }),
-            Effect.catchAll(() =>
-              Effect.dieMessage(
-                `no alert says within ${seconds} s that ${what}: ${received.text().slice(from).slice(-3000)}`
-              )
-            ),
-            Effect.zipRight(Clock.currentTimeMillis),
-            Effect.map((now) => (now - since) / 1000)
-          )
+      const heard = () => alertsIn(received.text().slice(from))
+      return {
+        heard: Effect.sync(heard),
+        /** Waits for an alert, and gives after how many seconds it was there. */
+        hears: Effect.fnUntraced(function* (
+          what: string,
+          seconds: number,
+          holds: (alert: Alerted) => boolean
+        ) {
+          const [took] = yield* received
+            .until(() => heard().some(holds))
+            .pipe(
+              Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => "late" as const }),
+              Effect.catchAll(() =>
+                Effect.dieMessage(
+                  `no alert says within ${seconds} s that ${what}: ${received.text().slice(from).slice(-3000)}`
+                )
+              ),
+              Effect.timed
+            )
+          return Duration.toSeconds(took)
+        })
+      }
     })
   }
 })

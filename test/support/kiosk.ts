@@ -7,6 +7,7 @@ import { once } from "node:events"
 import type { Duplex } from "node:stream"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { pathOf } from "./programs.ts"
 
@@ -22,6 +23,8 @@ const Targets = Schema.Struct({
 })
 
 const Session = Schema.Struct({ sessionId: Schema.String })
+
+const Evaluated = Schema.Struct({ result: Schema.Struct({ value: Schema.String }) })
 
 const Window = Schema.Struct({ windowId: Schema.Number })
 
@@ -41,7 +44,14 @@ const args = [
 /** It is killed with the scope. `by` is what starts it. */
 export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> = []) {
   const fs = yield* FileSystem.FileSystem
-  const profile = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-kiosk-" })
+  const profile = yield* Effect.acquireRelease(
+    fs.makeTempDirectory({ prefix: "vitrine-kiosk-" }),
+    // Its other processes may write to it for a moment when the first one was killed.
+    (profile) =>
+      fs
+        .remove(profile, { recursive: true })
+        .pipe(Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 50 }), Effect.orDie)
+  )
   const chromium = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const [program = "", ...rest] = [...by, pathOf("chromium"), ...args, `--user-data-dir=${profile}`]
@@ -72,16 +82,17 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
       if (id !== undefined) answers.get(id)?.(result)
     }
   })
-  const ask = <A, I>(method: string, params: object, schema: Schema.Schema<A, I>) =>
+  const ask = <A, I>(method: string, params: object, schema: Schema.Schema<A, I>, sessionId?: string) =>
     Effect.async<unknown>((resume) => {
       asked += 1
       answers.set(asked, (result) => resume(Effect.succeed(result)))
-      input.write(`${JSON.stringify({ id: asked, method, params })}\0`)
+      input.write(`${JSON.stringify({ id: asked, method, params, sessionId })}\0`)
     }).pipe(Effect.flatMap(Schema.decodeUnknown(schema)), Effect.orDie)
   const tell = (method: string, params: object) => Effect.asVoid(ask(method, params, Schema.Unknown))
+  const attach = (targetId: string) => ask("Target.attachToTarget", { targetId, flatten: true }, Session)
   /** Without waiting for the answer, which some pages cannot give any more. */
   const tellPage = (targetId: string, method: string, params: object) =>
-    Effect.map(ask("Target.attachToTarget", { targetId, flatten: true }, Session), ({ sessionId }) => {
+    Effect.map(attach(targetId), ({ sessionId }) => {
       asked += 1
       input.write(`${JSON.stringify({ id: asked, method, params, sessionId })}\0`)
     })
@@ -102,6 +113,10 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
         close: tell("Target.closeTarget", { targetId }),
         minimize: setWindow(targetId, "minimized"),
         restore: setWindow(targetId, "normal"),
+        /** What it says. */
+        text: Effect.flatMap(attach(targetId), ({ sessionId }) =>
+          ask("Runtime.evaluate", { expression: "document.documentElement.innerText" }, Evaluated, sessionId)
+        ).pipe(Effect.map(({ result }) => result.value)),
         run: (script: string) => tellPage(targetId, "Runtime.evaluate", { expression: script })
       })),
     /** Kills what draws the pages, as the system does where memory is short. */

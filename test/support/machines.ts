@@ -44,7 +44,7 @@ export default defineConfig({
         })
       ]
     }),
-    contentServer({ host: env.HOST, port: Number(env.CONTENT_PORT), reports: { token: "${token}" } })
+    contentServer({ host: env.HOST, port: Number(env.CONTENT_PORT), reports: { token: "${token}" }, site: "page" })
   ]
 })
 `
@@ -70,10 +70,11 @@ export default defineConfig({
 })
 `
 
-const page = `<!doctype html>
+/** Of a screen, and of who looks at what waits. */
+const pageWith = (client: "client" | "preview") => `<!doctype html>
 <title>Screen</title>
 <p></p>
-<script src="/vitrine/client.global.js"></script>
+<script src="/vitrine/${client}.global.js"></script>
 <script>
   vitrine.connect({
     load: (version) => version.table("museum", "Objects"),
@@ -113,13 +114,20 @@ export interface Place {
 }
 
 /** What runs when the scope ends is killed. */
-const makeMachine = Effect.fnUntraced(function* (name: string, config: string, { by = [], env }: Place) {
+const makeMachine = Effect.fnUntraced(function* (
+  name: string,
+  config: string,
+  page: string,
+  { by = [], env }: Place
+) {
   const fs = yield* FileSystem.FileSystem
   const scope = yield* Effect.scope
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: `vitrine-${name}-` }))
   yield* fs.makeDirectory(`${folder}/node_modules`)
   yield* fs.symlink(repository, `${folder}/node_modules/vitrine`)
   yield* fs.writeFileString(`${folder}/vitrine.config.ts`, config)
+  yield* fs.makeDirectory(`${folder}/page`)
+  yield* fs.writeFileString(`${folder}/page/index.html`, page)
   const running = yield* Ref.make<Option.Option<VitrineProcess>>(Option.none())
   const { socket } = yield* locateController(folder)
   const { state } = yield* IpcClientSocket.make(socket)
@@ -159,7 +167,7 @@ const makeMachine = Effect.fnUntraced(function* (name: string, config: string, {
 /** A hub with one table. */
 export const makeHub = Effect.fnUntraced(function* (place: Place) {
   const fs = yield* FileSystem.FileSystem
-  const machine = yield* makeMachine("hub", hubConfig, place)
+  const machine = yield* makeMachine("hub", hubConfig, pageWith("preview"), place)
   const table = `${machine.folder}/tables/Objects.csv`
   yield* fs.makeDirectory(`${machine.folder}/tables`)
   const write = (title: string) =>
@@ -171,13 +179,8 @@ export const makeHub = Effect.fnUntraced(function* (place: Place) {
   return { ...machine, write: (title: string) => Effect.orDie(write(title)) }
 })
 
-export const makePlayer = Effect.fnUntraced(function* (id: string, { env, ...place }: Place) {
-  const fs = yield* FileSystem.FileSystem
-  const machine = yield* makeMachine(id, playerConfig, { ...place, env: { ID: id, ...env } })
-  yield* fs.makeDirectory(`${machine.folder}/page`)
-  yield* fs.writeFileString(`${machine.folder}/page/index.html`, page)
-  return machine
-})
+export const makePlayer = (id: string, { env, ...place }: Place) =>
+  makeMachine(id, playerConfig, pageWith("client"), { ...place, env: { ID: id, ...env } })
 
 /** Waits until it holds of what the machine says, and gives after how many seconds. It fails with what that was if it does not in so many seconds. */
 export const sees = (
@@ -203,6 +206,28 @@ export const sees = (
     yield* Effect.logDebug(`${name}: ${what}, after ${took} s of ${seconds}`)
     return took
   })
+
+/** Fails if it does not hold, at any time in so many seconds, of what the machine says. */
+export const keeps = (
+  { name, view }: Pick<Machine, "name" | "view">,
+  what: string,
+  seconds: number,
+  holds: (view: View) => boolean
+) =>
+  Effect.flatMap(
+    view,
+    Option.filter((view) => !holds(view))
+  ).pipe(
+    Effect.retry(Schedule.spaced("200 millis")),
+    Effect.timeoutOption(`${seconds} seconds`),
+    Effect.flatMap(
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (view) =>
+          Effect.dieMessage(`${name} does not say any more that ${what}: ${inShort(Option.some(view))}`)
+      })
+    )
+  )
 
 const inShort = Option.match({
   onNone: () => "it does not run",
@@ -241,9 +266,3 @@ export const reportedScreenIs =
       ({ id: found, said }) =>
         found === player && said?.screens.some((screen) => screen.id === id && screen.word === word)
     )
-
-/** As its last report says. */
-export const reportsProblem =
-  (player: string, code: string) =>
-  ({ players }: View): boolean =>
-    players.some(({ id, said }) => id === player && said?.problems.some((problem) => problem.code === code))

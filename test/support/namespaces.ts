@@ -43,6 +43,10 @@ export interface IsolatedMachine {
   readonly by: ReadonlyArray<string>
   readonly pullCable: Effect.Effect<void>
   readonly plugCable: Effect.Effect<void>
+  /** Lets it receive so many bits in a second at most. */
+  readonly slowCable: (bits: number) => Effect.Effect<void>
+  /** As fast as before. */
+  readonly fastCable: Effect.Effect<void>
 }
 
 const namespace = (name: string) =>
@@ -72,6 +76,8 @@ export const makeNetwork: Effect.Effect<
         const port = `port${machines}`
         const cable = (state: "up" | "down") =>
           Effect.sync(() => void ip("-n", hall, "link", "set", port, state))
+        const queueing = (action: string, ...how: ReadonlyArray<string>) =>
+          execFileSync("tc", ["-n", hall, "qdisc", action, "dev", port, "root", ...how])
         ip("-n", hall, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", own)
         ip("-n", hall, "link", "set", port, "master", "switch", "up")
         ip("-n", own, "address", "add", `${address}/24`, "dev", "eth0")
@@ -80,7 +86,10 @@ export const makeNetwork: Effect.Effect<
           address,
           by: ["ip", "netns", "exec", own],
           pullCable: cable("down"),
-          plugCable: cable("up")
+          plugCable: cable("up"),
+          slowCable: (bits) =>
+            Effect.sync(() => queueing("replace", "tbf", "rate", `${bits}`, "burst", "4kb", "latency", "1s")),
+          fastCable: Effect.sync(() => queueing("delete"))
         }
       })
   }
