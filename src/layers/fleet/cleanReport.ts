@@ -75,6 +75,9 @@ const problem = Schema.Struct({
   count: optional(amount)
 } satisfies Record<Exclude<keyof typeof Problem.fields, "muted">, unknown>)
 
+/** A problem as it is taken. */
+export const cleanProblem = Schema.decodeUnknownOption(problem)
+
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 
 /** It becomes a label of metrics: an unknown one, from a later Vitrine, is `problem`. */
@@ -87,6 +90,9 @@ const screen = Schema.Struct({
   since: optional(time),
   versionId: optional(line)
 } satisfies Record<keyof typeof ReportedScreen.fields, unknown>)
+
+/** A screen as it is taken. */
+export const cleanScreen = Schema.decodeUnknownOption(screen)
 
 const fields = {
   vitrine: line,

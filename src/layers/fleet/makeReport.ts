@@ -1,10 +1,11 @@
 /**
  * The report of a player to its hub. Pure.
  */
+import * as Array from "effect/Array"
 import { defined } from "../../internal/defined.ts"
 import { nodeIdOf } from "../../internal/nodeId.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
-import { maxReportBytes, type PlayerReport, type ReportedScreen } from "../../services/PlayerReport.ts"
+import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
@@ -12,6 +13,7 @@ import { codes } from "../status/codes.ts"
 import { problemsOf } from "../status/Health.ts"
 import { type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf } from "../status/slices.ts"
+import { cleanProblem, cleanScreen } from "./cleanReport.ts"
 
 /** What the state does not say. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
@@ -21,7 +23,7 @@ export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId
   readonly warnings: ReadonlyArray<string>
 }
 
-/** The longest name or id, in characters; texts are shortened by `excerpt`. */
+/** The longest name or id of the machine, in characters. */
 const maxName = 128
 
 /** More of them do not fit into any report. */
@@ -65,8 +67,8 @@ export const makeReport = (
   const room = makeRoom(maxReportBytes - sizeOf(empty))
   return {
     ...empty,
-    problems: room.take(problems.slice(0, maxItems).map(reportedProblem)),
-    screens: room.take(screensOf(state, now).slice(0, maxItems).map(reportedScreen)),
+    problems: room.take(Array.filterMap(problems.slice(0, maxItems), reportedProblem)),
+    screens: room.take(Array.filterMap(screensOf(state, now).slice(0, maxItems), reportedScreen)),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
   }
 }
@@ -76,23 +78,19 @@ const name = (text: string): string => printableLine(text, maxName)
 const nameIfAny = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : name(text)
 
-/** Each machine knows what is muted there. */
-const reportedProblem = ({ code, count, player, severity, since, subject, text }: Problem): Problem => ({
-  code: name(code),
-  severity,
-  text: excerpt(text),
-  ...defined({ subject: nameIfAny(subject), player: nameIfAny(player), since: nameIfAny(since), count })
-})
+/** As a hub takes it, which would refuse a report with a time that is none. Each machine knows what is muted there. */
+const reportedProblem = ({ muted: _, since, ...problem }: Problem) =>
+  cleanProblem({ ...problem, ...defined({ since: timeIfAny(since) }) })
 
-const reportedScreen = ({ id, name: label, said, since, word }: ScreenStatus): ReportedScreen => ({
-  id: name(id),
-  word,
-  ...defined({
-    label: label === id ? undefined : name(label),
-    since: nameIfAny(since),
-    versionId: nameIfAny(said?.versionId)
+const timeIfAny = (text = ""): string | undefined =>
+  Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
+
+const reportedScreen = ({ id, name: label, said, since, word }: ScreenStatus) =>
+  cleanScreen({
+    id,
+    word,
+    ...defined({ label: label === id ? undefined : label, since, versionId: said?.versionId })
   })
-})
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 

@@ -3,6 +3,7 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { replaceFile } from "../../internal/durable.ts"
 import { makePath } from "../../internal/makePath.ts"
@@ -39,19 +40,12 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
 
   /** In parts, so that nothing else waits for a thousand players. */
   const textOf = (players: ReadonlyArray<Player>) =>
-    Effect.map(
-      Effect.forEach(
-        Array.from({ length: Math.ceil(players.length / batch) }, (_, index) =>
-          players.slice(index * batch, (index + 1) * batch)
-        ),
-        (players) =>
-          Effect.zipLeft(
-            Effect.sync(() => players.map((player) => JSON.stringify(player)).join(",\n")),
-            Effect.yieldNow()
-          )
-      ),
-      (parts) => `[${parts.join(",\n")}]\n`
-    )
+    Effect.forEach(Array.chunksOf(players, batch), (players) =>
+      Effect.zipLeft(
+        Effect.sync(() => players.map((player) => JSON.stringify(player)).join(",\n")),
+        Effect.yieldNow()
+      )
+    ).pipe(Effect.map((parts) => `[${parts.join(",\n")}]\n`))
 
   return {
     /** Those that were written last; none, with a warning, where they cannot be read. */

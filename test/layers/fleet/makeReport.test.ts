@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
+import { cleanReport } from "../../../src/layers/fleet/cleanReport.ts"
 import { copiedPercent, type Machine, makeReport } from "../../../src/layers/fleet/makeReport.ts"
 import { maxReportBytes, PlayerReport } from "../../../src/services/PlayerReport.ts"
 import { Problem } from "../../../src/services/Problem.ts"
@@ -84,6 +85,32 @@ describe("a report", () => {
     const { system, ...state } = stateOf({})
     const { node, ...unnamed } = system
     expect(makeReport({ ...state, system: unnamed }, machine, now).node).toEqual({ id: "player-1" })
+  })
+
+  it("is taken by the hub, whatever a plugin reports", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(Arbitrary.make(Problem)), (problems) => {
+        const report = makeReport(stateOf({}, { problems }), machine, now)
+        expect(cleanReport(JSON.parse(JSON.stringify(report)))).toMatchObject({ _tag: "Right" })
+      })
+    )
+    const lamp: Problem = { code: "lamp", severity: "error", text: "It is broken" }
+    const since = "2026-11-22T09:00:00+01:00"
+    const report = makeReport(
+      stateOf(
+        {},
+        {
+          problems: [
+            { ...lamp, since },
+            { ...lamp, since: "yesterday" },
+            { ...lamp, code: "" }
+          ]
+        }
+      ),
+      machine,
+      now
+    )
+    expect(report.problems).toEqual([{ ...lamp, since: startTime }, lamp])
   })
 
   const warnings = Array.from({ length: 10 }, (_, index) => `${index} ${"w".repeat(290)}`)
