@@ -30,10 +30,10 @@ import { makeTableClient } from "../sources/airtable/tableClient.ts"
 import { isAttachment } from "../sources/tableSource/Attachments.ts"
 import { type LinkedTables, makeLinkedTables } from "../sources/tableSource/LinkedTables.ts"
 import { columnsOf, type SavedRecord, tableNotSaved } from "../sources/tableSource/SavedRecords.ts"
+import type { ReadError } from "../sources/tableSource/TableReader.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import {
   collectNothing,
-  type ReadError,
   type SourceTable,
   tableDocument,
   tablesOf,

@@ -10,6 +10,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
+import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -144,8 +145,8 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     }
   }
 
-  /** Those of the fetch that is under way. */
-  let parts = partsOf({ files: [], folders: [], leftOut: [], stamp: "" })
+  /** Those of the fetch that is under way: there is one at a time. */
+  const parts = MutableRef.make(partsOf({ files: [], folders: [], leftOut: [], stamp: "" }))
 
   const checkNames = ({ documents, spreadsheets }: ReturnType<typeof partsOf>) => {
     for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
@@ -163,17 +164,18 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
   const documentSource = yield* makeDocumentSource({
     options: { ...options, ...(images && { images }) },
-    documents: () => Effect.sync(() => parts.documents),
-    isFile: (path) => parts.named.find(path) === path,
+    documents: () => Effect.sync(() => MutableRef.get(parts).documents),
+    isFile: (path) => MutableRef.get(parts).named.find(path) === path,
     ownFiles: Effect.fnUntraced(function* (target, progress) {
-      const taken = yield* takeFiles(parts.others, target, progress)
+      const { others, warnings } = MutableRef.get(parts)
+      const taken = yield* takeFiles(others, target, progress)
       return {
         total: taken.length,
         bytes: sizeOf(taken),
         reused: taken.filter(({ isReused }) => isReused).length,
         digests: Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])),
         warnings: [
-          ...parts.warnings(),
+          ...warnings(),
           ...taken.flatMap(({ flaw, path }) =>
             flaw === undefined || (flaw.isShrinkable && images !== undefined)
               ? []
@@ -187,10 +189,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
 
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
-    parts = partsOf(look)
+    const found = partsOf(look)
+    MutableRef.set(parts, found)
     if (isBuildNeeded) yield* checkBuild(look, target)
-    yield* checkNames(parts)
-    yield* checkFiles(parts.others)
+    yield* checkNames(found)
+    yield* checkFiles(found.others)
     yield* empty(target.directory)
     return yield* documentSource.fetch(target)
   })

@@ -12,7 +12,7 @@ import { countText } from "../../../internal/readable.ts"
 import { TableError, type TableRecord, type TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { fieldsOf, type Link, linkedTables, linksFrom } from "./linkOptions.ts"
 import { makeSavedRecord, makeSavedRecords, tableNotSaved } from "./SavedRecords.ts"
-import { pagesOf, withRestarts } from "./TableReader.ts"
+import { pagesOf, type ReadError, withRestarts } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 type Options = Pick<TableSourceOptions, "defaultView" | "fields" | "links" | "tables">
@@ -29,13 +29,35 @@ export interface LinkedFrom {
 /** Changes a record, one that was linked from another as well. */
 export type ChangeRecord = (record: TableRecord, from?: LinkedFrom) => TableRecord
 
-export type LinkedTables = Effect.Effect.Success<ReturnType<typeof makeLinkedTables>>
+/** The tables of one fetch. */
+export interface LinkedTables {
+  /** The records of a table, out of memory where they are held. */
+  readonly pages: (table: string) => Stream.Stream<ReadonlyArray<TableRecord>, ReadError>
+
+  /** What links the records of a table to others. */
+  readonly linksOf: (table: string) => LinkedRecords
+}
+
+/** The links of a table, whose records come page by page. */
+export interface LinkedRecords {
+  /** Records with others in the place of ids, and each as `change` makes it. */
+  readonly resolve: (
+    page: ReadonlyArray<TableRecord>,
+    change: ChangeRecord
+  ) => Effect.Effect<ReadonlyArray<TableRecord>, ReadError>
+
+  /** To be run after the last page: fails for a field that no table has. */
+  readonly end: Effect.Effect<void, ReadError>
+
+  /** Links that lead nowhere. */
+  readonly warnings: () => ReadonlyArray<string>
+}
 
 /** For one fetch. */
 export const makeLinkedTables = Effect.fnUntraced(function* (
   options: Options,
   client: typeof TableSourceClient.Service
-) {
+): Effect.fn.Return<LinkedTables> {
   const { defaultView: view } = options
 
   const pages = (table: string) =>
@@ -68,8 +90,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
     )
 
   return {
-    /** The records of a table, out of memory where they are held. */
-    pages: (table: string) => {
+    pages: (table) => {
       const records = held.get(table)
       return records === undefined
         ? pages(table)
@@ -78,8 +99,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
           )
     },
 
-    /** Resolves the links of a table, whose records come page by page. */
-    links: (table: string) => {
+    linksOf: (table) => {
       const links = linksFrom(options, table)
       const savedRecord = makeSavedRecord()
       const seen = new Set<string>()
@@ -119,13 +139,11 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
         )
 
       return {
-        /** Records with others in the place of ids, and each as `change` makes it. */
-        resolve: (page: ReadonlyArray<TableRecord>, change: ChangeRecord) =>
+        resolve: (page, change) =>
           links.length === 0
             ? Effect.sync(() => page.map((record) => change(record)))
             : Effect.forEach(page, (record) => resolve(record, change)),
 
-        /** Fails for a field that no table has. */
         end: Effect.suspend(() =>
           Effect.forEach(
             links.filter(({ field }) => !seen.has(field)),
@@ -138,7 +156,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
           )
         ),
 
-        warnings: (): ReadonlyArray<string> =>
+        warnings: () =>
           links.flatMap(({ field, target }) => {
             const all = lost.filter((one) => one.field === field)
             if (all.length === 0) return []

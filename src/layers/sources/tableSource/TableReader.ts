@@ -11,6 +11,7 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
+import type { DocumentNotSaved } from "../../documents/Document.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 
 /** Which table, and in which order. */
@@ -18,6 +19,9 @@ export type TableRequest = Omit<PageRequest, "cursor">
 
 /** The records of a table. */
 export type Pages = Stream.Stream<ReadonlyArray<TableRecord>, TableError | CursorExpired | ListChanged>
+
+/** Why a table cannot be read, or cannot be saved. */
+export type ReadError = TableError | CursorExpired | ListChanged | DocumentNotSaved
 
 /** How often a list that the server forgot is read again. */
 const maxRestarts = 3

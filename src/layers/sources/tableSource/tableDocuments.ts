@@ -2,29 +2,20 @@
  * The tables of a source as documents, with the attachments in their cells.
  */
 import * as Effect from "effect/Effect"
+import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
-import type {
-  Attachment,
-  CursorExpired,
-  TableError,
-  TableRecord,
-  TableSourceClient
-} from "../../../services/TableSourceClient.ts"
-import { type Document, type DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
+import type { Attachment, TableRecord, TableSourceClient } from "../../../services/TableSourceClient.ts"
+import { type Document, Records, Value } from "../../documents/Document.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.ts"
-import type { ListChanged } from "../../documents/wholeList.ts"
 import * as Attachments from "./Attachments.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { type ChangeRecord, type LinkedFrom, type LinkedTables, makeLinkedTables } from "./LinkedTables.ts"
 import { makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
-import { withRestarts } from "./TableReader.ts"
+import { type ReadError, withRestarts } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
-
-/** Why a table cannot be read. */
-export type ReadError = TableError | CursorExpired | ListChanged | DocumentNotSaved
 
 type Kind<Name, Content> = Extract<Document<ReadError>["content"], { readonly _tag: Name }> & Content
 
@@ -82,19 +73,20 @@ export const tableDocument = (
   linked: LinkedTables,
   collect: () => Collection
 ): TableDocument => {
-  let about: TableDocument["about"] = () => ({})
+  /** Of the last reading: a document is read by one fiber. */
+  const about = MutableRef.make<TableDocument["about"]>(() => ({}))
   const pages = linked.pages(table)
   const shared = {
     name: table,
     isSorted: true,
-    about: () => about(),
+    about: () => MutableRef.get(about)(),
     again: withRestarts(table)
   }
   const records = Stream.suspend(() => {
     const { add, files } = collect()
     const saved = makeSavedRecords(table)
-    const { end, resolve, warnings } = linked.links(table)
-    about = () => ({ warnings: [...saved.warnings(), ...warnings()], files: files() })
+    const { end, resolve, warnings } = linked.linksOf(table)
+    MutableRef.set(about, () => ({ warnings: [...saved.warnings(), ...warnings()], files: files() }))
     return Stream.mapEffect(pages, (page) => Effect.flatMap(resolve(page, add), saved.add)).pipe(
       Stream.concat(Stream.execute(end))
     )
@@ -108,7 +100,7 @@ export const tableDocument = (
       })
     )
     const { recordOf, value, warnings } = yield* keyValues(table, rows)
-    about = () => ({ warnings, recordOf, records: rows.length, files: files(value) })
+    MutableRef.set(about, () => ({ warnings, recordOf, records: rows.length, files: files(value) }))
     return value
   })
   return {
