@@ -33,7 +33,7 @@ import { reading } from "./pluginReading.ts"
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
-import { makeRecorder, nothingDone } from "./statistics.ts"
+import { makeRecorder } from "./statistics.ts"
 
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }
@@ -62,8 +62,9 @@ export const layerConfig = (
 export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {}) {
   const options = yield* decode(config)
   const { addMomentary, addReading, mode } = yield* ControllerState
+  const recorder = makeRecorder()
   if (mode === "task") {
-    return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
+    return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(recorder.statistics(0)) })
   }
 
   yield* checkSite(options)
@@ -71,7 +72,6 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     options.maxConnections,
     'Try again later, or raise "maxConnections" of the content server.'
   )
-  const recorder = makeRecorder()
   const reports = yield* reportsOf(options)
   const server = yield* application.make({
     routes: [

@@ -10,7 +10,7 @@ import mime from "mime"
 import type { Manifest, VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "../http/errors.ts"
 import type { PlainFile } from "./plainFile.ts"
-import type { StoredFile } from "./storedFiles.ts"
+import type { StoredFile } from "./versionFiles.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -55,8 +55,6 @@ export interface Page {
     readonly version: string
   }) => Effect.Effect<Resource, NotFound | PlatformError | Unreadable>
 }
-
-export const hasSlash = (name: string): boolean => name.includes("/")
 
 export const notFound = (names: ReadonlyArray<string>) =>
   Effect.fail(new NotFound({ message: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
@@ -126,12 +124,12 @@ const inertMediaTypeOf = (name: string): string => {
 }
 
 /** A file of a version, which never changes. */
-export const storedResource = ({ found, path, sha256, versionId }: StoredFile) =>
+export const storedResource = ({ found, list, path, sha256 }: StoredFile) =>
   ({
     _tag: "File",
     file: found.file,
     stats: found.stats,
-    versionId: Option.some(versionId),
+    versionId: Option.some(list.versionId),
     headers: {
       "Content-Type": inertMediaTypeOf(path),
       "Cache-Control": "public, max-age=31536000, immutable",

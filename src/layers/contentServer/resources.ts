@@ -22,7 +22,6 @@ import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as FolderPage from "./folderPage.ts"
 import * as PlainFiles from "./plainFile.ts"
 import {
-  hasSlash,
   jsonResource,
   listResource,
   notFound,
@@ -34,8 +33,7 @@ import {
   withBuild
 } from "./resource.ts"
 import * as SourcePage from "./sourcePage.ts"
-import * as StoredFiles from "./storedFiles.ts"
-import { isVersionId, noManifest } from "./storedFiles.ts"
+import * as VersionFiles from "./versionFiles.ts"
 
 export interface Asking {
   /** The `Host` that the client has used. */
@@ -60,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const { state } = yield* ControllerState
   const downloads = PlainFiles.make(downloadPath, path)
-  const stored = yield* StoredFiles.make(downloadPath)
+  const stored = yield* VersionFiles.make(downloadPath)
   const page: Page | undefined =
     site === undefined
       ? undefined
@@ -72,14 +70,10 @@ export const make = Effect.fnUntraced(function* (
   const known = yield* Ref.make(Option.none<ReadManifest>())
 
   const manifest = Effect.gen(function* () {
-    const found = Option.filter(
-      yield* downloads.find(["manifest.json"]),
+    const { file, stamp } = yield* Effect.filterOrFail(
+      Effect.flatten(downloads.find(["manifest.json"])),
       ({ stats, type }) => type === "File" && stats.size <= maxManifestBytes
-    )
-    if (Option.isNone(found)) {
-      return yield* new NotFound({ message: noManifest })
-    }
-    const { file, stamp } = found.value
+    ).pipe(Effect.catchTag("NoSuchElementException", () => VersionFiles.noManifest))
     const before = yield* Ref.get(known)
     if (Option.isSome(before) && before.value.stamp === stamp) {
       return before.value
@@ -122,9 +116,8 @@ export const make = Effect.fnUntraced(function* (
   const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const [versionId = "", ...path] = names
     const missing = notFound(["versions", ...names])
-    if (path.some(hasSlash)) return yield* missing
     if (versionId === "files") return yield* fileByDigest(path)
-    if (!isVersionId(versionId)) return yield* missing
+    if (!VersionFiles.isVersionId(versionId)) return yield* missing
     const found = yield* stored.find(versionId, path.join("/"))
     if (Option.isNone(found)) return yield* missing
     return found.value.path === fileListName ? listResource(found.value) : storedResource(found.value)
@@ -187,12 +180,17 @@ interface ReadManifest {
 
 const decodeManifest = Schema.decodeOption(Schema.parseJson(Manifest))
 
-/** The names between the slashes. */
-const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest> =>
+/** The names between the slashes; none has one in itself. */
+const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest | NotFound> =>
   Effect.try({
     try: () => path.slice(1).split("/").map(decodeURIComponent),
     catch: () => new BadRequest({ message: RequestTarget.unreadable })
-  })
+  }).pipe(
+    Effect.filterOrElse(
+      (names) => names.every((name) => !name.includes("/")),
+      (names) => notFound(names)
+    )
+  )
 
 /**
  * Where a client finds the transport: where that listens on all interfaces, at the name or the address by which the client has found this

@@ -33,17 +33,12 @@ export const lookMs = 5000
 /** How many names of files and folders are looked at. */
 export const maxNames = 5000
 
-interface SiteFile {
-  readonly file: string
-  /** Its path, and what differs once it was replaced or written to. */
-  readonly line: string
-}
-
 /** What a look has seen. */
 interface Listing {
   /** Which folder it is, wherever a link may lead. */
   readonly root: string
-  readonly files: ReadonlyArray<SiteFile>
+  /** The files below it, by their paths. */
+  readonly files: ReadonlyArray<readonly [path: string, file: string]>
   /** Differs once a file does, or the folder. */
   readonly key: string
   /** When a file was written, linked or renamed last, in milliseconds since 1970. */
@@ -51,21 +46,18 @@ interface Listing {
   readonly isCut: boolean
 }
 
-interface Seen {
-  readonly build: Option.Option<string>
-  /** What the build is of. */
-  readonly counted: Option.Option<Listing>
-  readonly last: Option.Option<Listing>
-  /** The digests of its files, by their lines. */
-  readonly digests: ReadonlyMap<string, string>
+interface Build {
+  readonly id: string
+  /** What it is of. */
+  readonly listing: Listing
 }
 
 /**
  * Looks at the folder of the page every 5 seconds, and publishes `content:page:built` where a look finds another build than before.
  *
  * A build counts when two looks in a row have seen the same, or at once where the folder was replaced by one whose files had been
- * left alone for as long. Only a file that has changed is read again. A folder that cannot be read keeps its build. One that is not
- * there at the start is warned of, unless a dev server has the page.
+ * left alone for as long. A folder that cannot be read keeps its build. One that is not there at the start is warned of, unless a
+ * dev server has the page.
  */
 export const make = Effect.fnUntraced(function* (
   site: string,
@@ -73,12 +65,8 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const bus = yield* EventBus
   const fs = yield* FileSystem.FileSystem
-  const seen = yield* Ref.make<Seen>({
-    build: Option.none(),
-    counted: Option.none(),
-    last: Option.none(),
-    digests: new Map()
-  })
+  const counted = yield* Ref.make(Option.none<Build>())
+  const seen = yield* Ref.make(Option.none<Listing["key"]>())
   const warnOnce = makeWarnOnce((text) => text)
   const reading = makeWarnWhile(
     (message) => `The page cannot be read, so that open pages get no new build of it: ${message}`
@@ -94,47 +82,29 @@ export const make = Effect.fnUntraced(function* (
       Effect.zipRight(Effect.logInfo(`New build of the page: ${build}`))
     )
 
-  const count = Effect.fnUntraced(
-    function* (listing: Listing, before: Seen) {
-      const digests = new Map<string, string>()
-      for (const { file, line } of listing.files) {
-        digests.set(
-          line,
-          before.digests.get(line) ?? (yield* Effect.mapError(sha256OfFile(file), unreadable))
-        )
-      }
-      const build = digestOf([...digests].map(([line, digest]) => [pathIn(line), digest]))
-      yield* Ref.set(seen, {
-        build: Option.some(build),
-        counted: Option.some(listing),
-        last: Option.some(listing),
-        digests
-      })
-      if (Option.exists(before.build, (before) => before !== build)) {
-        yield* announce(build)
-      }
-    },
-    Effect.provideService(FileSystem.FileSystem, fs)
-  )
-
   const look = Effect.gen(function* () {
-    const listing = yield* list(site)
+    const listing = yield* Effect.tryPromise({ try: () => listFiles(site), catch: unreadable })
     if (listing.isCut) {
       yield* warnOnce(
         `The page has more than ${maxNames} files and folders: changes of the others are not noticed.`
       )
     }
-    const before = yield* Ref.get(seen)
-    if (counts(listing, before, yield* Clock.currentTimeMillis)) {
-      yield* count(listing, before)
-    } else {
-      yield* Ref.set(seen, { ...before, last: Option.some(listing) })
+    const isQuiet = Option.contains(yield* Ref.getAndSet(seen, Option.some(listing.key)), listing.key)
+    const before = yield* Ref.get(counted)
+    const now = yield* Clock.currentTimeMillis
+    if (Option.isNone(before) || counts(listing, before.value.listing, isQuiet, now)) {
+      const id = yield* idOf(listing)
+      yield* Ref.set(counted, Option.some({ id, listing }))
+      if (Option.exists(before, (before) => before.id !== id)) {
+        yield* announce(id)
+      }
     }
     yield* reading.works
   }).pipe(
     Effect.catchAll(({ cause }) =>
       errorCode(cause) === "ENOENT" ? Effect.void : reading.fails(messageOf(cause))
-    )
+    ),
+    Effect.provideService(FileSystem.FileSystem, fs)
   )
 
   const isNeeded = !(yield* HasDevServer)
@@ -142,29 +112,30 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.logWarning(missing(site))
   }
   yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
-  return { current: Effect.map(Ref.get(seen), ({ build }) => build) } satisfies SiteBuild
+  return {
+    current: Effect.map(
+      Ref.get(counted),
+      Option.map(({ id }) => id)
+    )
+  } satisfies SiteBuild
 })
 
 const missing = (site: string): string =>
   `The folder of the page is not there: ${site}.${basename(site) === "dist" ? " Is the page built?" : ""}`
 
-/** Whether the files that were seen are a build, and not the one that counts already. */
-const counts = (listing: Listing, { counted, last }: Pick<Seen, "counted" | "last">, now: number): boolean =>
-  Option.match(counted, {
-    onNone: () => true,
-    onSome: (counted) =>
-      counted.key !== listing.key &&
-      (Option.exists(last, ({ key }) => key === listing.key) ||
-        (counted.root !== listing.root && listing.touchedAt + lookMs <= now))
-  })
+/** Whether the files that were seen are a build, and not the one before. */
+const counts = (listing: Listing, before: Listing, isQuiet: boolean, now: number): boolean =>
+  listing.key !== before.key &&
+  (isQuiet || (listing.root !== before.root && listing.touchedAt + lookMs <= now))
+
+const idOf = ({ files }: Listing) =>
+  Effect.forEach(files, ([path, file]) =>
+    Effect.map(sha256OfFile(file), (digest) => [path, digest] as const)
+  ).pipe(Effect.mapBoth({ onFailure: unreadable, onSuccess: digestOf }))
 
 /** Of files in order, by path and content: where the same files lie, and since when, makes no difference. */
 export const digestOf = (files: ReadonlyArray<readonly [path: string, sha256: string]>): string =>
   sha256OfText(files.map(([path, digest]) => `${path}\0${digest}`).join("\n")).slice(0, 16)
-
-const pathIn = (line: string): string => line.slice(0, line.indexOf("\0"))
-
-const list = (site: string) => Effect.tryPromise({ try: () => listFiles(site), catch: unreadable })
 
 const unreadable = (cause: unknown) => new Unreadable({ cause })
 
@@ -172,22 +143,19 @@ const unreadable = (cause: unknown) => new Unreadable({ cause })
 const listFiles = async (site: string): Promise<Listing> => {
   const root = await realpath(site)
   const { dev, ino } = await stat(root)
-  const files: Array<SiteFile> = []
+  const files: Array<readonly [path: string, file: string, stamp: string]> = []
   const folders = [""]
   let names = 0
   let touchedAt = 0
 
   const add = async (path: string, entry: Dirent) => {
-    if (!isPlainFileName(entry.name)) {
-      return
-    }
     if (entry.isDirectory()) {
       folders.push(`${path}/`)
     } else if (entry.isFile()) {
       const file = join(root, path)
       const { ctimeMs, ino, size } = await stat(file)
       touchedAt = Math.max(touchedAt, ctimeMs)
-      files.push({ file, line: `${path}\0${ino} ${ctimeMs} ${size}` })
+      files.push([path, file, `${ino} ${ctimeMs} ${size}`])
     }
   }
 
@@ -196,15 +164,16 @@ const listFiles = async (site: string): Promise<Listing> => {
     const entries = await readdir(join(root, folder), { withFileTypes: true })
     const looked = entries.slice(0, maxNames - names)
     names += looked.length
+    const plain = looked.filter(({ name }) => isPlainFileName(name))
     // All of a folder at once: one after the other takes twice the processor time.
-    await Promise.all(looked.map((entry) => add(`${folder}${entry.name}`, entry)))
+    await Promise.all(plain.map((entry) => add(`${folder}${entry.name}`, entry)))
   }
-  files.sort((one, other) => (one.line < other.line ? -1 : 1))
+  files.sort(([one], [other]) => (one < other ? -1 : 1))
   const id = `${root} ${dev} ${ino}`
   return {
     root: id,
-    files,
-    key: sha256OfText([id, ...files.map(({ line }) => line)].join("\n")),
+    files: files.map(([path, file]) => [path, file]),
+    key: sha256OfText(JSON.stringify([id, files])),
     touchedAt,
     isCut: names === maxNames
   }

@@ -8,24 +8,21 @@ import * as Option from "effect/Option"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { Manifest, VersionId } from "../../services/VersionStore.ts"
 import { NotFound } from "../http/errors.ts"
-import type { VersionFiles } from "./FileLists.ts"
-import {
-  type FileResource,
-  hasSlash,
-  isDocument,
-  mediaTypeOf,
-  notFound,
-  type Page,
-  partOfBuild
-} from "./resource.ts"
+import { type FileResource, isDocument, mediaTypeOf, notFound, type Page, partOfBuild } from "./resource.ts"
 import { digestOf } from "./siteBuild.ts"
-import { isVersionId, noManifest, type StoredFile, type StoredFiles } from "./storedFiles.ts"
+import {
+  isVersionId,
+  noManifest,
+  type StoredFile,
+  type VersionFiles,
+  type VersionList
+} from "./versionFiles.ts"
 
-export const make = (source: string, stored: StoredFiles): Page => {
-  const builds = new WeakMap<VersionFiles, Option.Option<string>>()
+export const make = (source: string, stored: VersionFiles): Page => {
+  const builds = new WeakMap<VersionList, Option.Option<string>>()
   const warnOnce = makeWarnOnce((text) => text)
 
-  const buildOf = (list: VersionFiles): Option.Option<string> => {
+  const buildOf = (list: VersionList): Option.Option<string> => {
     const build =
       builds.get(list) ??
       Option.map(Option.fromNullable(list.sources.get(source)), (files) =>
@@ -79,11 +76,10 @@ export const make = (source: string, stored: StoredFiles): Page => {
       ),
 
     find: Effect.fnUntraced(function* ({ active, names, raw, version }) {
-      if (Option.isNone(active)) return yield* new NotFound({ message: noManifest })
+      if (Option.isNone(active)) return yield* noManifest
       const { versionId } = active.value
       const inFolder = names.at(-1) === ""
       const path = [source, ...(inFolder ? [...names.slice(0, -1), "index.html"] : names)].join("/")
-      if (names.some(hasSlash)) return yield* notFound(names)
       const found = isDocument(path)
         ? yield* document(active.value, path, version)
         : Option.map(yield* stored.findInAny(Option.some(versionId), path), pageFile)
@@ -95,11 +91,11 @@ export const make = (source: string, stored: StoredFiles): Page => {
 }
 
 /** As a file of a page that is a folder, but with the digest as its tag. */
-const pageFile = ({ found, path, sha256, versionId }: StoredFile): FileResource => ({
+const pageFile = ({ found, list, path, sha256 }: StoredFile): FileResource => ({
   _tag: "File",
   file: found.file,
   stats: found.stats,
-  versionId: Option.some(versionId),
+  versionId: Option.some(list.versionId),
   headers: { "Content-Type": mediaTypeOf(path), "Cache-Control": "no-cache", ETag: `"${sha256}"` },
   gzip: Option.none()
 })

@@ -1,22 +1,9 @@
 /**
- * What a content server does, counted in one place: for its status, and as metrics of all of the process together.
+ * What a content server does, counted in one place: for its status, and as metrics.
  */
 import * as Metric from "effect/Metric"
 import type { ContentServerStatistics } from "../../services/ContentServer.ts"
-
-export interface Recorder {
-  /** A request has come; what it returns is called with the bytes of its response when that has ended. */
-  readonly begin: () => (bytes: number) => void
-  readonly statistics: (connections: number) => ContentServerStatistics
-}
-
-/** The statistics of a server without clients. */
-export const nothingDone: ContentServerStatistics = {
-  connections: 0,
-  openResponses: 0,
-  requests: 0,
-  bytes: 0
-}
+import { makeCount } from "../http/counts.ts"
 
 export const metrics = {
   openResponses: Metric.gauge("vitrine_content_server_open_responses", {
@@ -32,23 +19,25 @@ export const metrics = {
   })
 }
 
-const untagged: ReadonlyArray<never> = []
-
-export const makeRecorder = (): Recorder => {
-  let { bytes, openResponses, requests } = nothingDone
+export const makeRecorder = () => {
+  const openResponses = makeCount(metrics.openResponses)
+  const requests = makeCount(metrics.requests)
+  const bytes = makeCount(metrics.bytes)
   return {
+    /** A request has come; what it returns is called with the bytes of its response when that has ended. */
     begin: () => {
-      requests += 1
-      openResponses += 1
-      metrics.requests.unsafeUpdate(1, untagged)
-      metrics.openResponses.unsafeModify(1, untagged)
-      return (sent) => {
-        bytes += sent
-        openResponses -= 1
-        metrics.bytes.unsafeUpdate(sent, untagged)
-        metrics.openResponses.unsafeModify(-1, untagged)
+      requests.add(1)
+      openResponses.add(1)
+      return (sent: number): void => {
+        bytes.add(sent)
+        openResponses.add(-1)
       }
     },
-    statistics: (connections) => ({ connections, openResponses, requests, bytes })
+    statistics: (connections: number): ContentServerStatistics => ({
+      connections,
+      openResponses: openResponses.total(),
+      requests: requests.total(),
+      bytes: bytes.total()
+    })
   }
 }

@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
       }
       sink.begin(preamble())
       if (fanOut.join(sink, { ...client, since: performance.now() })) {
-        recorder.joined(fanOut.size())
+        recorder.joined()
         changes.unsafeOffer(undefined)
       }
       return Effect.void
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
     endStreams: fanOut.endAll,
     close: Effect.sync(fanOut.close),
     recorder,
-    statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
+    statistics: Effect.sync(recorder.statistics),
     shown: Effect.map(Clock.currentTimeMillis, (now) => {
       const start = now - performance.now()
       const isoTime = (millis: number) => new Date(start + millis).toISOString()

@@ -37,7 +37,7 @@ import * as mountedRoutes from "./mountedRoutes.ts"
 import { reading } from "./pluginReading.ts"
 import * as transportRoutes from "./routes.ts"
 import { clientOf } from "./shownClients.ts"
-import { nothingDone } from "./statistics.ts"
+import { makeRecorder } from "./statistics.ts"
 
 export type { TransportStatistics } from "../../services/HttpTransport.ts"
 export { HttpTransport, type RoutesConfig }
@@ -156,7 +156,7 @@ const start = Effect.fnUntraced(function* <E, R>(
     return HttpTransport.of({
       address: Option.none(),
       clients: Effect.succeed(0),
-      statistics: Effect.succeed(nothingDone)
+      statistics: Effect.sync(makeRecorder().statistics)
     })
   }
   yield* claimName(options.name)

@@ -1,22 +1,10 @@
 /**
  * What a transport does, counted in one place: for its status, and as metrics.
- *
- * The metrics count all transports of the process together, without the tags of fibers: they are updated for each event
- * and from callbacks of sockets, where no fiber runs.
  */
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
-
-/** The statistics of a transport without clients. */
-export const nothingDone: TransportStatistics = {
-  clients: 0,
-  mostClients: 0,
-  eventsForwarded: 0,
-  framesMissed: 0,
-  clientsDropped: 0,
-  lastEvent: Option.none()
-}
+import { makeCount, untagged } from "../http/counts.ts"
 
 export const metrics = {
   clients: Metric.gauge("vitrine_http_transport_clients", { description: "Event streams open now" }),
@@ -40,52 +28,38 @@ export const metrics = {
   })
 }
 
-const untagged: ReadonlyArray<never> = []
-
-/** A count of one transport, which is added to the metric as well. */
-const makeCount = (metric: Metric.Metric.Counter<number>) => {
-  let total = 0
-  return {
-    add: (count: number) => {
-      total += count
-      metric.unsafeUpdate(count, untagged)
-    },
-    total: () => total
-  }
-}
-
 export interface Recorder {
-  /** One more client has joined: so many are there. */
-  readonly joined: (clients: number) => void
+  /** One more client has joined. */
+  readonly joined: () => void
   /** A client has gone. Where it was disconnected, it has missed so many frames. */
   readonly left: (missed: number) => void
   /** One more event. */
   readonly forwarded: (name: string, timestampMs: number) => void
   /** So many frames were dropped, each counted once for each client. */
   readonly missed: (frames: number) => void
-  readonly statistics: (clients: number) => TransportStatistics
+  readonly statistics: () => TransportStatistics
 }
 
 // No Refs: clients come and go in callbacks of sockets, where no fiber runs.
 export const makeRecorder = (): Recorder => {
+  const clients = makeCount(metrics.clients)
   const clientsDropped = makeCount(metrics.clientsDropped)
   const eventsForwarded = makeCount(metrics.eventsForwarded)
   const framesMissed = makeCount(metrics.framesMissed)
-  let { lastEvent, mostClients } = nothingDone
+  let mostClients = 0
+  let lastEvent: TransportStatistics["lastEvent"] = Option.none()
   // From the start: an alert on a number that is not there is never raised.
-  metrics.clients.unsafeModify(0, untagged)
+  clients.add(0)
   return {
-    joined: (clients) => {
-      metrics.clients.unsafeModify(1, untagged)
-      mostClients = Math.max(mostClients, clients)
+    joined: () => {
+      clients.add(1)
+      mostClients = Math.max(mostClients, clients.total())
       const { value } = metrics.clients.unsafeValue(untagged)
-      metrics.mostClients.unsafeUpdate(
-        Math.max(value, metrics.mostClients.unsafeValue(untagged).value),
-        untagged
-      )
+      const most = metrics.mostClients.unsafeValue(untagged).value
+      metrics.mostClients.unsafeUpdate(Math.max(value, most), untagged)
     },
     left: (missed) => {
-      metrics.clients.unsafeModify(-1, untagged)
+      clients.add(-1)
       if (missed > 0) {
         framesMissed.add(missed)
         clientsDropped.add(1)
@@ -97,8 +71,8 @@ export const makeRecorder = (): Recorder => {
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
     missed: framesMissed.add,
-    statistics: (clients) => ({
-      clients,
+    statistics: () => ({
+      clients: clients.total(),
       mostClients,
       eventsForwarded: eventsForwarded.total(),
       framesMissed: framesMissed.total(),

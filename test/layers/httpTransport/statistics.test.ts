@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { makeRecorder, metrics, nothingDone } from "../../../src/layers/httpTransport/statistics.ts"
+import { makeRecorder, metrics } from "../../../src/layers/httpTransport/statistics.ts"
 
 const readMetrics = Effect.all({
   clients: Metric.value(metrics.clients),
@@ -18,19 +18,18 @@ describe("the statistics of a transport", () => {
   it.effect("count what it does, and are metrics as well", () =>
     Effect.gen(function* () {
       const recorder = makeRecorder()
-      expect(recorder.statistics(0)).toEqual(nothingDone)
       const before = yield* readMetrics
 
-      recorder.joined(1)
-      recorder.joined(2)
-      recorder.joined(3)
+      recorder.joined()
+      recorder.joined()
+      recorder.joined()
       recorder.left(0)
       recorder.left(2)
       recorder.missed(3)
       recorder.forwarded("content:a", 1500)
       recorder.forwarded("content:b", 2500)
 
-      expect(recorder.statistics(1)).toEqual({
+      expect(recorder.statistics()).toEqual({
         clients: 1,
         mostClients: 3,
         clientsDropped: 1,
@@ -54,7 +53,7 @@ describe("the statistics of a transport", () => {
       const before = yield* readMetrics
       const recorders = Array.from({ length: before.mostClients - before.clients + 2 }, makeRecorder)
       for (const { joined } of recorders) {
-        joined(1)
+        joined()
       }
       const most = before.mostClients + 2
       expect(yield* readMetrics).toMatchObject({ clients: most, mostClients: most })

@@ -2,12 +2,10 @@
  * What forty machines ask for at the same moment.
  */
 import { gunzipSync } from "node:zlib"
-import * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FileLists from "../../../src/layers/contentServer/FileLists.ts"
-import * as PlainFiles from "../../../src/layers/contentServer/plainFile.ts"
+import * as VersionFiles from "../../../src/layers/contentServer/versionFiles.ts"
 import { VersionId } from "../../../src/services/VersionStore.ts"
 import * as server from "../../support/contentServer.ts"
 import { type FileCounts, withCountedFiles } from "../../support/countedFiles.ts"
@@ -25,12 +23,10 @@ it.scoped("is read and compressed once, and is the same after a restart", () => 
   return Effect.gen(function* () {
     const folder = yield* server.makeFolder
     yield* server.addVersion(folder, { "a.txt": "1", "b.txt": "1" }, versionId)
-    const versions = `${folder}/versions`
-    const path = yield* Path.Path
 
     const ask = Effect.gen(function* () {
-      const { of } = yield* FileLists.make(versions, PlainFiles.make(versions, path))
-      return yield* ofEachMachine(Effect.flatMap(of(versionId), ({ gzip }) => gzip))
+      const { list } = yield* VersionFiles.make(folder)
+      return yield* ofEachMachine(Effect.flatMap(list(versionId), ({ gzip }) => gzip))
     })
     const given = yield* ask
     expect(counts.reads).toBe(1)
