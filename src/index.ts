@@ -21,7 +21,7 @@ import { registerOnDisk } from "./layers/fetching/contentCommands.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
-import { makeReplica } from "./layers/replica/makeReplica.ts"
+import * as Replica from "./layers/replica/Replica.ts"
 import * as ReplicaOptions from "./layers/replica/ReplicaOptions.ts"
 import * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
 import { BaseFolder } from "./services/ContentSource.ts"
@@ -131,7 +131,7 @@ const withSourceServices = <A, E, R>(effect: Effect.Effect<A, E, R>, cwd: string
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
   versionsPlugin(config, {
     decode: ReplicaOptions.decode,
-    make: (options, { addLogger }) => makeReplica(options, addLogger),
+    make: (options, { addLogger }) => Replica.fromOptions(options, addLogger),
     sources: () => Effect.succeed([])
   })
 

@@ -3,14 +3,11 @@
  *
  * It owns the requests and what their responses mean. What becomes of a version is decided by the caller.
  */
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import { CopyFailed } from "../../services/Content.ts"
-import type { Upstream } from "../../services/Slices.ts"
 import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import { naming } from "../httpClient/localAddress.ts"
@@ -38,8 +35,6 @@ export interface Hub {
     detail: string,
     more: { readonly isTransient: boolean; readonly cause?: Error }
   ) => CopyFailed
-  /** What it said last and when. */
-  readonly state: Effect.Effect<Upstream>
 }
 
 /** The hub has no such file: it may have moved on. */
@@ -54,13 +49,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
   const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
   const notReached = (detail: string) => failed(detail, { isTransient: true })
 
-  const said = yield* Ref.make<Upstream>({ url })
-  const says = (more: Pick<Upstream, "problem" | "versionId">) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Ref.set(said, { url, askedAt: new Date(now).toISOString(), ...more })
-    )
-
-  const readManifest = manifests.attempt({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
+  const ask: Hub["ask"] = manifests.attempt({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
     Effect.flatMap(({ text }) =>
       Effect.mapBoth(decodeManifest(text), { onFailure: notReached, onSuccess: Option.some })
     ),
@@ -85,15 +74,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
 
   return {
     url,
-    ask: readManifest.pipe(
-      Effect.tapBoth({
-        onFailure: ({ detail }) => says({ problem: detail }),
-        onSuccess: Option.match({
-          onNone: () => says({}),
-          onSome: ({ manifest: { versionId } }) => says({ versionId })
-        })
-      })
-    ),
+    ask,
     fetchList: (file) =>
       lists.ask({ url: addressOf(file), headers }).pipe(
         Effect.map(({ text }) => text),
@@ -105,8 +86,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
         naming(url),
         notGot(file)
       ),
-    failed,
-    state: Ref.get(said)
+    failed
   } satisfies Hub
 })
 

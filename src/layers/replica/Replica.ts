@@ -8,13 +8,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { addLoggerHere } from "../../internal/loggers.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { poll } from "../../internal/schedules.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content } from "../../services/Content.ts"
-import type { ControllerState } from "../../services/ControllerState.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { VersionStore } from "../../services/VersionStore.ts"
-import { makeReplica } from "./makeReplica.ts"
-import { decodeLayer, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
+import type { PluginContext } from "../../services/Plugin.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+import { makeContent } from "../fetching/makeContent.ts"
+import * as SendReports from "../fleet/sendReports.ts"
+import { followUpstreams } from "./followUpstreams.ts"
+import { decodeLayer, type FollowingOptions, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
 
 export type { ReplicaLayerConfig }
 
@@ -38,4 +42,23 @@ export const layer = (
 
 /** The same without a layer. */
 export const make = (config: ReplicaLayerConfig) =>
-  Effect.flatMap(decodeLayer(config), (options) => makeReplica(options, addLoggerHere))
+  Effect.flatMap(decodeLayer(config), (options) => fromOptions(options, addLoggerHere))
+
+/** The same from decoded options. `addLogger` is that of the controller: the hub is sent the last warnings. */
+export const fromOptions = Effect.fnUntraced(function* (
+  options: FollowingOptions,
+  addLogger: PluginContext["addLogger"]
+) {
+  const { commands, name, pollEvery, report } = options
+  const { mode } = yield* ControllerState
+  const { directory } = yield* VersionStore
+  const sending =
+    report === undefined || mode === "task"
+      ? undefined
+      : yield* SendReports.make({ ...report, content: name, directory, addLogger })
+  const { fetch, start } = yield* makeContent(
+    { commands, name, schedule: poll(pollEvery) },
+    followUpstreams(options, sending?.state)
+  )
+  return Content.of({ fetch, start: sending === undefined ? start : Effect.zipRight(start, sending.start) })
+})

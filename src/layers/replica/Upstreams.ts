@@ -2,12 +2,15 @@
  * The addresses of a hub and of copies of it, in the order of preference.
  */
 import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { type LastFailure, makeLastFailure } from "../../internal/lastFailure.ts"
 import { upstreamPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { CopyFailed } from "../../services/Content.ts"
+import type * as Slices from "../../services/Slices.ts"
 import * as Hub from "./Hub.ts"
 import type { HubVersion } from "./HubManifest.ts"
 import type { Address } from "./ReplicaOptions.ts"
@@ -27,6 +30,8 @@ export interface Upstream {
   readonly ask: Effect.Effect<Option.Option<Offer>, CopyFailed>
   /** While it rests, the others are asked before it. */
   readonly lastFailure: LastFailure<CopyFailed>
+  /** What it said last, and when. */
+  readonly state: Effect.Effect<Slices.Upstream>
   /** Its versions come from another one. Logged once, until it works again. */
   readonly isReplacedBy: (other: Hub.Hub) => Effect.Effect<void>
 }
@@ -38,19 +43,19 @@ export const make = Effect.fnUntraced(function* (
   addresses: Array.NonEmptyReadonlyArray<Address>,
   maxTimeout: number
 ) {
+  const last = addresses.length - 1
   const upstreams = yield* Effect.forEach(addresses, (address, index) =>
-    Effect.map(
-      Hub.make(address, index === addresses.length - 1 ? maxTimeout : Math.ceil(maxTimeout * patience)),
-      (hub) => makeUpstream(hub, index === 0)
-    )
+    makeUpstream(address, index === last ? maxTimeout : Math.ceil(maxTimeout * patience), index === 0)
   )
 
   /** What the first offers that has a version. */
   const firstOffer = Effect.gen(function* () {
-    const due = yield* Effect.filter(upstreams, ({ lastFailure }) =>
-      Effect.map(lastFailure.resting, Option.isNone)
+    const [due, resting] = yield* Effect.partition(upstreams, (upstream) =>
+      Effect.flatMap(upstream.lastFailure.resting, (failure) =>
+        Option.isSome(failure) ? Effect.succeed(upstream) : Effect.fail(upstream)
+      )
     )
-    for (const upstream of [...due, ...Array.difference(upstreams, due)]) {
+    for (const upstream of [...due, ...resting]) {
       const offer = Option.flatten(yield* Effect.option(upstream.ask))
       if (Option.isSome(offer)) {
         const preferred = upstreams.slice(0, upstreams.indexOf(upstream))
@@ -65,19 +70,31 @@ export const make = Effect.fnUntraced(function* (
   return { upstreams, firstOffer }
 })
 
-const makeUpstream = (hub: Hub.Hub, isFirst: boolean): Upstream => {
+const makeUpstream = Effect.fnUntraced(function* (address: Address, maxTimeout: number, isFirst: boolean) {
+  const hub = yield* Hub.make(address, maxTimeout)
   const warning = makeWarnWhile((message) => message)
   const lastFailure = makeLastFailure<CopyFailed>(upstreamPause)
+  const state = yield* Ref.make<Slices.Upstream>({ url: hub.url })
+  const says = (said: Pick<Slices.Upstream, "problem" | "versionId">) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Ref.set(state, { url: hub.url, askedAt: new Date(now).toISOString(), ...said })
+    )
   return {
     hub,
     ask: hub.ask.pipe(
       Effect.tapBoth({
-        onFailure: lastFailure.failed,
-        onSuccess: () => Effect.zipRight(lastFailure.worked, warning.works)
+        onFailure: (error) => Effect.zipRight(lastFailure.failed(error), says({ problem: error.detail })),
+        onSuccess: (version) =>
+          Effect.all([
+            lastFailure.worked,
+            warning.works,
+            says(Option.isSome(version) ? { versionId: version.value.manifest.versionId } : {})
+          ])
       }),
       Effect.map(Option.map((version) => ({ hub, isFirst, version })))
     ),
     lastFailure,
+    state: Ref.get(state),
     isReplacedBy: (other) =>
       Effect.flatMap(
         lastFailure.get,
@@ -87,5 +104,5 @@ const makeUpstream = (hub: Hub.Hub, isFirst: boolean): Upstream => {
             warning.fails(`${error.message}. Until it works, versions come from ${other.url}.`)
         })
       )
-  }
-}
+  } satisfies Upstream
+})

@@ -12,54 +12,46 @@ import { type Report, timestamp } from "../fetching/report.ts"
 /** Milliseconds from one report of a source to the next while none of its files is downloaded to the end. */
 const reportEvery = 1000
 
+/** How far a source is: its files that are here, how many of them were here before, and bytes. */
 interface Counter {
   readonly source: ListedSource
   readonly total: number
   readonly totalBytes: number
+  readonly startedAt: number
   done: number
   reused: number
   bytes: number
-  startedAt: number
   reportedAt: number
 }
 
-/** A file that is worked on: whose it is, and what it is called. */
-interface Step {
-  readonly sourceId: string
-  readonly path: string
+/** What is worked on: a file, and what is new of its source. */
+interface Step extends Pick<CopiedFile, "path" | "sourceId"> {
+  readonly bytes?: number
+  readonly downloaded?: number
+  readonly reused?: number
 }
+
+const bytesOf = (files: ReadonlyArray<{ readonly size: number }>): number =>
+  files.reduce((sum, { size }) => sum + size, 0)
 
 export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileList, report: Report) {
   const clock = yield* Effect.clock
   const counters = new Map(
-    sources.map((source): [string, Counter] => [
-      source.sourceId,
-      {
-        source,
-        total: Object.keys(source.files).length,
-        totalBytes: Object.values(source.files).reduce((sum, { size }) => sum + size, 0),
-        done: 0,
-        reused: 0,
-        bytes: 0,
-        startedAt: clock.unsafeCurrentTimeMillis(),
-        reportedAt: 0
-      }
-    ])
+    sources.map((source): [string, Counter] => {
+      const files = Object.values(source.files)
+      const startedAt = clock.unsafeCurrentTimeMillis()
+      const sizes = { total: files.length, totalBytes: bytesOf(files) }
+      return [source.sourceId, { source, ...sizes, startedAt, done: 0, reused: 0, bytes: 0, reportedAt: 0 }]
+    })
   )
 
-  const withCounter = ({ sourceId }: Step, use: (counter: Counter) => Effect.Effect<void>) =>
-    Effect.suspend(() => {
-      const counter = counters.get(sourceId)
-      return counter === undefined ? Effect.void : use(counter)
-    })
-
-  const reportProgress = ({ path, sourceId }: Step, counter: Counter) => {
-    counter.reportedAt = clock.unsafeCurrentTimeMillis()
+  const reportProgress = (path: string, counter: Counter) => {
     const { bytes, done, source, total, totalBytes } = counter
+    counter.reportedAt = clock.unsafeCurrentTimeMillis()
     return report({
       name: "content:source:progress",
       payload: {
-        sourceId,
+        sourceId: source.sourceId,
         document: path,
         documents: { done, total },
         records: source.records ?? 0,
@@ -68,79 +60,75 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
     })
   }
 
-  const reportNowAndThen = (step: Step, counter: Counter) =>
-    clock.unsafeCurrentTimeMillis() - counter.reportedAt < reportEvery
-      ? Effect.void
-      : reportProgress(step, counter)
-
-  const reportDone = ({ bytes, reused, source, startedAt, total }: Counter) =>
-    Effect.gen(function* () {
-      const { records = 0, sourceId } = source
-      yield* report({
-        name: "content:source:done",
-        payload: {
-          timestamp: yield* timestamp,
-          sourceId,
-          records,
-          bytes,
-          attachments: { total, bytes, reused },
-          durationMs: Math.round(clock.unsafeCurrentTimeMillis() - startedAt)
-        }
-      })
-      yield* setRecords(sourceId, records)
+  const reportDone = Effect.fnUntraced(function* ({ bytes, reused, source, startedAt, total }: Counter) {
+    const { records = 0, sourceId } = source
+    yield* report({
+      name: "content:source:done",
+      payload: {
+        timestamp: yield* timestamp,
+        sourceId,
+        records,
+        bytes,
+        attachments: { total, bytes, reused },
+        durationMs: Math.round(clock.unsafeCurrentTimeMillis() - startedAt)
+      }
     })
+    yield* setRecords(sourceId, records)
+  })
 
-  const done = (counter: Counter, files = 1) => {
-    counter.done += files
-    return counter.done === counter.total ? reportDone(counter) : Effect.void
-  }
-
-  const reused = (files: ReadonlyArray<CopiedFile>) =>
-    Effect.forEach(
-      Object.values(Array.groupBy(files, ({ sourceId }) => sourceId)),
-      (ofSource) => {
-        const step = Array.lastNonEmpty(ofSource)
-        return withCounter(step, (counter) => {
-          counter.reused += ofSource.length
-          counter.bytes += ofSource.reduce((sum, { size }) => sum + size, 0)
-          return Effect.zipRight(reportNowAndThen(step, counter), done(counter, ofSource.length))
-        })
-      },
-      { discard: true }
-    )
+  const advance = Effect.fnUntraced(function* ({
+    bytes = 0,
+    downloaded = 0,
+    path,
+    reused = 0,
+    sourceId
+  }: Step) {
+    const counter = counters.get(sourceId)
+    if (counter === undefined) return
+    counter.bytes += bytes
+    counter.reused += reused
+    if (downloaded > 0 || clock.unsafeCurrentTimeMillis() - counter.reportedAt >= reportEvery) {
+      yield* reportProgress(path, counter)
+    }
+    counter.done += downloaded + reused
+    if (downloaded + reused > 0 && counter.done === counter.total) {
+      yield* reportDone(counter)
+    }
+  })
 
   return {
     /** How many records the version has. */
     records: sources.reduce((sum, { records = 0 }) => sum + records, 0),
 
     start: Effect.forEach(
-      counters,
-      ([sourceId, counter]) =>
-        Effect.gen(function* () {
-          yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
-          const [path] = Object.keys(counter.source.files)
-          yield* path === undefined ? reportDone(counter) : reportProgress({ sourceId, path }, counter)
-        }),
+      counters.values(),
+      Effect.fnUntraced(function* (counter) {
+        const { files, sourceId } = counter.source
+        yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
+        const [path] = Object.keys(files)
+        yield* path === undefined ? reportDone(counter) : reportProgress(path, counter)
+      }),
       { discard: true }
     ),
 
     /** More bytes of a file have come, or fewer are left of it. */
-    onBytes: (step: Step) => (bytes: number) =>
-      withCounter(step, (counter) => {
-        counter.bytes += bytes
-        return reportNowAndThen(step, counter)
-      }),
+    onBytes: (file: CopiedFile) => (bytes: number) => advance({ ...file, bytes }),
 
-    reused,
+    downloaded: (file: CopiedFile) => advance({ ...file, downloaded: 1 }),
 
-    downloaded: (step: Step) =>
-      withCounter(step, (counter) => Effect.zipRight(reportProgress(step, counter), done(counter))),
+    reused: (files: ReadonlyArray<CopiedFile>) =>
+      Effect.forEach(
+        Object.values(Array.groupBy(files, ({ sourceId }) => sourceId)),
+        (ofSource) =>
+          advance({ ...Array.lastNonEmpty(ofSource), bytes: bytesOf(ofSource), reused: ofSource.length }),
+        { discard: true }
+      ),
 
-    failed: (step: Step, error: unknown) =>
+    failed: ({ sourceId }: CopiedFile, error: unknown) =>
       Effect.flatMap(timestamp, (timestamp) =>
         report({
           name: "content:source:error",
-          payload: { timestamp, sourceId: step.sourceId, error: serializeError(error) }
+          payload: { timestamp, sourceId, error: serializeError(error) }
         })
       )
   }

@@ -6,6 +6,7 @@ import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
@@ -30,78 +31,69 @@ export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
   const store = yield* VersionStore
   const parts = yield* Parts.make(path.join(store.directory, ".partial"))
 
+  const removeParts = Effect.ignore(parts.keepOnly(new Set()))
+
   /** Downloads a file, once more from its beginning if it has another digest. */
-  const fetchPart = (
+  const download = Effect.fnUntraced(function* (
     hub: Hub,
-    file: string,
-    { sha256, size }: CopiedFile,
-    isNew: boolean,
+    address: string,
+    { isNew, sha256, size }: Pick<CopiedFile, "sha256" | "size"> & { readonly isNew: boolean },
     onBytes: OnBytes
-  ) => {
-    let bytes = 0
-    const counted: OnBytes = (more) => {
-      bytes += more
-      return onBytes(more)
-    }
+  ) {
+    const bytes = yield* Ref.make(0)
+    const counted: OnBytes = (more) =>
+      Effect.zipRight(
+        Ref.update(bytes, (sum) => sum + more),
+        onBytes(more)
+      )
     const target = { file: parts.fileOf(sha256), isNew, size: Option.some(size), onBytes: counted }
-    return hub.download(file, target).pipe(
-      Effect.flatMap(({ sha256: found }) => checkDigest(hub, file, { found, listed: sha256 })),
+    yield* hub.download(address, target).pipe(
+      Effect.flatMap(({ sha256: found }) => checkDigest(hub, address, { found, listed: sha256 })),
       Effect.tapErrorTag("vitrine/WrongDigest", () =>
-        Effect.zipRight(
-          parts.remove(sha256),
-          Effect.suspend(() => counted(-bytes))
+        parts.remove(sha256).pipe(
+          Effect.zipRight(Ref.get(bytes)),
+          Effect.flatMap((bytes) => counted(-bytes))
         )
       ),
       twiceWhereWrong
     )
-  }
+  })
 
-  const removeParts = Effect.ignore(parts.keepOnly(new Set()))
+  const copy = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
+    const staged = yield* store.stageCopy
+    const { list, text } = yield* fetchList(hub, version)
+    const files = copiedFiles(list)
+    const begun = yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
+    const progress = yield* makeCopyProgress(list, report)
+    yield* progress.start
+    const missing = new Set(yield* staged.reuse(files))
+    yield* progress.reused(files.filter((file) => !missing.has(file)))
+
+    const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
+      const [first] = files
+      const { path: name, sha256, sourceId } = first
+      yield* download(
+        hub,
+        `${folderOf(version)}/${sourceId}/${name}`,
+        { ...first, isNew: !begun.has(sha256) },
+        progress.onBytes(first)
+      ).pipe(Effect.tapError((error) => progress.failed(first, error)))
+      for (const file of files) {
+        const directory = yield* staged.sourceDirectory(file.sourceId)
+        yield* parts.putInto(sha256, path.join(directory, ...file.path.split("/")))
+        yield* file === first ? progress.downloaded(file) : progress.reused([file])
+      }
+    })
+    const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
+    yield* Effect.forEach(contents, copyContent, { concurrency, discard: true })
+    const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text })
+    yield* removeParts
+    return { ...promotion, records: progress.records } satisfies Fetched
+  }, Effect.scoped)
 
   return (hub: Hub, version: HubVersion) =>
-    Effect.gen(function* () {
-      const staged = yield* store.stageCopy
-      const { list, text } = yield* fetchList(hub, version)
-      const files = copiedFiles(list)
-      const begun = yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
-      const progress = yield* makeCopyProgress(list, report)
-      yield* progress.start
-      const missing = new Set(yield* staged.reuse(files))
-      yield* progress.reused(files.filter((file) => !missing.has(file)))
-      const directories = new Map<string, string>()
-      for (const { sourceId } of list.sources) {
-        directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
-      }
-      const fileOf = (file: CopiedFile) =>
-        path.join(directories.get(file.sourceId) ?? "", ...file.path.split("/"))
-      const folders = new Set([...missing].map((file) => path.dirname(fileOf(file))))
-      yield* Effect.forEach(folders, parts.makeFolder, { discard: true })
-
-      const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
-        const [first] = files
-        const { path: name, sha256, sourceId } = first
-        yield* fetchPart(
-          hub,
-          `${folderOf(version)}/${sourceId}/${name}`,
-          first,
-          !begun.has(sha256),
-          progress.onBytes(first)
-        ).pipe(Effect.tapError((error) => progress.failed(first, error)))
-        for (const file of files) {
-          yield* parts.putInto(sha256, fileOf(file))
-          yield* file === first ? progress.downloaded(file) : progress.reused([file])
-        }
-      })
-      const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
-      yield* Effect.forEach(contents, copyContent, { concurrency, discard: true })
-      const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text })
-      yield* removeParts
-      return { ...promotion, records: progress.records } satisfies Fetched
-    }).pipe(
-      Effect.scoped,
-      // Parts that fill the disk would keep it full for ever.
-      Effect.tapError((error) => (isDiskFull(error) ? removeParts : Effect.void))
-    )
+    // Parts that fill the disk would keep it full for ever.
+    Effect.tapError(copy(hub, version), (error) => (isDiskFull(error) ? removeParts : Effect.void))
 })
 
 const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {

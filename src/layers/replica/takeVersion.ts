@@ -37,21 +37,11 @@ export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
       )
     ).pipe(Effect.scoped)
 
-  const unchanged = (manifest: Manifest) =>
-    Effect.map(
-      listOf(latestOf(manifest)),
-      (found): Fetched => ({
-        changed: false,
-        manifest,
-        records: Option.match(found, { onNone: () => 0, onSome: ({ list }) => recordsOf(list) })
-      })
-    )
-
-  const activate = (list: FileList) =>
-    Effect.map(
-      store.activate(list.versionId),
-      (manifest): Fetched => ({ changed: true, manifest, records: recordsOf(list) })
-    )
+  const unchanged = Effect.fnUntraced(function* (manifest: Manifest) {
+    const found = yield* listOf(latestOf(manifest))
+    const records = Option.match(found, { onNone: () => 0, onSome: ({ list }) => recordsOf(list) })
+    return { changed: false, manifest, records } satisfies Fetched
+  })
 
   /** What is on disk under the id of the version; it fails where that is something else. */
   const findOnDisk = Effect.fnUntraced(function* ({ hub, version }: Offer) {
@@ -66,6 +56,17 @@ export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
     return Option.map(found, ({ list }) => list)
   })
 
+  /** One that is on disk, but not whole, is copied again. */
+  const activateOrCopy = (onDisk: Option.Option<FileList>, copy: ReturnType<typeof copyVersion>) =>
+    Option.match(onDisk, {
+      onNone: () => copy,
+      onSome: (list) =>
+        Effect.matchEffect(store.activate(list.versionId), {
+          onFailure: () => copy,
+          onSuccess: (manifest) => Effect.succeed({ changed: true, manifest, records: recordsOf(list) })
+        })
+    })
+
   return Effect.fnUntraced(function* (offer: Offer) {
     const { hub, version } = offer
     const { versionId } = version.manifest
@@ -76,22 +77,18 @@ export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
     }
     const onDisk = yield* findOnDisk(offer)
     const copy = copyVersion(hub, version)
-    if (before !== undefined && isLatestOf(before, version)) {
-      if (Option.isSome(onDisk) && !(yield* isDamaged(onDisk.value))) {
-        return yield* unchanged(before)
+    if (before === undefined || !isLatestOf(before, version)) {
+      const taken = yield* activateOrCopy(onDisk, copy)
+      if (before !== undefined && versionId < latestOf(before)) {
+        yield* Effect.logInfo(`The hub went back from version ${latestOf(before)} to ${versionId}`)
       }
-      yield* Effect.logWarning(`Files of version ${versionId} are missing or damaged: they are copied again.`)
-      return { ...(yield* copy), changed: false }
+      return taken
     }
-    const taken = yield* Option.match(onDisk, {
-      onNone: () => copy,
-      // One that is not whole is copied again.
-      onSome: (list) => Effect.orElse(activate(list), () => copy)
-    })
-    if (before !== undefined && versionId < latestOf(before)) {
-      yield* Effect.logInfo(`The hub went back from version ${latestOf(before)} to ${versionId}`)
+    if (Option.isSome(onDisk) && !(yield* isDamaged(onDisk.value))) {
+      return yield* unchanged(before)
     }
-    return taken
+    yield* Effect.logWarning(`Files of version ${versionId} are missing or damaged: they are copied again.`)
+    return { ...(yield* copy), changed: false }
   })
 })
 
