@@ -37,6 +37,9 @@ const load = (url: string, signal: AbortSignal): Promise<Media> =>
     }
     const timer = setTimeout(fail, limitMs)
     signal.addEventListener("abort", fail)
+    if (signal.aborted) {
+      return fail()
+    }
     element.onerror = fail
     element.src = url
     if (element instanceof Image) {
@@ -53,7 +56,6 @@ export const preload: Preload = async (urls, signal) => {
   const waiting = urls.entries()
   const loadOthers = async () => {
     for (const [index, url] of waiting) {
-      signal.throwIfAborted()
       media[index] = await load(url, signal)
     }
   }
