@@ -3,7 +3,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import type { PlainContext } from "./PlainController.ts"
@@ -18,6 +21,11 @@ export const make = (
   // Both leave as JSON, which makes text of a `Date`.
   const getState = () => context.getGlobalState() as GlobalState
   const getStatus = () => context.getStatusSnapshot() as StatusSnapshot
+  const update = (f: (slice: unknown) => unknown) =>
+    Effect.flatMap(
+      Effect.sync(() => context.updateState((slice) => merge(slice, f(slice)))),
+      (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
+    )
   return ControllerState.of({
     mode: context.mode,
     state: Effect.sync(getState),
@@ -31,14 +39,21 @@ export const make = (
     })),
     addReading: () => Effect.void,
     addSection: () => Effect.void,
-    addMomentary: () => Effect.void,
-    updateSlice: (_plugin, f) =>
-      Effect.flatMap(
-        Effect.sync(() => context.updateState((slice) => merge(slice, f(slice)))),
-        (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
-      )
+    addMomentary: (_plugin, fields) =>
+      Stream.repeatEffectWithSchedule(Effect.option(fields), Schedule.spaced(momentaryEvery)).pipe(
+        Stream.filterMap(identity),
+        Stream.changesWith((one, other) => JSON.stringify(one) === JSON.stringify(other)),
+        // The first is what the slice has already.
+        Stream.drop(1),
+        Stream.runForEach((fields) => update(() => fields)),
+        Effect.forkScoped
+      ),
+    updateSlice: (_plugin, f) => update(f)
   })
 }
+
+/** How often what never rests is looked at: such a controller does not ask for it. */
+const momentaryEvery = "10 seconds"
 
 /** Nothing else handles that promise: rejected, it would end the process. The controller may keep it for long. */
 const warnWhereRejected = (updating: PromiseLike<unknown>) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
 import * as ControllerStatePlain from "../../../src/layers/plain/ControllerStatePlain.ts"
 import { withPlainLogger } from "../../../src/layers/plain/plainLogger.ts"
 import { makePlainController } from "../../support/plainController.ts"
@@ -17,6 +18,23 @@ describe("ControllerStatePlain", () => {
       expect(yield* plain.state).toBe(state())
       yield* plain.updateSlice("whatever", () => ({ url: "u" }))
       expect(yield* plain.state).toMatchObject({ plugins: { "http-transport": { url: "u" } }, _version: 1 })
+    })
+  )
+
+  it.scoped("writes what never rests every ten seconds, where it has changed", () =>
+    Effect.gen(function* () {
+      const { contextOf, state } = makePlainController()
+      const { addMomentary } = ControllerStatePlain.make(contextOf("http-transport"))
+      let eventsForwarded = 0
+      yield* addMomentary(
+        "whatever",
+        Effect.sync(() => ({ eventsForwarded }))
+      )
+      yield* TestClock.adjust("1 minute")
+      expect(state()._version).toBe(0)
+      eventsForwarded = 3
+      yield* TestClock.adjust("1 minute")
+      expect(state()).toMatchObject({ plugins: { "http-transport": { eventsForwarded } }, _version: 1 })
     })
   )
 
