@@ -72,14 +72,15 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     options.maxConnections,
     'Try again later, or raise "maxConnections" of the content server.'
   )
-  const reports = yield* reportsOf(options)
+  const reports =
+    options.reports === undefined ? undefined : yield* Reports.make({ ...options, reports: options.reports })
   const server = yield* application.make({
     routes: [
       ...(yield* routes.make({
         reading: yield* Reading.make(options.content),
         resources: yield* Resources.make(options)
       })),
-      ...Option.toArray(Option.map(reports, ({ route }) => route))
+      ...(reports === undefined ? [] : [reports.route])
     ],
     refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),
     connections,
@@ -101,27 +102,20 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   )
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
-  const { maxConnections } = options
-  const players = Option.match(reports, {
-    onNone: () => Effect.succeed({}),
-    onSome: ({ players }) => Effect.map(players, (players) => ({ players }))
-  })
   yield* addReading(name, reading(name))
   yield* addMomentary(
     name,
-    Effect.zipWith(
-      statistics,
-      players,
-      (statistics, players): ContentServerState => ({
+    Effect.gen(function* () {
+      return {
         kind: "content-server",
         url,
         ...(isEverywhere(options.host) ? { everywhere: true } : {}),
         ...(page === undefined ? {} : { page }),
-        maxConnections,
-        ...statistics,
-        ...players
-      })
-    )
+        maxConnections: options.maxConnections,
+        ...(yield* statistics),
+        ...(reports === undefined ? {} : { players: yield* reports.players })
+      } satisfies ContentServerState
+    })
   )
   return ContentServer.of({ address: Option.some(address), statistics })
 })
@@ -138,6 +132,3 @@ const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentSe
     })
   }
 })
-
-const reportsOf = ({ content, downloadPath, reports }: ContentServerOptions) =>
-  reports === undefined ? Effect.succeedNone : Effect.asSome(Reports.make({ content, downloadPath, reports }))

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
@@ -26,17 +27,22 @@ export const make = Effect.fnUntraced(function* (
   const readers = new Map<VersionId, number>()
   const fibers = yield* FiberMap.make<VersionId>()
 
-  const keep = (versionId: VersionId, still: boolean): Effect.Effect<void> =>
-    commands.dispatch({ type: `${content}.keep`, versionId, still }, { timeout: interval }).pipe(
-      Effect.ignore,
-      Effect.zipRight(Effect.sleep(interval)),
-      Effect.flatMap(() => (readers.has(versionId) ? keep(versionId, true) : Effect.void))
+  const keep = (versionId: VersionId, still: boolean) =>
+    Effect.ignore(commands.dispatch({ type: `${content}.keep`, versionId, still }, { timeout: interval }))
+
+  const keepWhileRead = (versionId: VersionId) =>
+    Effect.zipRight(
+      keep(versionId, false),
+      Effect.when(keep(versionId, true), () => readers.has(versionId)).pipe(
+        Effect.delay(interval),
+        Effect.repeat({ while: Option.isSome })
+      )
     )
 
   const begin = (versionId: VersionId) =>
     Effect.suspend(() => {
       readers.set(versionId, (readers.get(versionId) ?? 0) + 1)
-      return FiberMap.run(fibers, versionId, keep(versionId, false), { onlyIfMissing: true })
+      return FiberMap.run(fibers, versionId, keepWhileRead(versionId), { onlyIfMissing: true })
     })
 
   const end = (versionId: VersionId) =>

@@ -73,8 +73,7 @@ export const layerConfig = (
 export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const options = yield* decode(config)
   const { prefix, replicas } = options
-  const current = yield* SubscriptionRef.make(Option.none<Session>())
-  const link = yield* Ref.make<NatsState["link"]>({ since: yield* now, problem: "it has not answered yet" })
+  const link = yield* SubscriptionRef.make<Link>({ since: yield* now, problem: "it has not answered yet" })
   const tried = yield* Deferred.make<void>()
   const servers = Array.ensure(options.servers).join(", ")
   const traffic = yield* makeTraffic
@@ -82,28 +81,21 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
 
   /** What was logged since the last connection: servers of a list may fail for another reason each time. */
   const reported = new Set<string>()
-  const reportAway = ({ detail: problem }: NatsFailure) =>
-    Effect.gen(function* () {
-      const since = yield* now
-      yield* Ref.update(link, (link) => ({
-        since: "problem" in link ? link.since : since,
-        problem: excerpt(problem)
-      }))
-      if (!reported.has(problem) && reported.size < maxReported) {
-        reported.add(problem)
-        yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${problem}. Trying again until it can.`)
-      }
-    })
-  const reportConnected = ({ connection, server }: Session) =>
-    Effect.gen(function* () {
-      reported.clear()
-      yield* Ref.set(link, {
-        since: yield* now,
-        server,
-        name: excerpt(connection.info?.server_name ?? "")
-      })
-      yield* Effect.logInfo(`Connected to NATS at ${server}`)
-    })
+  const away = Effect.fnUntraced(function* ({ detail }: NatsFailure) {
+    const since = yield* now
+    yield* SubscriptionRef.update(link, (before) => ({
+      since: "problem" in before ? before.since : since,
+      problem: excerpt(detail)
+    }))
+  })
+  const reportAway = Effect.fnUntraced(function* (failure: NatsFailure) {
+    yield* away(failure)
+    const { detail: problem } = failure
+    if (!reported.has(problem) && reported.size < maxReported) {
+      reported.add(problem)
+      yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${problem}. Trying again until it can.`)
+    }
+  })
 
   const session = open(options).pipe(
     Effect.tapError((failure) => Effect.zipRight(reportAway(failure), Deferred.succeed(tried, undefined))),
@@ -111,12 +103,13 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   )
   const oneSession = Effect.gen(function* () {
     const opened = yield* session
-    yield* reportConnected(opened)
-    yield* SubscriptionRef.set(current, Option.some(opened))
+    reported.clear()
+    yield* SubscriptionRef.set(link, { since: yield* now, session: opened })
+    yield* Effect.logInfo(`Connected to NATS at ${opened.server}`)
     yield* Deferred.succeed(tried, undefined)
     yield* opened.ended
   }).pipe(
-    Effect.ensuring(SubscriptionRef.set(current, Option.none())),
+    Effect.ensuring(away(connectionLost)),
     Effect.scoped,
     Effect.zipRight(reportAway(connectionLost)),
     Effect.zipRight(anyMoment)
@@ -130,7 +123,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
         kind: "nats",
         servers,
         prefix,
-        link: yield* Ref.get(link),
+        link: shown(yield* SubscriptionRef.get(link)),
         ...(unknownElsewhere === undefined ? {} : { unknownElsewhere }),
         ...(yield* traffic.now)
       } satisfies NatsState
@@ -146,13 +139,28 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
     traffic,
     unclaimed,
     hasFeeds: MutableRef.make(false),
-    session: Effect.flatMap(
-      current.get,
-      Option.match({ onNone: () => notConnected, onSome: Effect.succeed })
+    session: Effect.flatMap(link.get, (link) =>
+      "session" in link ? Effect.succeed(link.session) : notConnected
     ),
-    sessions: Stream.filterMap(current.changes, (session) => session)
+    sessions: Stream.filterMap(link.changes, (link) =>
+      "session" in link ? Option.some(link.session) : Option.none()
+    )
   })
 })
+
+/** The session, or why there is none. */
+type Link =
+  | { readonly since: string; readonly session: Session }
+  | { readonly since: string; readonly problem: string }
+
+const shown = (link: Link): NatsState["link"] =>
+  "problem" in link
+    ? link
+    : {
+        since: link.since,
+        server: link.session.server,
+        name: excerpt(link.session.connection.info?.server_name ?? "")
+      }
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 

@@ -44,43 +44,30 @@ export const reading = readingOf(slicesOf(NatsState), "nats", (slice) => ({
 
 const problems = (slice: NatsState): ReadonlyArray<Problem> => {
   const { failures, lastFailure, link, servers, unknownElsewhere } = slice
-  return [
-    ...("problem" in link
-      ? [
-          {
-            code: "nats:away",
-            severity: "error" as const,
-            subject: servers,
-            text: `There is no connection to NATS at ${servers} since ${link.since}: ${link.problem}`,
-            since: link.since
-          }
-        ]
-      : []),
-    ...(unknownElsewhere === undefined
-      ? []
-      : [
-          {
-            code: "nats:commands",
-            severity: "warning" as const,
-            subject: servers,
-            text: `Other processes do not know the commands ${unknownElsewhere.commands.join(", ")}: ${unknownElsewhere.reason}`
-          }
-        ]),
-    ...(lastFailure === undefined
-      ? []
-      : [
-          {
-            code: "nats:unpublished",
-            severity: "warning" as const,
-            subject: servers,
-            text: `${countText(failures, "event")} could not be published on NATS since the start, the last at ${lastFailure.at}: ${lastFailure.reason}`
-          }
-        ])
-  ]
+  const found: Array<Problem> = []
+  if ("problem" in link) {
+    const text = `There is no connection to NATS at ${servers} since ${link.since}: ${link.problem}`
+    found.push({ code: "nats:away", severity: "error", subject: servers, text, since: link.since })
+  }
+  if (unknownElsewhere !== undefined) {
+    const { commands, reason } = unknownElsewhere
+    const text = `Other processes do not know the commands ${commands.join(", ")}: ${reason}`
+    found.push({ code: "nats:commands", severity: "warning", subject: servers, text })
+  }
+  if (lastFailure !== undefined) {
+    const { at, reason } = lastFailure
+    const text = `${countText(failures, "event")} could not be published on NATS since the start, the last at ${at}: ${reason}`
+    found.push({ code: "nats:unpublished", severity: "warning", subject: servers, text })
+  }
+  return found
 }
 
 const rows = (slice: NatsState): ReadonlyArray<Row> => {
   const { failures, lastFailure, link, prefix, servers, unknownElsewhere, waiting } = slice
+  const unpublished =
+    lastFailure === undefined
+      ? "none"
+      : `${countText(failures, "event")}, the last at ${lastFailure.at}: ${lastFailure.reason}`
   return [
     "problem" in link
       ? kv("Connection", `none to ${servers} since ${link.since}: ${link.problem}`, "error")
@@ -91,13 +78,7 @@ const rows = (slice: NatsState): ReadonlyArray<Row> => {
       "Waiting for the server",
       `${countText(waiting.events, "event")}, ${countText(waiting.commands, "command")} of other processes`
     ),
-    lastFailure === undefined
-      ? kv("Not published", "none", "ok")
-      : kv(
-          "Not published",
-          `${countText(failures, "event")}, the last at ${lastFailure.at}: ${lastFailure.reason}`,
-          "warn"
-        )
+    kv("Not published", unpublished, lastFailure === undefined ? "ok" : "warn")
   ]
 }
 

@@ -13,7 +13,6 @@ import {
   type JsMsg,
   RetentionPolicy,
   StorageType,
-  type StreamConfig,
   type StreamInfo
 } from "@nats-io/jetstream"
 import { createInbox, nanos } from "@nats-io/transport-node"
@@ -62,43 +61,40 @@ export const eventStream = (prefix: string): string => `${prefix}_events`
 
 export const stateStream = (prefix: string): string => `${prefix}_state`
 
-/** The stream of the events, created where there is none. */
-export const ensureEvents = (
-  session: Session,
-  { prefix, replicas }: StreamOptions
-): Effect.Effect<StreamInfo, NatsFailure> =>
-  ensure(session, {
-    name: eventStream(prefix),
-    subjects: [`${prefix}.events.*`],
-    max_msgs_per_subject: 1024,
-    num_replicas: replicas
-  })
-
-/** The stream of the state, created where there is none. */
-export const ensureState = (
-  session: Session,
-  { prefix, replicas }: StreamOptions
-): Effect.Effect<StreamInfo, NatsFailure> =>
-  ensure(session, {
-    name: stateStream(prefix),
-    subjects: [`${prefix}.backlog.*`, `${prefix}.lease.*`],
-    max_msgs_per_subject: 1,
-    num_replicas: replicas
-  })
-
 export interface StreamOptions {
   readonly prefix: string
   readonly replicas: number
 }
 
-type Wanted = Pick<StreamConfig, "name" | "subjects" | "max_msgs_per_subject" | "num_replicas">
+/** The stream of the events, created where there is none. */
+export const ensureEvents = (
+  session: Session,
+  options: StreamOptions
+): Effect.Effect<StreamInfo, NatsFailure> =>
+  ensure(session, options, eventStream(options.prefix), ["events"], 1024)
+
+/** The stream of the state, created where there is none. */
+export const ensureState = (
+  session: Session,
+  options: StreamOptions
+): Effect.Effect<StreamInfo, NatsFailure> =>
+  ensure(session, options, stateStream(options.prefix), ["backlog", "lease"], 1)
 
 /** One that exists is taken as it is: an administrator may have changed it. */
-const ensure = ({ manager }: Session, wanted: Wanted): Effect.Effect<StreamInfo, NatsFailure> => {
-  const find = ask(() => manager.streams.info(wanted.name))
+const ensure = (
+  { manager }: Session,
+  { prefix, replicas }: StreamOptions,
+  name: string,
+  spaces: ReadonlyArray<Space>,
+  maxMessages: number
+): Effect.Effect<StreamInfo, NatsFailure> => {
+  const find = ask(() => manager.streams.info(name))
   const create = ask(() =>
     manager.streams.add({
-      ...wanted,
+      name,
+      subjects: spaces.map((space) => `${prefix}.${space}.*`),
+      max_msgs_per_subject: maxMessages,
+      num_replicas: replicas,
       retention: RetentionPolicy.Limits,
       storage: StorageType.File,
       discard: DiscardPolicy.Old
