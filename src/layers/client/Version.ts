@@ -75,7 +75,7 @@ export interface Context {
 }
 
 /** The `files.json` of a version. */
-interface FileList {
+export interface FileList {
   readonly sources: ReadonlyArray<{
     readonly sourceId: string
     readonly files: Readonly<Record<string, { readonly sha256: string }>>

@@ -45,7 +45,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   const base = withoutSlash(content)
   const life = new AbortController()
   const { signal } = life
-  const state = makeState<Loaded>({ connection: "offline", isCached: false })
+  const state = makeState<Loaded>()
   const offline = makeOffline(`vitrine ${location.pathname} ${base}`)
   let isReachable = false
   let isStreaming = false
@@ -123,17 +123,14 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     if (signal.aborted) {
       return
     }
-    const { shown, wanted, ...current } = swap.current()
-    const id = shown?.version.id
+    const current = swap.current()
+    const { shown } = current
     problem = trouble ?? current.problem
-    state.set({
-      connection: isReachable ? (isStreaming ? "live" : "polling") : "offline",
-      version: shown?.version,
-      shown: shown?.loaded,
-      next: wanted === id ? undefined : wanted,
-      problem: problem ?? refusal,
-      isCached: !!shown?.isCached && active !== id
-    })
+    state.set(
+      isReachable ? (isStreaming ? "live" : "polling") : "offline",
+      { ...current, problem: problem ?? refusal },
+      !!shown?.isCached && active !== shown.version.id
+    )
     settle(shown)
     if (isReachable || isStreaming) {
       acks.send()

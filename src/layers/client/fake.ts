@@ -28,7 +28,7 @@ export interface Fake {
 
 interface Screen {
   readonly look: () => void
-  readonly settled: () => Promise<void>
+  readonly isSettled: () => boolean
 }
 
 /** As JSON has it: what a page changes in its own is not in the next one. */
@@ -41,6 +41,8 @@ const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value
  */
 export const fake = (content: FakeContent): Fake => {
   const screens = new Set<Screen>()
+  /** Those who wait until all screens are settled. */
+  let waiting: Array<() => void> = []
   let connection: State<unknown>["connection"] = "live"
   let count = 0
 
@@ -66,26 +68,35 @@ export const fake = (content: FakeContent): Fake => {
 
   let active = makeActive(content)
 
+  const check = () => {
+    if ([...screens].every(({ isSettled }) => isSettled())) {
+      const resolved = waiting
+      waiting = []
+      for (const resolve of resolved) {
+        resolve()
+      }
+    }
+  }
+
+  const settled = () =>
+    new Promise<void>((resolve) => {
+      waiting.push(resolve)
+      check()
+    })
+
   const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
-    const state = makeState<Loaded>({ connection, isCached: false })
-    let isClosed = false
-    /** What callers of `settled` wait for. */
-    const checks = new Set<() => void>()
+    const state = makeState<Loaded>(connection)
 
     const update = () => {
-      if (isClosed) {
-        return
+      if (screens.has(screen)) {
+        const { problem, ...current } = swap.current()
+        const isOffline = connection === "offline"
+        state.set(connection, {
+          ...current,
+          problem: isOffline ? "The content cannot be reached: it is offline" : problem
+        })
+        check()
       }
-      const { problem, shown, wanted } = swap.current()
-      const id = shown?.version.id
-      state.set({
-        connection,
-        version: shown?.version,
-        shown: shown?.loaded,
-        next: wanted === id ? undefined : wanted,
-        problem: connection === "offline" ? "The content cannot be reached: it is offline" : problem,
-        isCached: false
-      })
     }
 
     const swap = makeSwap({
@@ -95,61 +106,37 @@ export const fake = (content: FakeContent): Fake => {
       versionOf: (manifest, context) => active.versionOf(manifest, context)
     })
 
-    const isSettled = () => {
-      const { problem, shown } = swap.current()
-      const { versionId } = active.manifest
-      return (
-        isClosed ||
-        connection === "offline" ||
-        shown?.version.id === versionId ||
-        problem?.startsWith(`Version ${versionId} `)
-      )
-    }
-
-    const exhibit = state.exhibit(() => {
-      isClosed = true
-      swap.end()
-      screens.delete(screen)
-      for (const check of checks) {
-        check()
-      }
-    })
-
     const screen: Screen = {
       look: () => {
-        if (connection !== "offline" && !isClosed) {
+        if (connection !== "offline" && screens.has(screen)) {
           swap.follow(active.manifest)
         }
         update()
       },
-      settled: () =>
-        new Promise((resolve) => {
-          const check = () => {
-            if (isSettled()) {
-              unsubscribe()
-              checks.delete(check)
-              resolve()
-            }
-          }
-          checks.add(check)
-          const unsubscribe = exhibit.subscribe(check)
-          check()
-        })
+      isSettled: () => {
+        const { problem, shown } = swap.current()
+        const { versionId } = active.manifest
+        return (
+          connection === "offline" ||
+          shown?.version.id === versionId ||
+          !!problem?.startsWith(`Version ${versionId} `)
+        )
+      }
     }
     screens.add(screen)
     // As the real one: what `connect` returns is there before anything is loaded.
     queueMicrotask(screen.look)
-    return exhibit
+    return state.exhibit(() => {
+      swap.end()
+      screens.delete(screen)
+      check()
+    })
   }
 
   const lookAll = () => {
     for (const { look } of screens) {
       look()
     }
-  }
-
-  const settled = async () => {
-    await Promise.all([...screens].map(({ settled }) => settled()))
   }
 
   return {

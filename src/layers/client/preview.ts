@@ -8,12 +8,7 @@ import { makeRenewal } from "./renewal.ts"
 import { request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { makeSwap } from "./swap.ts"
-import type { Manifest } from "./Version.ts"
-
-/** The `files.json` of a version. */
-interface FileList {
-  readonly sources: ReadonlyArray<{ readonly sourceId: string }>
-}
+import type { FileList, Manifest } from "./Version.ts"
 
 /** How often the list of files is read again: a version that is read stays on disk for two minutes. */
 const keepMs = 60_000
@@ -36,7 +31,7 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
   const base = withoutSlash(content)
   const life = new AbortController()
   const { signal } = life
-  const state = makeState<Loaded>({ connection: "offline", isCached: false })
+  const state = makeState<Loaded>()
   const mark = makeMark()
   let isReachable = false
   /** What the manifest said last. */
@@ -50,16 +45,10 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
     if (signal.aborted) {
       return
     }
-    const { problem = trouble, shown, wanted } = swap.current()
+    const current = swap.current()
+    const { problem = trouble, shown, wanted } = current
     const id = shown?.version.id
-    state.set({
-      connection: isReachable ? "polling" : "offline",
-      version: shown?.version,
-      shown: shown?.loaded,
-      next: wanted === id ? undefined : wanted,
-      problem,
-      isCached: false
-    })
+    state.set(isReachable ? "polling" : "offline", { ...current, problem })
     mark.say(
       `Preview · ${problem ?? (id === wanted ? standing(id, manifest) : `Version ${wanted} is loading`)}`
     )

@@ -1,4 +1,5 @@
 /** What a page shows, as a store that frameworks can subscribe to. */
+import type { Current } from "./swap.ts"
 import type { Version } from "./Version.ts"
 
 /** How a page stands. It never changes: another one takes its place. */
@@ -36,16 +37,23 @@ export interface Exhibit<Loaded> {
 
 const keys = ["connection", "version", "shown", "next", "problem", "isCached"] as const
 
-export const makeState = <Loaded>(initial: State<Loaded>) => {
-  let state = initial
+export const makeState = <Loaded>(connection: State<Loaded>["connection"] = "offline") => {
+  let state: State<Loaded> = { connection, isCached: false }
   // An error in a listener stops neither the others nor what goes on here.
   const changes = new EventTarget()
   return {
     get: () => state,
-    /** Calls the listeners, unless nothing is different. */
-    set: (next: State<Loaded>) => {
-      if (keys.some((key) => next[key] !== state[key])) {
-        state = next
+    /** Takes how the versions stand, and calls the listeners, unless nothing is different. */
+    set: (
+      connection: State<Loaded>["connection"],
+      { problem, shown, wanted }: Current<Loaded>,
+      isCached = false
+    ) => {
+      const { loaded, version } = shown ?? {}
+      const next = wanted === version?.id ? undefined : wanted
+      const now = { connection, version, shown: loaded, next, problem, isCached }
+      if (keys.some((key) => now[key] !== state[key])) {
+        state = now
         changes.dispatchEvent(new Event("change"))
       }
     },

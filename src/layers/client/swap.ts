@@ -24,6 +24,15 @@ export interface Shown<Loaded> {
   readonly isCached: boolean
 }
 
+/** How the versions stand. */
+export interface Current<Loaded> {
+  readonly shown: Shown<Loaded> | undefined
+  /** The version that is to be on the screen. */
+  readonly wanted: string | undefined
+  /** Why that is not there, or what cannot be shown of the one that is. */
+  readonly problem: string | undefined
+}
+
 const askAgainMs = 500
 
 /** How long the screen may be behind before a version that is loading is not given up for a newer one any more. */
@@ -137,8 +146,7 @@ export const makeSwap = <Loaded>({
 
   return {
     follow,
-    /** `problem` is why the wanted version is not on the screen, or what cannot be shown of the one that is. */
-    current: () => ({ shown, wanted, problem: failure ?? problem }),
+    current: (): Current<Loaded> => ({ shown, wanted, problem: failure ?? problem }),
     end: () => life.abort()
   }
 }
