@@ -255,6 +255,9 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     if (said.closing === true) {
       return Option.isSome(before) ? yield* close(consumerId, before.value, said.runId) : undefined
     }
+    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, said.runId, yield* LeaseFile.now)) {
+      return
+    }
     yield* admit(consumerId)
     const file = yield* renew(fileOf(consumerId), said, before)
     learn(consumerId, file, yield* LeaseFile.now)
@@ -268,15 +271,14 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   ) {
     const entry = known.get(consumerId)
     const now = yield* LeaseFile.now
-    const { begun, heard } = entry?.runs ?? Runs.noRuns
-    const others = heard.filter((run) => run.id !== runId)
+    const runs = Runs.close(entry?.runs ?? Runs.noRuns, runId, now)
     if (entry !== undefined) {
-      known.set(consumerId, { ...entry, runs: { begun, heard: others } })
+      known.set(consumerId, { ...entry, runs })
     }
     if (runId !== undefined && before.runId !== undefined && runId !== before.runId) {
       return
     }
-    const other = runId === undefined ? undefined : others.findLast((run) => isFresh(run, now))
+    const other = runId === undefined ? undefined : runs.heard.findLast((run) => isFresh(run, now))
     // Anybody can say it in the name of another: the version that this one shows must stay.
     const lease = other?.lease ?? { ...before, closing: true as const }
     const file = yield* renew(fileOf(consumerId), lease, Option.some(before))

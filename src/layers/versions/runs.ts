@@ -21,27 +21,31 @@ export interface Runs {
   readonly heard: ReadonlyArray<Run>
   /** When each began, by the monotonic clock: the last hundred. */
   readonly begun: ReadonlyArray<number>
+  /** Those that closed last, and when, likewise. */
+  readonly closed: ReadonlyArray<{ readonly id: string; readonly at: number }>
 }
 
-export const noRuns: Runs = { heard: [], begun: [] }
+export const noRuns: Runs = { heard: [], begun: [], closed: [] }
 
 /** How many are distinguished. */
 const maxRuns = 8
 const maxBegun = 100
 
 /** With a lease that was taken at `takenAt`; one that says that it closes is that of no run any more. */
-export const hear = ({ begun, heard }: Runs, lease: LeaseContent, takenAt: number, now: Now): Runs => {
+export const hear = (runs: Runs, lease: LeaseContent, takenAt: number, now: Now): Runs => {
+  const { begun, heard } = runs
   const { closing, runId: id } = lease
   const known = heard.find((run) => run.id === id)
   const others = heard.filter((run) => run !== known)
   if (id === undefined || closing === true) {
-    return { begun, heard: others }
+    return { ...runs, heard: others }
   }
   const latest = heard.at(-1)
   const isBack = known !== undefined && known !== latest
   const since = now.wall - (now.monotonic - takenAt)
   const run: Run = { id, since, isBeside: isBack, ...known, lease, takenAt }
   return {
+    ...runs,
     heard: [
       ...others.map((other) => (isBack && other === latest ? { ...other, isBeside: true } : other)),
       isBack ? { ...run, isBeside: true } : run
@@ -49,6 +53,23 @@ export const hear = ({ begun, heard }: Runs, lease: LeaseContent, takenAt: numbe
     begun: known === undefined ? [...begun, takenAt].slice(-maxBegun) : begun
   }
 }
+
+/** Without one that closes now. */
+export const close = (runs: Runs, id: string | undefined, now: Now): Runs =>
+  id === undefined
+    ? runs
+    : {
+        ...runs,
+        heard: runs.heard.filter((run) => run.id !== id),
+        closed: [...runs.closed, { id, at: now.monotonic }].slice(-maxRuns)
+      }
+
+/** How long what a run has sent before it closed may be under way, in milliseconds. A page may come back, from the cache of its browser. */
+const lateMs = 5000
+
+/** Whether it has closed just now: what is heard of it then was sent before. */
+export const hasClosed = ({ closed }: Runs, id: string | undefined, now: Now): boolean =>
+  closed.some((run) => run.id === id && now.monotonic - run.at < lateMs)
 
 /** Those that go on at once, the oldest first; none where there are no two. */
 export const atOnce = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {

@@ -412,6 +412,28 @@ describe("two pages with one name", () => {
     })
   )
 
+  scenario("are not heard of any more in what was sent before they closed, and comes later", () =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      for (const run of ["wall", "desk", "wall", "desk"]) {
+        yield* ack(run, versionId)
+      }
+      expect(yield* screen).toHaveProperty("runs")
+      yield* ack("desk", versionId, { closing: true })
+      yield* ack("desk", versionId, { visible: false })
+      yield* ack("wall", versionId)
+      expect(yield* screen).not.toHaveProperty("runs")
+      yield* ack("wall", versionId, { closing: true })
+      yield* ack("wall", versionId, { visible: false })
+      expect(yield* screen).toMatchObject({ closedAt: at(0), visible: true })
+
+      yield* TestClock.adjust("6 seconds")
+      yield* ack("wall", versionId)
+      expect(yield* screen).not.toHaveProperty("closedAt")
+      expect(yield* screen).toMatchObject({ heardAt: at(6) })
+    })
+  )
+
   scenario("are one that was loaded again where the first is not heard of any more, which is counted", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
