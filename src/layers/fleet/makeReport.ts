@@ -60,9 +60,12 @@ export const makeReport = (
     screens: [],
     warnings: []
   }
-  // What the hub reads has reached it.
+  const isFirstFetch = slice?.failingSince === undefined
   const problems = problemsOf(state).filter(
-    ({ code, subject }) => code !== codes.hubSilent || subject !== slice?.reports?.to
+    ({ code, subject }) =>
+      // What the hub reads has reached it.
+      !(code === codes.hubSilent && subject === slice?.reports?.to) &&
+      !(code === codes.none && subject === content && isFirstFetch)
   )
   const room = makeRoom(maxReportBytes - sizeOf(empty))
   return {

@@ -81,6 +81,19 @@ describe("a report", () => {
     expect(makeReport(state, machine, now).problems).toEqual([silence("http://other:8730/")])
   })
 
+  it("does not mention that there is no version until a first fetch has failed", () => {
+    const none = (subject: string): Problem => ({
+      code: "content:none",
+      severity: "error",
+      subject,
+      text: "?"
+    })
+    const given = { problems: [none("content"), none("archive")] }
+    const reported = (content: object) => makeReport(stateOf(content, given), machine, now).problems
+    expect(reported({})).toEqual([none("archive")])
+    expect(reported({ failingSince: startTime })).toEqual(given.problems)
+  })
+
   it("has the name of the host if the machine has none", () => {
     const { system, ...state } = stateOf({})
     const { node, ...unnamed } = system
