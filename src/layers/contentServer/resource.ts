@@ -70,14 +70,23 @@ export const jsonResource = (body: Buffer): TextResource => ({
   }
 })
 
-/** A file beside the versions: it may change. */
-export const pageResource = ({ file, stats }: PlainFile): FileResource => ({
-  _tag: "File",
-  file,
-  stats,
-  versionId: Option.none(),
-  headers: { "Content-Type": mediaTypeOf(file), "Cache-Control": "no-cache" },
-  gzip: Option.none()
+const fileResource = (
+  { file, stats }: PlainFile,
+  versionId: Option.Option<VersionId>,
+  headers: Headers
+): FileResource => ({ _tag: "File", file, stats, versionId, headers, gzip: Option.none() })
+
+/** A file of the page beside the versions: it may change. */
+export const pageResource = (found: PlainFile): FileResource =>
+  fileResource(found, Option.none(), pageHeaders(found.file))
+
+/** The same of a page that is part of a version, with its digest as the tag. */
+export const storedPageResource = ({ found, list, path, sha256 }: StoredFile): FileResource =>
+  fileResource(found, Option.some(list.versionId), { ...pageHeaders(path), ETag: `"${sha256}"` })
+
+const pageHeaders = (path: string): Headers => ({
+  "Content-Type": mediaTypeOf(path),
+  "Cache-Control": "no-cache"
 })
 
 /** By which an open page learns that there is another build than its own. */
@@ -109,7 +118,7 @@ export const partOfBuild = (
 })
 
 /** What a browser may take a file for, by the extension of its name; text is UTF-8. */
-export const mediaTypeOf = (name: string): string => {
+const mediaTypeOf = (name: string): string => {
   const type = mime.getType(name) ?? "application/octet-stream"
   return /^text\/|javascript$/.test(type) ? `${type}; charset=utf-8` : type
 }
@@ -124,40 +133,24 @@ const inertMediaTypeOf = (name: string): string => {
 }
 
 /** A file of a version, which never changes. */
-export const storedResource = ({ found, list, path, sha256 }: StoredFile) =>
-  ({
-    _tag: "File",
-    file: found.file,
-    stats: found.stats,
-    versionId: Option.some(list.versionId),
-    headers: {
-      "Content-Type": inertMediaTypeOf(path),
-      "Cache-Control": "public, max-age=31536000, immutable",
-      "Content-Security-Policy": "sandbox",
-      ETag: `"${sha256}"`
-    },
-    gzip: Option.none()
-  }) satisfies FileResource
+export const storedResource = ({ found, list, path, sha256 }: StoredFile): FileResource =>
+  fileResource(found, Option.some(list.versionId), {
+    "Content-Type": inertMediaTypeOf(path),
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Content-Security-Policy": "sandbox",
+    ETag: `"${sha256}"`
+  })
 
 /** The list of a version. A strong tag is of one encoding (RFC 9110, section 8.8.3). */
-export const listResource = (file: StoredFile): FileResource => {
-  const resource = storedResource(file)
+export const listResource = (stored: StoredFile): FileResource => {
+  const resource = storedResource(stored)
   const headers = { ...resource.headers, Vary: "Accept-Encoding", "Vitrine-Files": filesPath }
-  return {
-    ...resource,
-    headers,
-    gzip: Option.some(
-      Effect.map(file.list.gzip, (body) => ({
-        _tag: "Text",
-        body,
-        headers: {
-          ...headers,
-          "Content-Encoding": "gzip",
-          ETag: headers.ETag.replace(/"$/, `-gzip"`)
-        }
-      }))
-    )
-  }
+  const compressed = { ...headers, "Content-Encoding": "gzip", ETag: `"${stored.sha256}-gzip"` }
+  const gzip = Effect.map(
+    stored.list.gzip,
+    (body): TextResource => ({ _tag: "Text", body, headers: compressed })
+  )
+  return { ...resource, headers, gzip: Option.some(gzip) }
 }
 
 /** Where files are found by their digests, beside the manifest: the list of a version tells clients. */

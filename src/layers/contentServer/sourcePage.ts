@@ -8,15 +8,9 @@ import * as Option from "effect/Option"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { Manifest, VersionId } from "../../services/VersionStore.ts"
 import { NotFound } from "../http/errors.ts"
-import { type FileResource, isDocument, mediaTypeOf, notFound, type Page, partOfBuild } from "./resource.ts"
+import { isDocument, notFound, type Page, partOfBuild, storedPageResource } from "./resource.ts"
 import { digestOf } from "./siteBuild.ts"
-import {
-  isVersionId,
-  noManifest,
-  type StoredFile,
-  type VersionFiles,
-  type VersionList
-} from "./versionFiles.ts"
+import { isVersionId, noManifest, type VersionFiles, type VersionList } from "./versionFiles.ts"
 
 export const make = (source: string, stored: VersionFiles): Page => {
   const builds = new WeakMap<VersionList, Option.Option<string>>()
@@ -44,9 +38,9 @@ export const make = (source: string, stored: VersionFiles): Page => {
         ? Option.none()
         : yield* Effect.catchTag(stored.find(other, path), "vitrine/NotFound", () => Effect.succeedNone)
     return Option.isSome(preview)
-      ? Option.map(preview, pageFile)
+      ? Option.map(preview, storedPageResource)
       : Option.map(yield* stored.find(versionId, path), (found) =>
-          partOfBuild(pageFile(found), buildOf(found.list), versionId)
+          partOfBuild(storedPageResource(found), buildOf(found.list), versionId)
         )
   })
 
@@ -82,20 +76,10 @@ export const make = (source: string, stored: VersionFiles): Page => {
       const path = [source, ...(inFolder ? [...names.slice(0, -1), "index.html"] : names)].join("/")
       const found = isDocument(path)
         ? yield* document(active.value, path, version)
-        : Option.map(yield* stored.findInAny(Option.some(versionId), path), pageFile)
+        : Option.map(yield* stored.findInAny(Option.some(versionId), path), storedPageResource)
       if (Option.isSome(found)) return found.value
       const isFolder = Option.isSome(yield* stored.find(versionId, `${path}/index.html`))
       return isFolder ? { _tag: "Redirect" as const, location: `${raw}/` } : yield* missing(versionId, names)
     })
   }
 }
-
-/** As a file of a page that is a folder, but with the digest as its tag. */
-const pageFile = ({ found, list, path, sha256 }: StoredFile): FileResource => ({
-  _tag: "File",
-  file: found.file,
-  stats: found.stats,
-  versionId: Option.some(list.versionId),
-  headers: { "Content-Type": mediaTypeOf(path), "Cache-Control": "no-cache", ETag: `"${sha256}"` },
-  gzip: Option.none()
-})
