@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { errorCode } from "../../internal/systemError.ts"
-import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
+import { maxReportBytes } from "../../services/PlayerReport.ts"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { codingsOf } from "../httpClient/Body.ts"
@@ -15,8 +15,6 @@ import { charsetOf, decodeText } from "../httpClient/charset.ts"
 import { cleanReport } from "./cleanReport.ts"
 
 const tooLarge = bodyTooLarge(maxReportBytes)
-
-const notJson = new BadRequest({ message: "The body is not valid JSON." })
 
 /** It stops where the limit is exceeded; so little is unpacked sooner than it is handed to another thread. */
 const gunzip = (bytes: Uint8Array): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> =>
@@ -40,22 +38,18 @@ const unpacked = (
     : new BadRequest({ message: 'The "Content-Encoding" must be gzip, if there is one.' })
 }
 
-const parse = Schema.decodeUnknownEither(Schema.parseJson())
-
-const decoded = (bytes: Uint8Array, charset: string): Either.Either<PlayerReport, BadRequest> =>
-  Either.try({ try: () => decodeText(bytes, charset), catch: () => notJson }).pipe(
-    Either.flatMap((text) => Either.mapLeft(parse(text.replace(/^\ufeff/, "")), () => notJson)),
-    Either.flatMap((input) =>
-      Either.mapLeft(
-        cleanReport(input),
-        (reason) => new BadRequest({ message: `The report cannot be used: ${reason}` })
-      )
-    )
-  )
+const parse = Schema.decodeUnknown(Schema.parseJson())
 
 /** The report in the body of the request, cleaned. */
 export const readReport = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
-  const body = yield* RequestBody.read
-  return yield* decoded(yield* unpacked(body, codingsOf(headers)), charsetOf(headers))
+  const bytes = yield* unpacked(yield* RequestBody.read, codingsOf(headers))
+  const input = yield* Effect.try(() => decodeText(bytes, charsetOf(headers))).pipe(
+    Effect.flatMap((text) => parse(text.replace(/^\ufeff/, ""))),
+    Effect.mapError(() => new BadRequest({ message: "The body is not valid JSON." }))
+  )
+  return yield* Either.mapLeft(
+    cleanReport(input),
+    (reason) => new BadRequest({ message: `The report cannot be used: ${reason}` })
+  )
 })
