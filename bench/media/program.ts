@@ -88,7 +88,8 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
   writeFileSync(file, text)
   const rules = Rules.fromOptions({ find: ["**.image.url"] })
   const search = async () => {
-    const { found, look } = makeSearch({ name: "objects.json" }, { rules })
+    const { found, lookThrough } = makeSearch({ rules, wantsPictures: false })
+    const look = lookThrough({ name: "objects.json" })
     const values: unknown = JSON.parse(readFileSync(file, "utf8"))
     look({ values: Array.isArray(values) ? values : [], first: Option.some(0) })
     return found()

@@ -73,8 +73,8 @@ describe("many links", () => {
         url: `https://a.example/${index}.jpg`
       }))
       const rules = Rules.fromOptions({ find: ["**.url"], types: ["image/*"] })
-      const { found, look } = makeSearch({ name: "home.json" }, { rules })
-      look({ values: [{ gallery }], first: Option.none() })
+      const { found, lookThrough } = makeSearch({ rules, wantsPictures: false })
+      lookThrough({ name: "home.json" })({ values: [{ gallery }], first: Option.none() })
       expect(found().files.size).toBe(100_000)
     }).pipe(run)
   )

@@ -4,7 +4,7 @@
  *
  * In an array, each item that is an object begins and ends on its own line.
  */
-import { createHash, type Hash } from "node:crypto"
+import { createHash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
@@ -17,8 +17,8 @@ import * as Stream from "effect/Stream"
 import { move } from "../../internal/heldOpen.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { explain } from "../../internal/systemError.ts"
+import type { FetchedDocument } from "../../services/ContentSource.ts"
 import { catchTooDeep, type DocumentNotSaved } from "./Document.ts"
-import type { DocumentPart } from "./media/findMedia.ts"
 import { type Order, runParts, runsOf, savedParts } from "./sortedJson.ts"
 
 export interface FileTarget {
@@ -43,6 +43,24 @@ interface WrittenFile extends DocumentFile {
 /** What a document is. `keys` are those of one value. */
 export type Holds = "records" | "keys"
 
+/** A document in a folder. */
+export interface DocumentOnDisk {
+  /** The name of its file, and what it says of its records. */
+  readonly about: FetchedDocument & { readonly name: string }
+  /** Where it is (absolute path). */
+  readonly path: string
+  readonly holds: Holds
+  readonly failed: FileTarget["failed"]
+}
+
+/** Some of what a document has. */
+export interface DocumentPart {
+  /** Records, or the one value that the document is. */
+  readonly values: ReadonlyArray<unknown>
+  /** The number of the first record; `None` where the document is no list. */
+  readonly first: Option.Option<number>
+}
+
 /** Less than this is not worth a write. */
 const fewBytes = 512 * 1024
 
@@ -52,8 +70,8 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
   const file = yield* writing(target, fileSystem.open(target.path, { flag: "w" }))
   const giveWay = makeGiveWay()
   const written = createHash("sha256")
-  /** The digest without what is volatile, once that differs from what is written. */
-  let digest: Hash | undefined
+  const lasting = createHash("sha256")
+  // Changed for each part of a text: a `Ref` takes longer than what is done.
   let bytes = 0
   let unwritten: Array<Uint8Array> = []
   let unwrittenBytes = 0
@@ -73,26 +91,23 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
     return writing(target, file.writeAll(encoded))
   })
 
-  function* adding(parts: Iterable<string>, lasting: Iterable<string> | undefined): Generator<void> {
-    if (lasting !== undefined) {
-      digest ??= written.copy()
-      for (const part of lasting) {
-        digest.update(part)
-        yield
-      }
-    }
+  function* adding(parts: Iterable<string>, lastingParts: Iterable<string> | undefined): Generator<void> {
     for (const part of parts) {
-      if (lasting === undefined) digest?.update(part)
       append(part)
+      if (lastingParts === undefined) lasting.update(part)
+      yield
+    }
+    for (const part of lastingParts ?? []) {
+      lasting.update(part)
       yield
     }
   }
 
   return {
-    /** Adds text. `lasting` is the same without what is volatile. */
-    add: (parts: Iterable<string>, lasting?: Iterable<string>) =>
+    /** Adds text. `lastingParts` are the same without what is volatile. */
+    add: (parts: Iterable<string>, lastingParts?: Iterable<string>) =>
       Effect.gen(function* () {
-        const work = adding(parts, lasting)
+        const work = adding(parts, lastingParts)
         while (work.next().done !== true) {
           if (unwrittenBytes >= fewBytes) yield* flush
           yield* giveWay
@@ -101,7 +116,6 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
 
     /** Writes the rest, and what ends the file. */
     end: Effect.suspend((): Effect.Effect<WrittenFile, DocumentNotSaved> => {
-      const lasting = digest ?? written.copy()
       append("\n")
       return Effect.map(flush, () => ({
         bytes,
@@ -141,19 +155,12 @@ const writing = <A, R>(
 ): Effect.Effect<A, DocumentNotSaved, R> =>
   Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
 
-/** Writes what another file has, changed. It may be that of the target itself. */
+/** Writes what a document on disk has, changed. Its file may be that of the target itself. */
 export const rewrite = Effect.fnUntraced(
-  function* (
-    from: string,
-    holds: Holds,
-    change: (part: DocumentPart) => ReadonlyArray<unknown>,
-    target: FileTarget
-  ) {
-    const temporary = { ...target, path: `${target.path}.new` }
-    const parts = Stream.mapError(readParts(from, holds), (cause) =>
-      target.failed(`cannot be read again: ${explain(cause)}`, cause)
-    )
-    const changed = Stream.map(parts, change)
+  function* (document: DocumentOnDisk, change: (part: DocumentPart) => ReadonlyArray<unknown>, path: string) {
+    const { failed, holds } = document
+    const temporary = { path: `${path}.new`, failed }
+    const changed = Stream.map(readParts(document), change)
     const { digest: _, ...written } = yield* holds === "keys"
       ? Effect.flatMap(Stream.runCollect(changed), (parts) =>
           writeValue(temporary, Chunk.unsafeHead(parts)[0], identity)
@@ -165,23 +172,30 @@ export const rewrite = Effect.fnUntraced(
           )
           return yield* file.end(records)
         }).pipe(Effect.scoped)
-    yield* writing(target, move(temporary.path, target.path))
-    return written
+    yield* writing({ path, failed }, move(temporary.path, path))
+    return written satisfies DocumentFile
   },
-  (rewriting, _from, _holds, _change, { failed }) => catchTooDeep(failed)(rewriting)
+  (rewriting, { failed }) => catchTooDeep(failed)(rewriting)
 )
 
-/** What a file has, in parts that are as much work as is done at once. */
-export const readParts = (file: string, holds: Holds) =>
-  holds === "keys"
-    ? Stream.map(readValue(file), (value): DocumentPart => ({ values: [value], first: Option.none() }))
-    : Stream.chunks(readItems(file)).pipe(
-        Stream.mapConcat((items) => runsOf(Chunk.toReadonlyArray(items))),
-        Stream.mapAccum(0, (first, values): readonly [number, DocumentPart] => [
-          first + values.length,
-          { values, first: Option.some(first) }
-        ])
-      )
+/** What a document has, in parts that are as much work as is done at once. */
+export const readParts = ({
+  failed,
+  holds,
+  path
+}: DocumentOnDisk): Stream.Stream<DocumentPart, DocumentNotSaved, FileSystem.FileSystem> => {
+  const parts =
+    holds === "keys"
+      ? Stream.map(readValue(path), (value): DocumentPart => ({ values: [value], first: Option.none() }))
+      : Stream.chunks(readItems(path)).pipe(
+          Stream.mapConcat((items) => runsOf(Chunk.toReadonlyArray(items))),
+          Stream.mapAccum(0, (first, values): readonly [number, DocumentPart] => [
+            first + values.length,
+            { values, first: Option.some(first) }
+          ])
+        )
+  return Stream.mapError(parts, (cause) => failed(`cannot be read again: ${explain(cause)}`, cause))
+}
 
 /** The records of a table. */
 export const readRecords = (file: string) => Stream.filter(readItems(file), Predicate.isReadonlyRecord)

@@ -7,8 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import type { FetchTarget } from "../../services/ContentSource.ts"
-import type { CheckedTable, Verdict } from "./expect/TableCheck.ts"
+import type { PreviousContent } from "../../services/ContentSource.ts"
+import type { DocumentFile, Holds } from "./documentFile.ts"
+import type { Verdict } from "./expect/TableCheck.ts"
 import type { MediaIndex } from "./media/MediaIndex.ts"
 import type { WantedFile } from "./media/WantedFile.ts"
 
@@ -20,14 +21,15 @@ export interface KnownDocument {
   /** Equal for equal content, whatever is volatile in it. */
   readonly digest: string
   readonly records: number
-  readonly holds: CheckedTable["holds"]
+  readonly holds: Holds
   readonly warnings: ReadonlyArray<string>
   readonly verdict: Verdict
   /** Files whose places are known. */
   readonly attached: ReadonlyArray<WantedFile>
 }
 
-interface Read {
+/** What was read of a source. */
+interface ReadSource {
   readonly fingerprint: string
   /** In the order in which they were read. */
   readonly documents: ReadonlyArray<KnownDocument>
@@ -37,42 +39,49 @@ interface Read {
   readonly flaws: ReadonlyArray<string>
 }
 
-/** What is known of the version before. */
-export type KnownDocuments = Effect.Effect.Success<
-  ReturnType<Effect.Effect.Success<typeof makeKnownDocuments>["of"]>
->
+/** A document that is in the version before. */
+export interface FoundDocument {
+  readonly known: KnownDocument
+  readonly file: DocumentFile
+  /** The folder that it is in. */
+  readonly directory: string
+}
 
-/** One that is in the version before. */
-export type FoundDocument = Option.Option.Value<ReturnType<KnownDocuments["find"]>>
+/** What is known of the version before; nothing where that was not read here. */
+export interface KnownDocuments {
+  readonly latest: Option.Option<ReadSource>
+  readonly find: (document: string) => Option.Option<FoundDocument>
+  /** Remembers what was read now, beside the version before: it may not become a version. */
+  readonly add: (read: ReadSource) => Effect.Effect<void>
+}
 
-/** Remembers the documents of the latest version, and those read last, which may not have become a version. */
-export const makeKnownDocuments = Effect.map(Ref.make<ReadonlyArray<Read>>([]), (reads) => ({
-  /** The documents of the previous version, if it was read here. */
-  of: (previous: FetchTarget["previous"]) =>
-    Effect.map(Ref.get(reads), (all) => {
-      const latest = all.filter(({ fingerprint }) =>
-        Option.exists(previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
-      )
-      const documents = latest.flatMap(({ documents }) => documents)
-      return {
-        /** None where it was not read here. */
-        index: Option.map(Array.head(latest), ({ index }) => index),
-        flaws: latest.flatMap(({ flaws }) => flaws),
-        attached: documents.flatMap(({ attached }) => attached),
-        /** With its file there, and the folder that this is in. None where it is not there. */
-        find: (document: string) =>
-          Option.gen(function* () {
-            const { directory, files } = yield* previous
-            const known = yield* Option.fromNullable(documents.find((known) => known.document === document))
-            const { sha256, size } = yield* Record.get(files, known.name)
-            return { known, file: { bytes: size, sha256 }, directory }
-          }),
-        /** Remembers what was read now. */
-        add: (read: Read) =>
-          Ref.set(reads, [read, ...latest.filter(({ fingerprint }) => fingerprint !== read.fingerprint)])
-      }
-    })
-}))
+/** Gives what is known of the version before. */
+export const makeKnownDocuments = Effect.map(
+  Ref.make<ReadonlyArray<ReadSource>>([]),
+  (reads) =>
+    (previous: Option.Option<PreviousContent>): Effect.Effect<KnownDocuments> =>
+      Effect.map(Ref.get(reads), (all) => {
+        const latest = Option.flatMap(previous, (previous) =>
+          Array.findFirst(all, ({ fingerprint }) => Option.contains(previous.fingerprint, fingerprint))
+        )
+        return {
+          latest,
+          find: (document) =>
+            Option.gen(function* () {
+              const { directory, files } = yield* previous
+              const { documents } = yield* latest
+              const known = yield* Array.findFirst(documents, (known) => known.document === document)
+              const { sha256, size } = yield* Record.get(files, known.name)
+              return { known, file: { bytes: size, sha256 }, directory }
+            }),
+          add: (read) =>
+            Ref.set(reads, [
+              read,
+              ...Option.toArray(latest).filter(({ fingerprint }) => fingerprint !== read.fingerprint)
+            ])
+        }
+      })
+)
 
 /** The fingerprint of files, each with the digest of what is in it, in whatever order they were written. */
 export const fingerprint = (

@@ -21,31 +21,28 @@ import {
   type FetchedAttachments,
   type FetchedSource,
   type FetchTarget,
-  SourceFailed,
-  type SourceProgress
+  SourceFailed
 } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import { makeSentHeaders, SentHeaders } from "../httpClient/hideSecret.ts"
 import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OwnFiles } from "./DocumentSource.ts"
-import { type DocumentFile, rewrite } from "./documentFile.ts"
+import { rewrite } from "./documentFile.ts"
 import { makeExpectations, NotAsExpected, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/fieldTypes.ts"
 import { fingerprint, type KnownDocuments, makeKnownDocuments } from "./knownDocuments.ts"
-import { together } from "./media/findMedia.ts"
+import { FileProblem } from "./media/FileProblem.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progressReporter.ts"
 import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
 import { withWarnings } from "./readText.ts"
 import { listed, makeSayWarnings } from "./warnings.ts"
 
-type Step = Pick<SourceProgress, "attachments" | "document" | "records">
-
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
- * `media` or `images` say so. It fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, `FileNotSaved`, `SizesNotMade`, or what
- * is not as expected. Parts that have changed, in polls, are names of documents.
+ * `media` or `images` say so. It fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, `FileProblem`, or what is not as
+ * expected. Parts that have changed, in polls, are names of documents.
  */
 export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>({
   changes,
@@ -54,7 +51,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   isFile,
   lasting = identity,
   options,
-  ownFiles,
+  ownFiles = () => Effect.succeed(noFiles),
   poll,
   schema,
   tables,
@@ -65,21 +62,17 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | R>()
   )
   const path = yield* Path.Path
-  const kind = tables === undefined ? { kind: "document" as const } : {}
   const subject = tables === undefined ? "Document" : "Table"
   const sent = makeSentHeaders()
   const { hide } = sent
   const expectations = makeExpectations(expect, {
-    hide,
     view: tables?.view ?? null,
     isAttachment: tables?.isAttachment ?? constFalse,
     isFile,
-    ...kind
+    ...(tables === undefined && { kind: "document" as const })
   })
-  const files = yield* SourceFiles.make(options, { ...settings, hide })
-  const knownDocuments = yield* makeKnownDocuments
-  /** Whether its documents may name files. */
-  const hasFiles = tables !== undefined || files.isWanted
+  const files = yield* SourceFiles.make(options, settings, hide)
+  const knownOf = yield* makeKnownDocuments
   const say = makeSayWarnings()
 
   const failedIn = (document: string) => (detail: string, cause?: unknown) =>
@@ -89,8 +82,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     expectations,
     failedIn,
     fieldsOf: tables?.fieldsOf ?? identity,
-    files,
-    hide,
+    hasFiles: files.isWanted,
     lasting: files.lasting(lasting),
     steps
   })
@@ -99,7 +91,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     given: ReadonlyArray<Document<E>>,
     target: FetchTarget,
     before: KnownDocuments,
-    progress: ProgressReporter<Step>
+    progress: ProgressReporter
   ) {
     const all = yield* Effect.forEach(
       given,
@@ -110,7 +102,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         const result: ReadDocument = yield* Option.isSome(found)
           ? takeOver(document, found.value, target)
           : read(document, target, report)
-        progress.documentDone()
+        yield* progress.documentDone
         return result
       })
     )
@@ -118,100 +110,98 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     return all
   })
 
+  /** Reads the documents, gets their files, and puts both into the folder unless they are what was there before. */
+  const fetchAll = Effect.fnUntraced(function* (
+    given: ReadonlyArray<Document<E>>,
+    target: FetchTarget,
+    before: KnownDocuments,
+    progress: ProgressReporter
+  ) {
+    const { directory, isSample = false, previous } = target
+    const all = yield* readAll(given, target, before, progress)
+    const records = new Map(all.map(({ known }) => [known.document, known.records]))
+    const reportFiles = (document: string, attachments: AttachmentProgress) =>
+      progress.report({ document, records: records.get(document) ?? 0, attachments })
+    const own = yield* ownFiles(target, (attachments) => reportFiles("files", attachments))
+    const found = yield* files.find(isSample ? [] : all)
+    const fetched = yield* files.fetchAll({
+      directory,
+      previous,
+      found,
+      attached: all.flatMap(({ known }) => known.attached),
+      index: Option.map(before.latest, ({ index }) => index),
+      progress: ({ place }, attachments) => reportFiles(place.document, attachments)
+    })
+    const content = fingerprint([
+      ...all.map(({ known }) => known),
+      ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
+      ...(files.isWanted ? [{ name: "", digest: fetched.digest }] : [])
+    ])
+    const isUnchanged = Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content))
+    const placed = isUnchanged
+      ? {
+          ...nothingPlaced,
+          flaws: Option.match(before.latest, { onNone: () => [], onSome: ({ flaws }) => flaws })
+        }
+      : yield* Effect.zipRight(own.place, fetched.place(own.digests))
+    const { change } = placed
+    const written =
+      change === undefined || isSample
+        ? all.map(({ file }) => file)
+        : yield* Effect.forEach(all, (document) =>
+            rewrite(document, change(document), path.join(directory, document.about.name))
+          )
+    yield* before.add({
+      fingerprint: content,
+      documents: all.map(({ known }) => known),
+      index: fetched.index,
+      flaws: placed.flaws
+    })
+    const total = sum(all.map(({ known }) => known.records))
+    const warnings = [
+      ...all.flatMap(({ known: { document, warnings } }) =>
+        warnings.map((warning) => `${subject} "${document}": ${warning}`)
+      ),
+      ...own.warnings,
+      ...fetched.warnings,
+      ...(isSample ? [] : yield* files.nothingFound(found, total)),
+      ...placed.flaws
+    ]
+    const attachments = addUp(own, fetched.attachments)
+    const digests = all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""] as const)
+    return {
+      warnings,
+      fingerprint: content,
+      records: total,
+      bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + placed.bytes,
+      ...((tables !== undefined || files.isWanted || own.total > 0) && { attachments }),
+      digests: { ...Object.fromEntries(digests), ...own.digests, ...placed.digests },
+      documents: Object.fromEntries(all.map(({ about: { name, ...document } }) => [name, document]))
+    } satisfies FetchedSource
+  })
+
   const fetch = Effect.fn("DocumentSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
-    const { directory, previous } = target
-    const before = yield* knownDocuments.of(previous)
-    const [given, noticed] = yield* withWarnings(documents(target, before.attached))
-    yield* checkNames(given, expect, failedIn)
-    const progress = makeProgressReporter<Step>(given.length, target.progress)
-    const outer = yield* WaitObserver
-
-    const fetching = Effect.gen(function* () {
-      const all = yield* readAll(given, target, before, progress)
-      const records = new Map(all.map(({ known }) => [known.document, known.records]))
-      const reportFiles = (document: string, attachments: AttachmentProgress) =>
-        progress.report({ document, records: records.get(document) ?? 0, attachments })
-      const own: OwnFiles<E> = yield* ownFiles === undefined
-        ? Effect.succeed(noFiles)
-        : ownFiles(target, (attachments) => reportFiles("files", attachments))
-      const found = together(all.flatMap(({ found }) => Option.toArray(found)))
-      const fetched = yield* files.fetchAll({
-        directory,
-        previous,
-        found,
-        attached: all.flatMap(({ known }) => known.attached),
-        index: before.index,
-        progress: ({ place }, attachments) => reportFiles(place.document, attachments)
-      })
-      const content = fingerprint([
-        ...all.map(({ known }) => known),
-        ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
-        ...(files.isWanted ? [{ name: "", digest: fetched.digest }] : [])
-      ])
-      const isUnchanged = Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content))
-      const placed = isUnchanged
-        ? Option.none()
-        : Option.some(yield* Effect.zipRight(own.place, fetched.place(own.digests)))
-      const written = yield* Effect.forEach(all, ({ file, found, known, path: from, searched }) =>
-        Option.isNone(found)
-          ? Effect.succeed(file)
-          : Option.match(placed, {
-              onNone: () => Effect.succeed(fileBefore(previous, known.name)),
-              onSome: ({ change }) =>
-                rewrite(from, known.holds, change(searched), {
-                  path: path.join(directory, known.name),
-                  failed: failedIn(known.document)
-                })
-            })
-      )
-      const { bytes, digests, flaws } = Option.getOrElse(placed, () => ({
-        bytes: 0,
-        digests: {},
-        flaws: before.flaws
-      }))
-      yield* before.add({
-        fingerprint: content,
-        documents: all.map(({ known }) => known),
-        index: fetched.index,
-        flaws
-      })
-      const total = sum(all.map(({ known }) => known.records))
-      const warnings = [
-        ...noticed,
-        ...all.flatMap(({ known: { document, warnings } }) =>
-          warnings.map((warning) => `${subject} "${document}": ${warning}`)
-        ),
-        ...own.warnings,
-        ...fetched.warnings,
-        ...(target.isSample === true ? [] : yield* files.nothingFound(found, total)),
-        ...flaws
-      ].map(hide)
-      yield* say(warnings)
-      const attachments = addUp(own, fetched.attachments)
-      return {
-        ...listed(warnings),
-        fingerprint: content,
-        records: total,
-        bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + bytes,
-        ...(hasFiles || own.total > 0 ? { attachments } : {}),
-        digests: {
-          ...Object.fromEntries(all.map(({ known }, index) => [known.name, written[index]?.sha256 ?? ""])),
-          ...own.digests,
-          ...digests
-        },
-        documents: Object.fromEntries(all.map(({ searched: { name, ...document } }) => [name, document]))
-      } satisfies FetchedSource
-    })
-    return yield* fetching.pipe(
-      Effect.provideService(WaitObserver, {
-        waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
-      })
+    const before = yield* knownOf(target.previous)
+    const attached = Option.toArray(before.latest).flatMap(({ documents }) =>
+      documents.flatMap(({ attached }) => attached)
     )
+    const [given, noticed] = yield* withWarnings(documents(target, attached))
+    yield* checkNames(given, expect, failedIn)
+    const progress = yield* makeProgressReporter(given.length, target.progress)
+    const outer = yield* WaitObserver
+    const { warnings, ...fetched } = yield* Effect.provideService(
+      fetchAll(given, target, before, progress),
+      WaitObserver,
+      { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
+    )
+    const hidden = [...noticed, ...warnings].map(hide)
+    yield* say(hidden)
+    return { ...fetched, ...listed(hidden) } satisfies FetchedSource
   })
 
   const answering = flow(
-    Effect.mapError(sourceFailed(id)),
+    Effect.mapError((error: DocumentsError | SourceFailed) => sourceFailed(id)(withoutSecrets(error, hide))),
     Effect.annotateLogs("source", id),
     Effect.provideService(SentHeaders, sent),
     Effect.provide(environment)
@@ -232,6 +222,12 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     ...(poll && { poll: (cursor) => answering(poll(cursor)) })
   } satisfies ContentSource
 })
+
+/** What a failure says of documents may have secrets in it that a server has repeated. */
+const withoutSecrets = (error: DocumentsError | SourceFailed, hide: (text: string) => string) =>
+  error instanceof DocumentNotSaved || error instanceof FileProblem || error instanceof NotAsExpected
+    ? error.hidden(hide)
+    : error
 
 /** The failure of a source for this reason, with what is not as expected. One that is a failure of a source already stays as it is. */
 export const sourceFailed =
@@ -255,20 +251,14 @@ const noFiles: OwnFiles<never> = {
   place: Effect.void
 }
 
+/** Where nothing has changed. */
+const nothingPlaced: Omit<SourceFiles.PlacedFiles, "flaws"> = { bytes: 0, digests: {}, change: undefined }
+
 const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments => ({
   total: a.total + b.total,
   bytes: a.bytes + b.bytes,
   reused: a.reused + b.reused
 })
-
-const fileBefore = (previous: FetchTarget["previous"], name: string): DocumentFile =>
-  Option.match(
-    Option.flatMap(previous, ({ files }) => Record.get(files, name)),
-    {
-      onNone: () => ({ bytes: 0, sha256: "" }),
-      onSome: ({ sha256, size }) => ({ bytes: size, sha256 })
-    }
-  )
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, number) => sum + number, 0)
 

@@ -1,15 +1,26 @@
 /**
- * Changing the objects in a value, whatever it is.
+ * Changing what is in a JSON value.
  */
 import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
+/** A value with each item or field of it changed; itself where all of them stay. */
+export const mapParts = (value: unknown, change: (part: unknown, name: string) => unknown): unknown => {
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => change(item, String(index)))
+    return items.every((item, index) => item === value[index]) ? value : items
+  }
+  if (!Predicate.isReadonlyRecord(value)) return value
+  const changed = Object.entries(value).flatMap(([name, part]) => {
+    const next = change(part, name)
+    return next === part ? [] : [[name, next] as const]
+  })
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
+}
+
 /** A value with every object in it changed, those inside of an object first. */
-export const mapObjects = (value: unknown, change: (object: JsonObject) => JsonObject): unknown =>
-  Array.isArray(value)
-    ? value.map((item) => mapObjects(item, change))
-    : Predicate.isReadonlyRecord(value)
-      ? change(Record.map(value, (part) => mapObjects(part, change)))
-      : value
+export const mapObjects = (value: unknown, change: (object: JsonObject) => JsonObject): unknown => {
+  const mapped = mapParts(value, (part) => mapObjects(part, change))
+  return Predicate.isReadonlyRecord(mapped) ? change(mapped) : mapped
+}

@@ -2,46 +2,43 @@
  * Reports how far a fetch has come: what a part of it reports, with what the part does not know.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import type { SourceProgress } from "../../services/ContentSource.ts"
+import type { WaitReason } from "../../services/WaitObserver.ts"
 
-export interface ProgressReporter<Step> {
+/** What a part of a fetch knows. */
+export type Step = Pick<SourceProgress, "attachments" | "document" | "records">
+
+export interface ProgressReporter {
   readonly report: (step: Step) => Effect.Effect<void>
   /** The document that was reported last is read to its end. */
-  readonly documentDone: () => void
+  readonly documentDone: Effect.Effect<void>
   /** The work that was reported last rests; `until` is in milliseconds since 1970. */
-  readonly waiting: (wait: { readonly reason: Reason; readonly until: number }) => Effect.Effect<void>
+  readonly waiting: (wait: { readonly reason: WaitReason; readonly until: number }) => Effect.Effect<void>
 }
 
-type Reason = "pacing" | "penalty" | "retry"
-
-/** A step, with what the whole knows of it. */
-type Progress<Step> = Step & {
-  readonly documents: { readonly done: number; readonly total: number }
-  readonly waiting?: { readonly reason: Reason; readonly until: string }
-}
-
-export const makeProgressReporter = <Step extends object>(
-  documents: number,
-  progress: (progress: Progress<Step>) => Effect.Effect<void>
-): ProgressReporter<Step> => {
-  let done = 0
-  let latest: Step | undefined
-
-  const complete = (step: Step) => ({ ...step, documents: { done, total: documents } })
-
-  return {
+export const makeProgressReporter = (
+  total: number,
+  progress: (progress: SourceProgress) => Effect.Effect<void>
+): Effect.Effect<ProgressReporter> =>
+  Effect.map(Ref.make({ done: 0, latest: Option.none<Step>() }), (state) => ({
     report: (step) =>
-      Effect.suspend(() => {
-        latest = step
-        return progress(complete(step))
-      }),
-    documentDone: () => {
-      done++
-    },
+      Effect.flatMap(
+        Ref.updateAndGet(state, (before) => ({ ...before, latest: Option.some(step) })),
+        ({ done }) => progress({ ...step, documents: { done, total } })
+      ),
+    documentDone: Ref.update(state, ({ done, latest }) => ({ done: done + 1, latest })),
     waiting: ({ reason, until }) =>
-      Effect.suspend(() =>
-        latest === undefined
-          ? Effect.void
-          : progress({ ...complete(latest), waiting: { reason, until: new Date(until).toISOString() } })
+      Effect.flatMap(Ref.get(state), ({ done, latest }) =>
+        Option.match(latest, {
+          onNone: () => Effect.void,
+          onSome: (step) =>
+            progress({
+              ...step,
+              documents: { done, total },
+              waiting: { reason, until: new Date(until).toISOString() }
+            })
+        })
       )
-  }
-}
+  }))

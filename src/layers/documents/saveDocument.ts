@@ -21,7 +21,6 @@ import { type DocumentFile, type FileTarget, type Holds, openRecords, writeValue
 import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck } from "./expect/TableCheck.ts"
 import type { JsonObject } from "./mapObjects.ts"
-import type { FoundMedia, Search } from "./media/findMedia.ts"
 import { runsOf, sorted } from "./sortedJson.ts"
 
 export interface DocumentTarget extends FileTarget {
@@ -32,8 +31,6 @@ export interface DocumentTarget extends FileTarget {
   readonly steps: ReadonlyArray<Step>
   /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. */
   readonly lasting: (value: unknown) => unknown
-  /** Begins to look for links in it, where these get files. */
-  readonly search: Effect.Effect<Option.Option<Search>>
 }
 
 /** A document that was read. */
@@ -46,8 +43,6 @@ export interface SavedDocument {
   readonly check: Option.Option<TableCheck>
   readonly warnings: ReadonlyArray<string>
   readonly file: DocumentFile
-  /** What it has links to; none where they get no files. */
-  readonly found: Option.Option<FoundMedia>
 }
 
 type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem>
@@ -110,7 +105,6 @@ const saveRecords = <E>(
     const { about, key, name } = document
     const ids = makeRecordIds(key)
     const check = target.begin(name, "records")
-    const search = yield* target.search
     const file = yield* openRecords(target, orderOf(document))
     const giveWay = makeGiveWay()
 
@@ -125,7 +119,6 @@ const saveRecords = <E>(
 
     const save = Effect.fnUntraced(function* (first: number, values: ReadonlyArray<unknown>) {
       for (const record of values) look(record)
-      if (Option.isSome(search)) search.value.look({ values, first: Option.some(first) })
       const lasting = values.map(target.lasting)
       const isSame = lasting.every((part, index) => part === values[index])
       yield* file.add(values, first, isSame ? values : lasting)
@@ -140,7 +133,6 @@ const saveRecords = <E>(
     return {
       digest,
       file: written,
-      found: Option.map(search, ({ found }) => found()),
       records,
       holds: "records" as const,
       isEmpty: records === 0,
@@ -152,17 +144,14 @@ const saveRecords = <E>(
 const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTarget): Saving<E> =>
   Effect.gen(function* () {
     const check = target.begin(document.name, "keys")
-    const search = yield* target.search
     const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
     if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
-    if (Option.isSome(search)) search.value.look({ values: [value], first: Option.none() })
     const order = orderOf(document)
     const { digest, ...written } = yield* writeValue(target, value, order, target.lasting(value))
     yield* target.progress(records)
     return {
       digest,
       file: written,
-      found: Option.map(search, ({ found }) => found()),
       records,
       holds: "keys" as const,
       isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),

@@ -6,14 +6,12 @@ import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 it.effect("a wait is told with how far the work has come, and forgotten by the next step", () =>
   Effect.gen(function* () {
     const told: Array<SourceProgress> = []
-    const progress = makeProgressReporter<Pick<SourceProgress, "document" | "records">>(2, (step) =>
-      Effect.sync(() => told.push(step))
-    )
+    const progress = yield* makeProgressReporter(2, (step) => Effect.sync(() => told.push(step)))
     const wait = { reason: "penalty", until: 30_000 } as const
     yield* progress.waiting(wait)
     expect(told).toEqual([])
     yield* progress.report({ document: "Rooms", records: 1 })
-    progress.documentDone()
+    yield* progress.documentDone
     yield* progress.report({ document: "Objects", records: 100 })
     yield* progress.waiting(wait)
     yield* progress.report({ document: "Objects", records: 200 })

@@ -7,7 +7,6 @@
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
@@ -32,25 +31,8 @@ export type Expectations = ReturnType<typeof makeExpectations>
 /** What is expected of tables, by their names. */
 export const makeExpectations = (
   expect: Readonly<Record<string, TableExpectation>>,
-  {
-    hide = identity,
-    ...tables
-  }: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view"> & {
-    /** Takes secrets out of words that have something of a table in them. Default none. */
-    readonly hide?: (text: string) => string
-  }
+  tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
 ) => {
-  const hidden = ({ unlisted, violations }: Verdict): Verdict => ({
-    unlisted,
-    violations: violations.map(({ field, found, hint, recordId, ...violation }) => ({
-      ...violation,
-      ...(recordId !== undefined && { recordId: hide(recordId) }),
-      ...(field !== undefined && { field: hide(field) }),
-      found: hide(found),
-      ...(hint !== undefined && { hint: hide(hint) })
-    }))
-  })
-
   return {
     /** A fresh check of a table, for each time that it is read. */
     begin: (table: string, holds: CheckedTable["holds"]) =>
@@ -68,9 +50,7 @@ export const makeExpectations = (
       Option.match(check, {
         onNone: () => Effect.succeed<Verdict>({ violations: [], unlisted: 0 }),
         onSome: ({ end, needsPrevious }) =>
-          Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, (before) =>
-            hidden(end(before))
-          )
+          Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, end)
       })
   }
 }
@@ -112,6 +92,20 @@ export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/
 
   get isTransient(): boolean {
     return false
+  }
+
+  /** Without secrets. */
+  hidden(hide: (text: string) => string): NotAsExpected {
+    return new NotAsExpected({
+      ...this,
+      violations: Array.map(this.violations, ({ field, found, hint, recordId, ...violation }) => ({
+        ...violation,
+        ...(recordId !== undefined && { recordId: hide(recordId) }),
+        ...(field !== undefined && { field: hide(field) }),
+        found: hide(found),
+        ...(hint !== undefined && { hint: hide(hint) })
+      }))
+    })
   }
 }
 

@@ -11,7 +11,6 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
@@ -49,6 +48,8 @@ export interface Derived {
   readonly warning: Option.Option<string>
 }
 
+export const nothing: Derived = { sizes: [], files: {}, warning: Option.none() }
+
 /** The folder of one fetch. */
 export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous"> {
   readonly made: Made
@@ -57,11 +58,11 @@ export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous">
 /** Pictures made or being made in a fetch, by path: a second request for one waits for it. */
 export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
 
-type SaveImage = Effect.Effect<SavedImage, PictureWorkers.JobFailed | PlatformError>
+type SaveImage = Effect.Effect<SavedImage, PictureWorkers.PictureNotMade | PlatformError>
 
 interface SavedImage {
   readonly file: SourceFile
-  readonly warning?: string
+  readonly warning: Option.Option<string>
 }
 
 export const nothingMade: Effect.Effect<Made> = Ref.make(HashMap.empty())
@@ -77,18 +78,6 @@ const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
       )
     )
   )
-
-/** A picture is broken, takes too long, or cannot be written. */
-export class ImageNotMade extends Schema.TaggedError<ImageNotMade>()("vitrine/ImageNotMade", {
-  /** The path of the original picture. */
-  localPath: Schema.String,
-  /** Why, as a sentence for people. */
-  detail: Schema.String
-}) {
-  override get message() {
-    return `The sizes of the picture ${JSON.stringify(this.localPath)} cannot be made: ${this.detail}`
-  }
-}
 
 /** Names of what is no picture at all, or a drawing, are others. */
 const isNamedAsPicture = (localPath: string) =>
@@ -108,23 +97,22 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
   const ratio = crop === undefined ? undefined : Option.getOrUndefined(aspectRatio(crop))
   const encoding = quality === undefined ? {} : { quality }
 
-  /** None where it is no picture, or left alone. */
-  const planOf = Effect.fnUntraced(function* (input: ImageFile) {
+  /** What is to be made of a file; nothing where it is no picture, or left alone. */
+  const jobsFor = Effect.fnUntraced(function* (input: ImageFile) {
     const seen = yield* workers.look(input.file)
     if (seen.is === "unknown" && isNamedAsPicture(input.localPath)) {
-      return yield* notMade("it is no picture, or none of the kind that its name says.")
+      return yield* new PictureWorkers.PictureNotMade({
+        detail: "it is no picture, or none of the kind that its name says."
+      })
     }
-    if (seen.is !== "picture") {
-      return Option.none()
-    }
+    if (seen.is !== "picture") return []
     const area = areaOf(seen, input, ratio)
     const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, ...encoding })
-    const outputs = sizesOf(area, { widths, formats }).map((output) => ({
-      ...output,
-      localPath: pathOf(key, output)
-    }))
     const isWhole = area.width === seen.width && area.height === seen.height
-    return Option.some({ outputs, part: isWhole ? {} : { area } })
+    return sizesOf(area, { widths, formats }).map((output) => ({
+      localPath: pathOf(key, output),
+      job: { file: input.file, ...output, ...encoding, ...(isWhole ? {} : { area }) }
+    }))
   })
 
   const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) => {
@@ -134,7 +122,7 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
       Effect.map(
         ({ bytes, sha256, warning }): SavedImage => ({
           file: { size: bytes, sha256 },
-          ...(warning === undefined ? {} : { warning: excerpt(warning) })
+          warning: Option.map(Option.fromNullable(warning), excerpt)
         })
       ),
       Effect.onError(() => Effect.ignore(retryHeldOpen(fileSystem.remove(unfinished, { force: true }))))
@@ -145,56 +133,43 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
   const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
     Record.get(files, localPath).pipe(
       Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
-      Effect.map((file): SavedImage => ({ file })),
+      Effect.map((file): SavedImage => ({ file, warning: Option.none() })),
       Effect.provideService(FileSystem.FileSystem, fileSystem)
     )
 
   const derive = Effect.fn("Images.derive")(
     function* (input: ImageFile, { directory, made, previous }: ImageTarget) {
-      const plan = yield* planOf(input)
-      if (Option.isNone(plan)) {
-        return nothing
-      }
-      const { outputs, part } = plan.value
+      const jobs = yield* jobsFor(input)
+      if (jobs.length === 0) return nothing
       yield* fileSystem.makeDirectory(path.join(directory, "images"), { recursive: true })
       const saved = yield* Effect.forEach(
-        outputs,
-        ({ format, height, localPath, width }) => {
+        jobs,
+        ({ job, localPath }) => {
           const to = path.join(directory, localPath)
           const save = Effect.flatMap(previous, (previous) => takeOver(previous, localPath, to)).pipe(
-            Effect.catchAll(() =>
-              encode({ file: input.file, format, height, width, ...part, ...encoding }, to)
-            )
+            Effect.catchAll(() => encode(job, to))
           )
           return Effect.map(once(made, localPath, save), (saved) => ({ localPath, ...saved }))
         },
         { concurrency: "unbounded" }
       )
       return {
-        sizes: outputs.map(({ format, height, localPath, width }) => ({
+        sizes: jobs.map(({ job: { format, height, width }, localPath }) => ({
           localPath,
           width,
           height,
           type: `image/${format}` as const
         })),
         files: Object.fromEntries(saved.map(({ file, localPath }) => [localPath, file])),
-        warning: Option.fromNullable(saved.find(({ warning }) => warning !== undefined)?.warning)
+        warning: Option.firstSomeOf(saved.map(({ warning }) => warning))
       } satisfies Derived
     },
-    (effect, { localPath }) =>
-      Effect.mapError(
-        effect,
-        (error) =>
-          new ImageNotMade({
-            localPath,
-            detail: error._tag === "vitrine/JobFailed" ? error.detail : explain(error)
-          })
-      )
+    Effect.mapError((error) =>
+      error._tag === "vitrine/PictureNotMade"
+        ? error
+        : new PictureWorkers.PictureNotMade({ detail: explain(error) })
+    )
   )
 
   return { derive }
 })
-
-const nothing: Derived = { sizes: [], files: {}, warning: Option.none() }
-
-const notMade = (detail: string) => new PictureWorkers.JobFailed({ detail, hasEnded: false })

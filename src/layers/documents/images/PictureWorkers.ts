@@ -8,6 +8,7 @@ import { createRequire } from "node:module"
 import { constants, setPriority } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
@@ -16,12 +17,12 @@ import { Sha256 } from "../../../internal/sha256.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type * as Worker from "./pictureWorker.ts"
 
-/** A job was not done. */
-export class JobFailed extends Schema.TaggedError<JobFailed>()("vitrine/JobFailed", {
+/** A picture is broken, takes too long, or cannot be written. */
+export class PictureNotMade extends Schema.TaggedError<PictureNotMade>()("vitrine/PictureNotMade", {
   /** Why, as a sentence for people. */
   detail: Schema.String,
-  /** Whether the process has ended, and another one may do it. */
-  hasEnded: Schema.Boolean
+  /** Whether the process has ended, and another one may make it. */
+  hasEnded: Schema.optionalWith(Schema.Boolean, { default: () => false })
 }) {
   override get message() {
     return this.detail
@@ -149,27 +150,54 @@ const startWorker = Effect.acquireRelease(
       const { execArgv, file } = programOf()
       return fork(file, { execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"] }).on("error", () => {})
     },
-    catch: (error) => notStarted(error instanceof Error ? error.message : String(error))
+    catch: (error) => new PictureNotMade({ detail: error instanceof Error ? error.message : String(error) })
   }).pipe(Effect.tap(lowerPriority)),
   // Without waiting for its end: a pool that is closed while it ends an idle one would wait for ever.
   (worker) => Effect.sync(() => worker.kill("SIGKILL"))
 ).pipe(
-  Effect.tap((worker) =>
-    nextAnswer(worker, Ready).pipe(
-      Effect.timeoutFail({
-        duration: "1 minute",
-        onTimeout: () => notStarted("it takes longer than a minute.")
-      }),
-      Effect.mapError(({ detail }) => notStarted(detail))
-    )
+  Effect.tap((worker) => within("1 minute", nextAnswer(worker, Ready))),
+  Effect.mapError(
+    ({ detail }) => new PictureNotMade({ detail: `the process for pictures does not start: ${detail}` })
   )
 )
 
-const notStarted = (detail: string) =>
-  new JobFailed({ detail: `the process for pictures does not start: ${detail}`, hasEnded: false })
+const within = <A>(duration: Duration.DurationInput, work: Effect.Effect<A, PictureNotMade>) =>
+  Effect.timeoutFail(work, {
+    duration,
+    onTimeout: () => new PictureNotMade({ detail: `it takes longer than ${duration}.` })
+  })
 
 const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
   connected && exitCode === null && signalCode === null
+
+const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
+  within(
+    longest,
+    Effect.zipRight(
+      Effect.sync(() => worker.send(job, () => {})),
+      nextAnswer(worker, answer)
+    )
+  )
+
+/** The process is killed when the effect is interrupted. */
+const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
+  Effect.async<unknown, PictureNotMade>((resume) => {
+    const settle = (outcome: Effect.Effect<unknown, PictureNotMade>) => {
+      worker.off("message", onMessage).off("exit", onEnd).off("error", onEnd)
+      resume(outcome)
+    }
+    const onMessage = (message: unknown) => settle(Effect.succeed(message))
+    const onEnd = () => settle(Effect.fail(ended(worker)))
+    worker.on("message", onMessage).on("exit", onEnd).on("error", onEnd)
+    if (!isRunning(worker)) onEnd()
+    return kill(worker)
+  }).pipe(
+    Effect.flatMap((message) =>
+      isFailed(message)
+        ? new PictureNotMade({ detail: reasonOf(message) })
+        : Effect.orDie(Schema.decodeUnknown(answer)(message))
+    )
+  )
 
 /** Ends with the process. */
 const kill = (worker: ChildProcess) =>
@@ -182,40 +210,6 @@ const kill = (worker: ChildProcess) =>
     }
   })
 
-const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
-  Effect.zipRight(
-    Effect.sync(() => worker.send(job, () => {})),
-    nextAnswer(worker, answer)
-  ).pipe(
-    Effect.timeoutFail({
-      duration: longest,
-      onTimeout: () => new JobFailed({ detail: `it takes longer than ${longest}.`, hasEnded: false })
-    })
-  )
-
-/** The process is killed when the effect is interrupted. */
-const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
-  Effect.async<unknown, JobFailed>((resume) => {
-    const settle = (outcome: Effect.Effect<unknown, JobFailed>) => {
-      worker.off("message", onMessage).off("exit", onEnd).off("error", onEnd)
-      resume(outcome)
-    }
-    const onMessage = (message: unknown) => settle(Effect.succeed(message))
-    const onEnd = () => settle(Effect.fail(ended(worker)))
-    if (!isRunning(worker)) {
-      resume(Effect.fail(ended(worker)))
-      return
-    }
-    worker.on("message", onMessage).on("exit", onEnd).on("error", onEnd)
-    return kill(worker)
-  }).pipe(
-    Effect.flatMap((message) =>
-      isFailed(message)
-        ? Effect.fail(new JobFailed({ detail: reasonOf(message), hasEnded: false }))
-        : Effect.orDie(Schema.decodeUnknown(answer)(message))
-    )
-  )
-
 const isFailed = Schema.is(Failed)
 
 /** Explains errors of the system; other messages are those of `sharp`. */
@@ -223,7 +217,7 @@ const reasonOf = ({ code, message }: Failed) =>
   code === undefined ? excerpt(message) : explain({ name: "Error", message: excerpt(message), code })
 
 const ended = ({ exitCode, signalCode }: ChildProcess) =>
-  new JobFailed({
+  new PictureNotMade({
     detail: `the process that makes it has ended with ${signalCode ?? `status ${exitCode}`}.`,
     hasEnded: true
   })

@@ -4,7 +4,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
@@ -17,19 +17,13 @@ import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
-import type { FileNotSaved } from "./errors.ts"
+import type { FileProblem } from "./FileProblem.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, typeOfUrl } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
-import { type AttachedFile, type FileProblem, notSaved, type WantedFile } from "./WantedFile.ts"
-
-/** The server says that a file is the one that the version before has. */
-export interface Unchanged {
-  readonly _tag: "vitrine/MediaUnchanged"
-  readonly entry: IndexEntry
-}
+import { type AttachedFile, notSaved, type WantedFile } from "./WantedFile.ts"
 
 export interface Target {
   /** A key made from its identity. */
@@ -42,11 +36,28 @@ export interface Target {
   readonly onBytes: Download.OnBytes
 }
 
-/** A file that was downloaded. */
-export interface SavedFile extends SourceFile {
+/** A file that was downloaded, or that the server says is the one of the version before. */
+export interface FetchedFile extends SourceFile {
   readonly entry: IndexEntry
-  /** The format of a picture, if its first bytes show it. */
+  /** Whether it is still only in the version before. */
+  readonly isKept: boolean
+  /** The format of a picture that was downloaded. */
   readonly format: Option.Option<PictureFormat>
+}
+
+/** One that is in the version before. */
+export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile => ({
+  entry,
+  sha256,
+  size,
+  isKept: true,
+  format: Option.none()
+})
+
+/** Ends a download. */
+interface Unchanged {
+  readonly _tag: "Unchanged"
+  readonly file: FetchedFile
 }
 
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
@@ -56,11 +67,14 @@ export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" 
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
   /** The most bytes that an attached file may have, and the name of the option that says so. Default as other files. */
   readonly maxAttachment?: Download.Options["maxBytes"]
+  /** Takes secrets out of names that come from documents. */
+  readonly hide: (text: string) => string
 }
 
 export const make = Effect.fnUntraced(function* (
   {
     headers = {},
+    hide,
     hosts = [],
     maxAttachment,
     maxBytes = defaultMaxBytes,
@@ -85,55 +99,53 @@ export const make = Effect.fnUntraced(function* (
     ...(isAtHost(url, hosts) ? credentials : {})
   })
 
+  /** Downloads a file to a temporary name, and gives it its own, which its response may say. */
   const downloadFile = Effect.fnUntraced(function* (
     url: URL,
     { before, directory, key, onBytes, wanted }: Target
   ) {
-    const { name, size, version } = wanted
     const temporary = path.join(directory, mediaFolder, `.${key}`)
-    const given = version === undefined ? {} : { version }
-    let response: Option.Option<Download.Response> = Option.none()
-    let format: Option.Option<PictureFormat> = Option.none()
+    const given = wanted.version === undefined ? {} : { version: wanted.version }
+    let begun: Download.Response = { status: 0, headers: {} }
+    let format: PictureFormat | undefined
 
-    const { bytes, sha256 } = yield* download({
+    const downloaded = yield* download({
       url: url.href,
       headers: { ...credentialsFor(url), ...conditions(before) },
       file: temporary,
       name: `${key} of ${url.origin}`,
-      size: Option.fromNullable(size),
+      size: Option.fromNullable(wanted.size),
       onBytes,
-      onResponse: (begun): Effect.Effect<void, Unchanged | Download.DownloadFailed> => {
-        response = Option.some(begun)
+      onResponse: (response): Effect.Effect<void, Unchanged | Download.DownloadFailed> => {
+        begun = response
         return Option.match(
-          Option.filter(before, (file) => isUnchanged(begun, file)),
+          Option.filter(before, (file) => isUnchanged(response, file)),
           {
-            onNone: () => wrong(url, wrongType(url, typeOfResponse(begun), types)),
+            onNone: () => failWith(url, wrongType(url, typeOfResponse(response), types)),
             // With the tags that came with the file: under those of one that did not come, it would not change any more.
-            onSome: ({ sha256: _, size: __, ...entry }) =>
-              Effect.fail({ _tag: "vitrine/MediaUnchanged", entry: { ...entry, ...given } } as const)
+            onSome: (file) => Effect.fail({ _tag: "Unchanged", file: kept({ ...file, ...given }) } as const)
           }
         )
       },
       onBeginning: (bytes) => {
-        format = Option.fromNullable(formatOf(bytes))
-        return wrong(
-          url,
-          wrongBeginning(typeOfUrl(url), Option.flatMap(response, typeOfResponse), types, bytes)
-        )
+        format = formatOf(bytes)
+        return failWith(url, wrongBeginning(typeOfUrl(url), typeOfResponse(begun), types, bytes))
       }
-    })
-    const type = Option.flatMap(response, typeOfResponse)
-    const kept = Option.filter(before, (before) => fits(before.path, type))
-    const called = Option.getOrElse(
-      Option.orElse(Option.fromNullable(name), () =>
-        Option.flatMap(response, ({ headers }) => dispositionName(headers["content-disposition"]))
-      ),
-      () => nameOfUrl(url)
+    }).pipe(
+      Effect.map(Either.right),
+      Effect.catchTag("Unchanged", ({ file }) => Effect.succeed(Either.left(file)))
     )
-    const localPath = Option.match(kept, {
-      onNone: () => localPathOf({ key, name: called, type }),
-      onSome: ({ path }) => path
-    })
+    if (Either.isLeft(downloaded)) return downloaded.left
+
+    const { bytes, sha256 } = downloaded.right
+    const type = typeOfResponse(begun)
+    const name =
+      wanted.name ??
+      Option.getOrElse(dispositionName(begun.headers["content-disposition"]), () => nameOfUrl(url))
+    const localPath = Option.match(
+      Option.filter(before, ({ path }) => fits(path, type)),
+      { onNone: () => localPathOf({ key, name, type }), onSome: ({ path }) => path }
+    )
     yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
       Effect.mapError((cause) =>
         notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
@@ -142,13 +154,13 @@ export const make = Effect.fnUntraced(function* (
     const entry: IndexEntry = {
       path: localPath,
       ...Option.match(type, { onNone: () => ({}), onSome: (type) => ({ type }) }),
-      ...Option.match(response, { onNone: () => ({}), onSome: tagsOf }),
+      ...tagsOf(begun),
       ...given
     }
-    return { entry, sha256, size: bytes, format }
+    return { entry, sha256, size: bytes, isKept: false, format: Option.fromNullable(format) }
   })
 
-  const makeFolderFor = (wanted: WantedFile, file: string): Effect.Effect<void, FileNotSaved> =>
+  const makeFolderFor = (wanted: WantedFile, file: string): Effect.Effect<void, FileProblem> =>
     Effect.mapError(fileSystem.makeDirectory(path.dirname(file), { recursive: true }), (cause) =>
       notSaved(wanted, { detail: `cannot write ${file}: ${explain(cause)}`, cause })
     )
@@ -160,81 +172,80 @@ export const make = Effect.fnUntraced(function* (
   ) {
     const file = path.join(directory, localPath)
     yield* makeFolderFor(wanted, file)
-    const problem = (problem: FileProblem) => notSaved(wanted, problem)
-    const { hide = identity } = wanted
     let type: Option.Option<string> = Option.none()
-    const size = Option.fromNullable(wanted.size)
     const get = (url: string) =>
-      naming(server ?? url)(
-        downloadAttachment({
-          url,
-          file,
-          name: hide(localPath),
-          size,
-          onBytes,
-          onResponse: (begun) =>
-            Effect.sync(() => {
-              type = typeOfResponse(begun)
-            }),
-          onBeginning: (bytes) =>
-            wrong(
-              new URL(url),
-              // An empty attachment is correct: the table lists it as empty.
-              bytes.length === 0
-                ? Option.none()
-                : wrongBeginning(Option.fromNullable(mime.getType(localPath)), type, undefined, bytes)
-            )
-        })
-      )
-    const newest = yield* Effect.mapError(link(Option.none()), problem)
-    const { bytes, sha256 } = yield* Effect.catchAll(get(newest), (first) =>
-      first.isExpired
-        ? link(Option.some(newest)).pipe(
-            Effect.mapError((why) => problem({ ...why, detail: `${first.detail}, and ${why.detail}` })),
+      downloadAttachment({
+        url,
+        file,
+        name: hide(localPath),
+        size: Option.fromNullable(wanted.size),
+        onBytes,
+        onResponse: (response) =>
+          Effect.sync(() => {
+            type = typeOfResponse(response)
+          }),
+        // An empty attachment is correct: the table lists it as empty.
+        onBeginning: (bytes) =>
+          bytes.length === 0
+            ? Effect.void
+            : failWith(
+                new URL(url),
+                wrongBeginning(Option.fromNullable(mime.getType(localPath)), type, undefined, bytes)
+              )
+      }).pipe(naming(server ?? url))
+
+    const getByLink = Effect.flatMap(link(Option.none()), (newest) =>
+      Effect.catchIf(
+        get(newest),
+        ({ isExpired }) => isExpired,
+        (first) =>
+          link(Option.some(newest)).pipe(
+            Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
             Effect.flatMap((fresh) =>
               Effect.mapError(get(fresh), (again) =>
-                problem(
-                  again.isExpired ? { ...again, detail: `${first.detail}, with a fresh link too` } : again
-                )
+                again.isExpired ? { ...again, detail: `${first.detail}, with a fresh link too` } : again
               )
             )
           )
-        : problem(first)
+      )
     )
-    return { entry: { path: localPath }, sha256, size: bytes, format: Option.none() }
+    const { bytes, sha256 } = yield* Effect.mapError(getByLink, (why) => notSaved(wanted, why))
+    return { entry: { path: localPath }, sha256, size: bytes, isKept: false, format: Option.none() }
   })
 
-  /** Downloads a linked file to a temporary name, and gives it its own; fails as `Unchanged` where it is the one before. */
-  const downloadLinked = Effect.fnUntraced(function* (target: Target) {
+  const downloadLinked = (target: Target) => {
     const { wanted } = target
     if (Option.isNone(wanted.url)) {
-      const detail = "its link is relative, and where the document came from is not known"
-      return yield* notSaved(wanted, { detail })
+      return notSaved(wanted, {
+        detail: "its link is relative, and where the document came from is not known"
+      })
     }
     const url = new URL(wanted.url.value)
-    return yield* downloadFile(url, target).pipe(
+    return downloadFile(url, target).pipe(
       naming(...(wanted.isAtServer || isAtHost(url, hosts) ? [url.href] : [])),
-      Effect.catchTag("vitrine/DownloadFailed", (cause) =>
+      Effect.catchTag("vitrine/DownloadFailed", (failed) =>
         notSaved(
           wanted,
-          isRefused(cause.cause, url)
-            ? { detail: `${cause.detail}. Where it may lead there, name ${url.host} in "media.hosts"`, cause }
-            : cause
+          isRefused(failed.cause, url)
+            ? {
+                detail: `${failed.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
+                cause: failed
+              }
+            : failed
         )
       )
     )
-  })
+  }
 
   return {
     makeFolderFor,
-    download: (target: Target): Effect.Effect<SavedFile, FileNotSaved | Unchanged> =>
+    download: (target: Target): Effect.Effect<FetchedFile, FileProblem> =>
       target.wanted.attachment === undefined
         ? downloadLinked(target)
         : downloadAttached(target.wanted.attachment, target)
   }
 })
-
-const wrong = ({ origin }: URL, what: Option.Option<string>) =>
+const failWith = ({ origin }: URL, what: Option.Option<string>) =>
   Option.match(what, {
     onNone: () => Effect.void,
     onSome: (detail) =>

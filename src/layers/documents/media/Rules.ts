@@ -52,17 +52,11 @@ export const makeReadLink =
     near?: (pattern: string) => void
   ): ReadLink =>
   (text, path) => {
-    if (
-      near !== undefined &&
-      deeper.length > 0 &&
-      looksLikeLink(text) &&
-      find !== undefined &&
-      !isAnyOf(find, path)
-    ) {
-      const meant = deeper.find(({ pattern }) => matches(pattern, path))
-      if (meant !== undefined) near(meant.text)
-    }
-    if (find === undefined ? (hosts ?? types) === undefined || !looksLikeLink(text) : !isAnyOf(find, path)) {
+    const isMeant =
+      find === undefined ? (hosts ?? types) !== undefined && looksLikeLink(text) : isAnyOf(find, path)
+    if (!isMeant) {
+      const meant = near && looksLikeLink(text) && deeper.find(({ pattern }) => matches(pattern, path))
+      if (near && meant) near(meant.text)
       return Option.none()
     }
     return Option.filter(readAddress(text, base), (address) =>

@@ -11,28 +11,32 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import { flow, identity } from "effect/Function"
+import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import { explain } from "../../../internal/systemError.ts"
-import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import { DocumentNotSaved } from "../Document.ts"
+import type { AttachmentProgress, FetchTarget } from "../../../services/ContentSource.ts"
+import { catchTooDeep, DocumentNotSaved } from "../Document.ts"
+import { type DocumentOnDisk, type DocumentPart, readParts } from "../documentFile.ts"
 import type { ImageOptions } from "../images/ImageOptions.ts"
+import { notShown } from "../images/pictureFormat.ts"
 import { savedText, sorted } from "../sortedJson.ts"
-import { warningsOf } from "./errors.ts"
+import { type FileProblem, problemAt, warningsOf } from "./FileProblem.ts"
 import { mediaFolder } from "./fileNames.ts"
-import { type Finding, type FoundMedia, makeChange, makeSearch, type SearchedDocument } from "./findMedia.ts"
+import { type Finding, type FoundMedia, makeChange, makeSearch, pictureKey } from "./findMedia.ts"
 import { withoutSignatures } from "./links.ts"
 import type * as MediaDownload from "./MediaDownload.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import * as PictureSizes from "./PictureSizes.ts"
-import type { MediaReader, Placement } from "./placeMedia.ts"
+import { type FoundLink, type MediaReader, ownIdentity, type Placed } from "./placeMedia.ts"
 import * as Rules from "./Rules.ts"
 import type { WantedFile } from "./WantedFile.ts"
 
@@ -53,8 +57,6 @@ export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment
   readonly url?: string
   /** Sent to the origin of `url` only; names in lower case. Default none. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
-  /** Takes secrets out of words that have something of the documents in them. Default none. */
-  readonly hide?: (text: string) => string
 }
 
 /** What a fetch wants. */
@@ -68,23 +70,34 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
+/** Files that are in the version. */
+export interface PlacedFiles {
+  readonly digests: Readonly<Record<string, string>>
+  /** Gives what the parts of a document become with the places of its files; missing where documents get none. */
+  readonly change: ((document: DocumentOnDisk) => (part: DocumentPart) => ReadonlyArray<unknown>) | undefined
+  /** What is wrong with pictures. */
+  readonly flaws: ReadonlyArray<string>
+  /** The size of the pictures that were made. */
+  readonly bytes: number
+}
+
+/** Which files a source has, and what fetches them. `hide` takes secrets out of names that come from documents. */
 export const make = Effect.fnUntraced(function* (
   { images, maxTimeout = defaultTimeout, media }: FileOptions,
-  { hide = identity, maxAttachment, reader, ...server }: FileSettings
+  { reader, ...settings }: FileSettings,
+  hide: (text: string) => string
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const hasLinks = media !== false && (media ?? reader) !== undefined
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
-  const files = yield* MediaFiles.make(
-    { ...options, ...server, ...(maxAttachment && { maxAttachment }) },
-    maxTimeout
-  )
-  const makePictures = yield* PictureSizes.make(images, hide)
+  const isWanted = hasLinks || images !== undefined
+  const files = yield* MediaFiles.make({ ...options, ...settings, hide }, maxTimeout)
+  const makePictures = yield* Effect.transposeMapOption(Option.fromNullable(images), PictureSizes.make)
   const finding: Finding = {
     rules: Rules.fromOptions(options),
     reader: hasLinks ? reader : undefined,
-    url: server.url,
+    url: settings.url,
     wantsPictures: images !== undefined
   }
 
@@ -108,6 +121,18 @@ export const make = Effect.fnUntraced(function* (
     return { [MediaIndex.indexPath]: sha256OfText(text) }
   })
 
+  /** Looks for links in documents, where these get files. */
+  const find = Effect.fnUntraced(function* (documents: ReadonlyArray<DocumentOnDisk>) {
+    const { found, lookThrough } = makeSearch(finding)
+    for (const document of isWanted ? documents : []) {
+      const look = lookThrough(document.about)
+      yield* catchTooDeep(document.failed)(
+        Stream.runForEach(readParts(document), (part) => Effect.sync(() => look(part)))
+      )
+    }
+    return found()
+  })
+
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
     const { attached, directory, found, previous, progress } = target
     const index = yield* Option.match(target.index, {
@@ -123,71 +148,69 @@ export const make = Effect.fnUntraced(function* (
         (cause) => notSaved(mediaFolder, `it cannot be made: ${explain(cause)}`, cause)
       )
     }
-    const wanted = new Map(found.files)
-    for (const file of attached) {
-      if (!wanted.has(file.identity)) wanted.set(file.identity, file)
-    }
+    const wanted = Array.groupBy([...found.files.values(), ...attached], ({ identity }) => identity)
     const fetched = yield* files.fetchAll(
-      [...wanted.values()].map((file) => ({ ...file, hide })),
+      Object.values(wanted).map(([first]) => first),
       { directory, previous, index, progress }
     )
-    const media = fetched.media.filter(isLinked)
+    const linked = fetched.media.filter(isLinked)
 
     /** Makes everything part of the version; `own` are digests of files that the source itself has put there. */
     const place = Effect.fnUntraced(function* (own: Readonly<Record<string, string>>) {
       const taken = yield* fetched.takeOver
       const digests = Object.fromEntries(taken.map(({ entry, sha256 }) => [entry.path, sha256]))
-      const byIdentity = new Map(taken.filter(isLinked).map((file) => [file.wanted.identity, file]))
-      const pictures = yield* makePictures(
-        { ...found, media: byIdentity, digests: { ...own, ...digests } },
-        target
-      )
-      const placement: Placement = {
-        place: (found) =>
-          Option.map(Option.fromNullable(byIdentity.get(found.identity)), ({ entry }) => ({
-            localPath: entry.path,
-            ...Option.match(pictures.sizesOf(found), {
-              onNone: () => ({}),
-              onSome: (sizes) => ({ sizes })
-            })
-          })),
-        sizesOf: pictures.sizesOfOwn,
-        leftOut: () => {}
-      }
-      const all: Readonly<Record<string, string>> = {
-        ...digests,
-        ...Record.map(pictures.files, ({ sha256 }) => sha256),
-        ...(byIdentity.size === 0 ? {} : yield* writeIndex(indexOf(media), directory))
+      const placed: PictureSizes.PlacedFiles = new Map([
+        ...Object.entries({ ...own, ...digests }).map(
+          ([localPath, sha256]) => [ownIdentity(localPath), { localPath, sha256 }] as const
+        ),
+        ...taken
+          .filter(isLinked)
+          .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
+      ])
+      const pictures = yield* Option.match(makePictures, {
+        onNone: () =>
+          Effect.succeed<PictureSizes.Pictures>({ files: {}, sizes: new Map(), problems: unseen(taken) }),
+        onSome: (makePictures) => makePictures(found.pictures, placed, target)
+      })
+      const placeOf = (link: FoundLink): Option.Option<Placed> => {
+        const sizes = pictures.sizes.get(pictureKey(link))
+        return Option.map(Option.fromNullable(placed.get(link.identity)), ({ localPath }) => ({
+          localPath,
+          ...(sizes && { sizes })
+        }))
       }
       return {
-        digests: all,
-        /** Gives what a document has with the places of its files. */
-        change: (document: SearchedDocument) => makeChange(document, finding, () => placement),
-        flaws: pictures.warnings,
-        bytes: sizeOf(Object.values(pictures.files))
-      }
+        digests: {
+          ...digests,
+          ...Record.map(pictures.files, ({ sha256 }) => sha256),
+          ...(linked.length === 0 ? {} : yield* writeIndex(indexOf(linked), directory))
+        },
+        change: isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
+        flaws: warningsOf(pictures.problems),
+        bytes: MediaFiles.sizeOf(Object.values(pictures.files))
+      } satisfies PlacedFiles
     })
 
     return {
-      digest: digestOf(media),
-      index: indexOf(media),
+      digest: digestOf(linked),
+      index: indexOf(linked),
       attachments: {
         total: fetched.media.length,
-        bytes: fetched.bytes,
+        bytes: MediaFiles.sizeOf(fetched.media),
         reused: fetched.media.filter(({ isKept }) => isKept).length
       },
-      warnings: [...found.warnings, ...warningsOf(fetched.errors)],
+      warnings: [...found.warnings, ...warningsOf(fetched.problems)],
       place
     }
   })
 
   return {
     /** Whether documents get places of files: they wait for these, and are written then. */
-    isWanted: hasLinks || images !== undefined,
+    isWanted,
     /** What is content where files are saved: what links lead to; they may be signed anew in each answer. */
     lasting: (lasting: (value: unknown) => unknown) =>
       hasLinks ? flow(lasting, withoutSignatures) : lasting,
-    search: (document: SearchedDocument) => makeSearch(document, finding),
+    find,
     fetchAll,
     /** What is wrong where there are records, but no link at all that `find` is about. */
     nothingFound: (
@@ -211,10 +234,16 @@ const defaultTimeout = 60_000
 
 const isLinked = ({ wanted }: MediaFiles.MediaFile): boolean => wanted.attachment === undefined
 
-const indexOf = (media: ReadonlyArray<MediaFiles.MediaFile>): MediaIndex.MediaIndex =>
-  Object.fromEntries(media.map(({ entry, key }) => [key, entry]))
+const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaIndex.MediaIndex =>
+  Object.fromEntries(linked.map(({ entry, key }) => [key, entry]))
 
-const sizeOf = (files: ReadonlyArray<SourceFile>): number => files.reduce((sum, { size }) => sum + size, 0)
+/** Pictures that no browser shows. */
+const unseen = (files: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<FileProblem> =>
+  files.flatMap(({ entry, format, wanted: { place } }) =>
+    Option.toArray(Option.flatMapNullable(format, notShown)).map((detail) =>
+      problemAt(place, { wrong: "picture", file: entry.path, detail })
+    )
+  )
 
 const notSaved = (document: string, detail: string, cause?: Error) =>
   new DocumentNotSaved({ document, detail, cause })

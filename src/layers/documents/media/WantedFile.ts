@@ -2,11 +2,9 @@
  * A file that documents name, and why it cannot be had.
  */
 import type * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { DownloadFailed } from "../../httpClient/DownloadFailed.ts"
-import { FileNotSaved, type Place } from "./errors.ts"
-import { type DocumentPath, format } from "./PathPattern.ts"
+import { type LinkPlace, problemAt } from "./FileProblem.ts"
 
 /** A file that documents name, however often. */
 export interface WantedFile {
@@ -24,8 +22,6 @@ export interface WantedFile {
   readonly isOptional: boolean
   /** Whether a document with a link to it came from the same host, which may be a local one then. */
   readonly isAtServer: boolean
-  /** Takes secrets out of words that have something of the document in them. Default none. */
-  readonly hide?: (text: string) => string
   /** Set if a reader of the source has found the file. */
   readonly attachment?: AttachedFile
 }
@@ -35,36 +31,26 @@ export interface AttachedFile {
   /** Its path in the folder of the source. */
   readonly localPath: string
   /** The newest link that is known; once one has expired, another one, for which its record may be read again. */
-  readonly link: (expired: Option.Option<string>) => Effect.Effect<string, FileProblem>
+  readonly link: (expired: Option.Option<string>) => Effect.Effect<string, Reason>
 }
 
 /** Why a file cannot be had. */
-export type FileProblem = Pick<DownloadFailed, "detail"> &
+export type Reason = Pick<DownloadFailed, "detail"> &
   Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTransient">>
 
-/** Where a link is; `path` is in the record, or else in the document. */
-export interface LinkPlace extends Place {
-  readonly path: DocumentPath
-}
-
 export const notSaved = (
-  { attachment, hide = identity, isOptional, name, place, url }: WantedFile,
-  { detail, isExpired = false, isTransient = false, ...more }: FileProblem
+  { attachment, isOptional, name, place, url }: WantedFile,
+  { cause, detail, isExpired = false, isTransient = false }: Reason
 ) =>
-  new FileNotSaved({
-    document: place.document,
-    kind: place.kind,
-    record: place.record && hide(place.record),
-    field: hide(format(place.path)),
-    file: Option.getOrUndefined(
-      Option.map(attachment === undefined ? Option.map(url, pathOf) : Option.fromNullable(name), hide)
-    ),
+  problemAt(place, {
+    wrong: "file",
+    file: attachment === undefined ? Option.getOrUndefined(Option.map(url, pathOf)) : name,
     detail:
       attachment === undefined && isExpired && !isOptional
         ? `${detail}. "media.optional" says which files may be missing`
         : detail,
     isTransient,
-    ...more
+    cause
   })
 
 const pathOf = (url: string): string => new URL(url).pathname

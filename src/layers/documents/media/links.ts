@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { hashOfName } from "../../../internal/FileName.ts"
+import { mapParts } from "../mapObjects.ts"
 
 /** A longer text is no link. */
 const maxLength = 8192
@@ -83,16 +84,7 @@ export const withoutSignatures = (value: unknown): unknown => {
       ? Option.match(parseUrl(value, defaultBase), { onNone: () => value, onSome: identityOf })
       : value
   }
-  if (Array.isArray(value)) {
-    const items = value.map(withoutSignatures)
-    return items.every((item, index) => item === value[index]) ? value : items
-  }
-  if (!Predicate.isReadonlyRecord(value)) return value
-  const changed = Object.entries(value).flatMap(([name, part]) => {
-    const lasting = withoutSignatures(part)
-    return lasting === part ? [] : [[name, lasting] as const]
-  })
-  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
+  return mapParts(value, withoutSignatures)
 }
 
 /** As 16 hexadecimal digits. */

@@ -8,10 +8,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Size } from "../images/Images.ts"
 import { type Cut, isImagePath } from "../images/recipe.ts"
-import type { JsonObject } from "../mapObjects.ts"
+import { type JsonObject, mapParts } from "../mapObjects.ts"
 import { isMediaPath } from "./fileNames.ts"
-import type { Address } from "./links.ts"
-import { identityOf, readAddress } from "./links.ts"
+import { type Address, identityOf, readAddress } from "./links.ts"
 import type { DocumentPath } from "./PathPattern.ts"
 import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
 
@@ -30,8 +29,10 @@ export interface MediaObject extends Cut {
 /** Reads an object of a vendor's as one that is about a file; `None` where it is another one. */
 export type MediaReader = (value: JsonObject, path: DocumentPath) => Option.Option<MediaObject>
 
-/** A link that is wanted. */
+/** A link that is wanted, or a file that the source itself has put beside an object. */
 export interface FoundLink extends Omit<MediaObject, "url"> {
+  /** Where the source itself has put the file, in its folder. */
+  readonly ownPath?: string
   readonly address: Address
   /** Equal for links to the same file. */
   readonly identity: string
@@ -39,35 +40,34 @@ export interface FoundLink extends Omit<MediaObject, "url"> {
   readonly path: DocumentPath
 }
 
-/** What is written beside a link. */
-interface Placed {
-  readonly localPath: string
-  readonly sizes?: Sizes
-}
+/** The identity of a file that the source itself has: no address is like it. */
+export const ownIdentity = (localPath: string): string => `./${localPath}`
 
-/** Smaller pictures of a picture, as they stand in a document. */
-export type Sizes = ReadonlyArray<Size>
+/** What is written beside a link. */
+export interface Placed {
+  readonly localPath?: string
+  /** Smaller pictures of a picture. */
+  readonly sizes?: ReadonlyArray<Size>
+}
 
 export interface Placing {
   readonly rules: Rules
   /** Where the document came from. */
-  readonly base?: string
-  readonly reader?: MediaReader
+  readonly base?: string | undefined
+  readonly reader?: MediaReader | undefined
   /** Told of the pattern for a link that is one level deeper than `find` says. */
   readonly near?: (pattern: string) => void
 }
 
 export interface Placement {
-  /** Where the file of a link is; nothing is written where it is nowhere. */
+  /** What is known of the file of a link; nothing is written where it is nowhere. */
   readonly place: (found: FoundLink) => Option.Option<Placed>
-  /** The sizes of a file that the source itself has put beside the object at `path`. */
-  readonly sizesOf: (localPath: string, path: DocumentPath) => Option.Option<Sizes>
   /** Told of links that get no file: others beside one in the same object, and items of lists that are not replaced. */
   readonly leftOut: (path: DocumentPath) => void
 }
 
 /** Gives what writes into the values of a document; `at` is where in it they are. A value in which nothing changes stays itself. */
-export const makePlacing = ({ base, near, reader, rules }: Placing) => {
+export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing) => {
   const readLink = makeReadLink(rules, base, near)
 
   const isReplaced = (path: DocumentPath): boolean =>
@@ -77,8 +77,17 @@ export const makePlacing = ({ base, near, reader, rules }: Placing) => {
   const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
     isReplacement(value) && isReplaced(path) && Option.isSome(readLink(value.url, path)) ? value.url : value
 
-  return (value: unknown, at: DocumentPath, { leftOut, place, sizesOf }: Placement): unknown => {
+  return (value: unknown, at: DocumentPath, { leftOut, place }: Placement): unknown => {
     const path = [...at]
+
+    /** Changes all parts of a value, each at its own path. */
+    const visitParts = (value: unknown, visit: (part: unknown, name: string) => unknown): unknown =>
+      mapParts(value, (part, name) => {
+        path.push(name)
+        const visited = visit(withoutReplacement(part, path), name)
+        path.pop()
+        return visited
+      })
 
     const found = (text: string, address: Address): FoundLink => ({
       address,
@@ -92,8 +101,7 @@ export const makePlacing = ({ base, near, reader, rules }: Placing) => {
         onSome: (placed) => ({ ...placed, url: text })
       })
 
-    const visitItem = (item: unknown): unknown => {
-      const value = withoutReplacement(item, path)
+    const visitItem = (value: unknown): unknown => {
       if (!Predicate.isString(value)) return visit(value)
       return Option.match(readLink(value, path), {
         onNone: () => value,
@@ -105,30 +113,14 @@ export const makePlacing = ({ base, near, reader, rules }: Placing) => {
       })
     }
 
-    const visitList = (list: ReadonlyArray<unknown>): unknown => {
-      let items: Array<unknown> | undefined
-      for (let index = 0; index < list.length; index++) {
-        path.push(String(index))
-        const visited = visitItem(list[index])
-        path.pop()
-        if (visited !== list[index]) {
-          items ??= [...list]
-          items[index] = visited
-        }
-      }
-      return items ?? list
-    }
-
     const visitObject = (written: JsonObject): unknown => {
       const object = withoutPlaced(written)
-      const isTaken = Object.hasOwn(object, localPathField)
-      const read = isTaken
-        ? Option.none()
-        : Option.flatMap(Option.fromNullable(reader), (read) => read(object, path))
+      const { localPath } = object
+      const isTaken = Object.hasOwn(object, "localPath")
+      const read = isTaken ? Option.none() : reader(object, path)
       const links: Array<NamedLink> = []
-      let changes: Map<string, unknown> | undefined
 
-      const visitField = (name: string, value: unknown): unknown => {
+      const visitField = (value: unknown, name: string): unknown => {
         if (!Predicate.isString(value)) return visit(value)
         const address = isTaken || Option.isSome(read) ? Option.none() : readLink(value, path)
         if (Option.isNone(address)) return value
@@ -137,35 +129,18 @@ export const makePlacing = ({ base, near, reader, rules }: Placing) => {
         return value
       }
 
-      for (const name of Object.keys(object)) {
-        path.push(name)
-        const visited = visitField(name, withoutReplacement(object[name], path))
-        path.pop()
-        if (visited !== object[name]) {
-          changes ??= new Map()
-          changes.set(name, visited)
-        }
+      const visited = visitParts(object, visitField)
+      if (isTaken && Predicate.isString(localPath)) {
+        const own = { ownPath: localPath, address: Option.none(), identity: ownIdentity(localPath) }
+        return withPlaced(visited, place({ ...own, path: [...path] }))
       }
-      const link = Option.orElse(
-        Option.flatMap(read, ({ url, ...more }) =>
+      const link = Option.match(read, {
+        onNone: () => chosen(links),
+        onSome: ({ url, ...more }) =>
           Option.map(readAddress(url, base), (address) => ({ ...found(url, address), ...more }))
-        ),
-        () => chosen(links)
-      )
-      const placed = isTaken
-        ? Option.map(sizesOfOwn(object), (sizes): Partial<Placed> => ({ sizes }))
-        : Option.flatMap(link, place)
-      return changes === undefined && Option.isNone(placed)
-        ? object
-        : withChanges(
-            object,
-            changes ?? new Map(),
-            Option.getOrElse(placed, () => ({}))
-          )
+      })
+      return withPlaced(visited, Option.flatMap(link, place))
     }
-
-    const sizesOfOwn = ({ localPath }: JsonObject) =>
-      Predicate.isString(localPath) ? sizesOf(localPath, [...path]) : Option.none()
 
     /** The link that the `localPath` of an object is for; the others are left out. */
     const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {
@@ -175,9 +150,9 @@ export const makePlacing = ({ base, near, reader, rules }: Placing) => {
     }
 
     const visit = (value: unknown): unknown =>
-      Array.isArray(value) ? visitList(value) : Predicate.isReadonlyRecord(value) ? visitObject(value) : value
+      Predicate.isReadonlyRecord(value) ? visitObject(value) : visitParts(value, visitItem)
 
-    return visitItem(value)
+    return visitItem(withoutReplacement(value, path))
   }
 }
 
@@ -190,25 +165,22 @@ interface NamedLink {
 const byName = (a: NamedLink, b: NamedLink): number =>
   Number(b.name === "url") - Number(a.name === "url") || (a.name < b.name ? -1 : 1)
 
-const localPathField = "localPath"
-const sizesField = "sizes"
-
 /** An object without what an earlier run has written into it. */
 const withoutPlaced = (object: JsonObject): JsonObject => {
-  if (!Object.hasOwn(object, localPathField)) return object
-  const names = [...(isPlaced(object) ? [localPathField] : []), ...(hasOurSizes(object) ? [sizesField] : [])]
+  if (!Object.hasOwn(object, "localPath")) return object
+  const names = [...(isPlaced(object) ? ["localPath"] : []), ...(hasOurSizes(object) ? ["sizes"] : [])]
   return names.length === 0
     ? object
     : Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 }
 
-const isPlaced = (object: JsonObject): boolean =>
-  Predicate.isString(object.localPath) && isMediaPath(object.localPath)
+const isPlaced = ({ localPath }: JsonObject): boolean =>
+  Predicate.isString(localPath) && isMediaPath(localPath)
 
-const hasOurSizes = (object: JsonObject): boolean =>
-  Array.isArray(object.sizes) &&
-  object.sizes.length > 0 &&
-  object.sizes.every(
+const hasOurSizes = ({ sizes }: JsonObject): boolean =>
+  Array.isArray(sizes) &&
+  sizes.length > 0 &&
+  sizes.every(
     (size) =>
       Predicate.isReadonlyRecord(size) && Predicate.isString(size.localPath) && isImagePath(size.localPath)
   )
@@ -221,16 +193,11 @@ const isReplacement = (value: unknown): value is { readonly url: string } =>
   Object.keys(withoutPlaced(value)).length === 1
 
 /** What is placed stands where it does in sorted JSON; the order of the rest stays, and so does what has its name. */
-const withChanges = (
-  object: JsonObject,
-  changes: ReadonlyMap<string, unknown>,
-  placed: object
-): JsonObject => {
-  const entries = Object.entries(object).map(([name, value]): readonly [string, unknown] => [
-    name,
-    changes.has(name) ? changes.get(name) : value
-  ])
-  for (const [name, value] of Object.entries(placed).filter(([name]) => !Object.hasOwn(object, name))) {
+const withPlaced = (object: unknown, placed: Option.Option<Placed>): unknown => {
+  if (Option.isNone(placed) || !Predicate.isReadonlyRecord(object)) return object
+  const entries = Object.entries(object)
+  for (const [name, value] of Object.entries(placed.value)) {
+    if (Object.hasOwn(object, name)) continue
     const next = entries.findIndex(([other]) => other > name)
     entries.splice(next === -1 ? entries.length : next, 0, [name, value])
   }

@@ -131,7 +131,6 @@ describe("what has no sizes", () => {
       const { derive } = yield* makeImages({ widths: [20] })
       const whole = Buffer.from(yield* bytesOf(noisy(60, 40).jpeg()))
       const error = yield* Effect.flip(derive(yield* save("media/photo.jpg", change(whole)), target))
-      expect(error.message).toMatch(/^The sizes of the picture "media\/photo.jpg" cannot be made: /)
       expect(error.detail).toContain(reason)
       expect(error.message.length).toBeLessThan(400)
       expect(yield* images).toEqual([])

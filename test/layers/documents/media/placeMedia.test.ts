@@ -28,10 +28,10 @@ const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
     const leftOut: Array<string> = []
     const changed = change(value, [], {
       place: (link) => {
+        if (link.ownPath !== undefined) return Option.none()
         found.push(format(link.path))
         return isThere(link.identity) ? Option.some({ localPath: pathOf(link) }) : Option.none()
       },
-      sizesOf: Option.none,
       leftOut: (path) => leftOut.push(format(path))
     })
     return { changed, found, leftOut }

@@ -140,8 +140,8 @@ describe("the sizes of pictures", () => {
       const first = yield* fetch()
       const { fetched, media, read } = first
       expect(fetched.warnings).toEqual([
-        expect.stringContaining('record 8, field "image": the sizes'),
-        expect.stringContaining('record 7, field "file": the sizes')
+        expect.stringContaining('record 7, field "file": the sizes'),
+        expect.stringContaining('record 8, field "image": the sizes')
       ])
       expect(read("objects.json")).toEqual([
         { id: "7", file: { localPath: "attachments/own.png" } },
