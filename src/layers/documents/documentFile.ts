@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { move } from "../../internal/heldOpen.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
@@ -213,12 +212,7 @@ const readItems = (file: string) =>
         Stream.splitLines,
         Stream.mapAccum("", nextItem),
         Stream.filterMap(identity),
-        Stream.mapChunksEffect((items) =>
-          Effect.map(
-            Effect.forEach(items, (item) => decode(item)),
-            Chunk.unsafeFromArray
-          )
-        )
+        Stream.mapChunksEffect((items) => Effect.try(() => Chunk.map(items, parse)))
       )
     )
   )
@@ -226,7 +220,9 @@ const readItems = (file: string) =>
 /** The one value of a file. */
 const readValue = (file: string) =>
   Stream.fromEffect(
-    Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.flatMap(fs.readFileString(file), decode))
+    Effect.flatMap(FileSystem.FileSystem, (fs) =>
+      Effect.flatMap(fs.readFileString(file), (text) => Effect.try(() => parse(text)))
+    )
   )
 
 /** The text of an item where the line is its last one: those of a list are indented by two spaces. */
@@ -238,4 +234,4 @@ const nextItem = (before: string, line: string): readonly [string, Option.Option
     : ["", item.startsWith("  ") ? Option.some(item.replace(/,$/, "")) : Option.none()]
 }
 
-const decode = Schema.decode(Schema.parseJson())
+const parse = (text: string): unknown => JSON.parse(text)
