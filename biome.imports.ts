@@ -12,7 +12,7 @@ const shared = ["status", "memory", "fanOut", "http", "folderLock", "httpClient"
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   memory: ["status"],
   http: ["fanOut"],
-  comparing: ["versions"],
+  comparing: ["versions", "documents"],
   contentServer: ["fleet"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],

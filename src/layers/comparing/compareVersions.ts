@@ -9,6 +9,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import * as Stream from "effect/Stream"
 import { nextTurn } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
@@ -209,11 +210,11 @@ const compareFile = Effect.fnUntraced(function* (
   const paths = yield* Path.Path
   const before = Option.map(Option.fromNullable(sizeBefore), () => paths.join(from(sourceId), path))
   const after = Option.map(Option.fromNullable(sizeAfter), () => paths.join(to(sourceId), path))
-  const compare = <E, R>(tables: Effect.Effect<Tables, E, R>) =>
-    Effect.scoped(Effect.flatMap(tables, (tables) => compareTables(tables, room)))
-  return yield* compare(savedTables(before, after, key)).pipe(
+  return yield* compareTables(savedTables(before, after, key), room).pipe(
     // It may have only looked like one that Vitrine has saved.
-    Effect.orElse(() => compare(parsedTables(before, after, key))),
+    Effect.orElse(() =>
+      Effect.flatMap(parsedTables(before, after, key), (tables) => compareTables(tables, room))
+    ),
     Effect.map(
       ({ records, ...changes }): DocumentDiff => ({
         sourceId,
@@ -228,7 +229,7 @@ const compareFile = Effect.fnUntraced(function* (
   )
 })
 
-const compareTables = Effect.fnUntraced(function* ({ holds, next }: Tables, room: number) {
+const compareTables = Effect.fnUntraced(function* ({ batches, holds }: Tables, room: number) {
   const counts = { added: 0, changed: 0, removed: 0 }
   const records: Array<RecordChange> = []
   const comparison = makeComparison()
@@ -238,13 +239,12 @@ const compareTables = Effect.fnUntraced(function* ({ holds, next }: Tables, room
       if (records.length < room) records.push(recordChange(holds, change))
     }
   }
-  let batch = yield* next
-  while (Option.isSome(batch)) {
-    const { value } = batch
-    yield* tryRead(() => count(comparison.add(value)))
-    yield* nextTurn
-    batch = yield* next
-  }
+  yield* Stream.runForEach(batches, (batch) =>
+    Effect.zipRight(
+      tryRead(() => count(comparison.add(batch))),
+      nextTurn
+    )
+  )
   yield* tryRead(() => count(comparison.end()))
   return { ...counts, records }
 })

@@ -18,6 +18,7 @@ import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import { catchTooDeep, type DocumentNotSaved } from "./Document.ts"
+import { parseItems, readList } from "./savedList.ts"
 import { type Order, runParts, runsOf, savedParts } from "./sortedJson.ts"
 
 export interface FileTarget {
@@ -186,8 +187,7 @@ export const readParts = ({
   const parts =
     holds === "keys"
       ? Stream.map(readValue(path), (value): DocumentPart => ({ values: [value], first: Option.none() }))
-      : Stream.chunks(readItems(path)).pipe(
-          Stream.mapConcat((items) => runsOf(Chunk.toReadonlyArray(items))),
+      : Stream.mapConcat(readItems(path), runsOf).pipe(
           Stream.mapAccum(0, (first, values): readonly [number, DocumentPart] => [
             first + values.length,
             { values, first: Option.some(first) }
@@ -197,41 +197,21 @@ export const readParts = ({
 }
 
 /** The records of a table. */
-export const readRecords = (file: string) => Stream.filter(readItems(file), Predicate.isReadonlyRecord)
+export const readRecords = (file: string) =>
+  Stream.flattenIterables(readItems(file)).pipe(Stream.filter(Predicate.isReadonlyRecord))
 
 /** The keys of a key/value table. */
 export const readKeys = (file: string) =>
   Stream.mapConcat(readValue(file), (value) => (Predicate.isReadonlyRecord(value) ? Object.keys(value) : []))
 
-/** The items of a list. */
+/** The items of a list, some at a time. */
 const readItems = (file: string) =>
-  Stream.unwrap(
-    Effect.map(FileSystem.FileSystem, (fs) =>
-      fs.stream(file).pipe(
-        Stream.decodeText(),
-        Stream.splitLines,
-        Stream.mapAccum("", nextItem),
-        Stream.filterMap(identity),
-        Stream.mapChunksEffect((items) => Effect.try(() => Chunk.map(items, parse)))
-      )
-    )
-  )
+  Stream.mapEffect(readList(file), (text) => Effect.try(() => parseItems(text.toString())))
 
 /** The one value of a file. */
 const readValue = (file: string) =>
   Stream.fromEffect(
     Effect.flatMap(FileSystem.FileSystem, (fs) =>
-      Effect.flatMap(fs.readFileString(file), (text) => Effect.try(() => parse(text)))
+      Effect.flatMap(fs.readFileString(file), (text) => Effect.try((): unknown => JSON.parse(text)))
     )
   )
-
-/** The text of an item where the line is its last one: those of a list are indented by two spaces. */
-const nextItem = (before: string, line: string): readonly [string, Option.Option<string>] => {
-  const isInside = before !== "" || line === "  {" || line === "  ["
-  const item = before === "" ? line : `${before}\n${line}`
-  return isInside && !/^ {2}[}\]],?$/.test(line)
-    ? [item, Option.none()]
-    : ["", item.startsWith("  ") ? Option.some(item.replace(/,$/, "")) : Option.none()]
-}
-
-const parse = (text: string): unknown => JSON.parse(text)

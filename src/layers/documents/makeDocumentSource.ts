@@ -83,6 +83,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     failedIn,
     fieldsOf: tables?.fieldsOf ?? identity,
     hasFiles: files.isWanted,
+    hide,
     lasting: files.lasting(lasting),
     steps
   })
@@ -180,28 +181,31 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     } satisfies FetchedSource
   })
 
-  const fetch = Effect.fn("DocumentSource.fetch")(function* (target: FetchTarget) {
-    yield* Effect.annotateCurrentSpan("source", id)
-    const before = yield* knownOf(target.previous)
-    const attached = Option.toArray(before.latest).flatMap(({ documents }) =>
-      documents.flatMap(({ attached }) => attached)
-    )
-    const [given, noticed] = yield* withWarnings(documents(target, attached))
-    yield* checkNames(given, expect, failedIn)
-    const progress = yield* makeProgressReporter(given.length, target.progress)
-    const outer = yield* WaitObserver
-    const { warnings, ...fetched } = yield* Effect.provideService(
-      fetchAll(given, target, before, progress),
-      WaitObserver,
-      { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
-    )
-    const hidden = [...noticed, ...warnings].map(hide)
-    yield* say(hidden)
-    return { ...fetched, ...listed(hidden) } satisfies FetchedSource
-  })
+  const fetch = Effect.fn("DocumentSource.fetch")(
+    function* (target: FetchTarget) {
+      yield* Effect.annotateCurrentSpan("source", id)
+      const before = yield* knownOf(target.previous)
+      const attached = Option.toArray(before.latest).flatMap(({ documents }) =>
+        documents.flatMap(({ attached }) => attached)
+      )
+      const [given, noticed] = yield* withWarnings(documents(target, attached))
+      yield* checkNames(given, expect, failedIn)
+      const progress = yield* makeProgressReporter(given.length, target.progress)
+      const outer = yield* WaitObserver
+      const { warnings, ...fetched } = yield* Effect.provideService(
+        fetchAll(given, target, before, progress),
+        WaitObserver,
+        { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
+      )
+      const hidden = [...noticed, ...warnings].map(hide)
+      yield* say(hidden)
+      return { ...fetched, ...listed(hidden) } satisfies FetchedSource
+    },
+    Effect.mapError(withoutSecrets(hide))
+  )
 
   const answering = flow(
-    Effect.mapError((error: DocumentsError | SourceFailed) => sourceFailed(id)(withoutSecrets(error, hide))),
+    Effect.mapError(sourceFailed(id)),
     Effect.annotateLogs("source", id),
     Effect.provideService(SentHeaders, sent),
     Effect.provide(environment)
@@ -223,11 +227,13 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   } satisfies ContentSource
 })
 
-/** What a failure says of documents may have secrets in it that a server has repeated. */
-const withoutSecrets = (error: DocumentsError | SourceFailed, hide: (text: string) => string) =>
-  error instanceof DocumentNotSaved || error instanceof FileProblem || error instanceof NotAsExpected
-    ? error.hidden(hide)
-    : error
+/** A failure that is shown, in spans too: what it says of documents may have secrets in it that a server has repeated. */
+const withoutSecrets =
+  (hide: (text: string) => string) =>
+  <E>(error: E | DocumentNotSaved | FileProblem | NotAsExpected) =>
+    error instanceof DocumentNotSaved || error instanceof FileProblem || error instanceof NotAsExpected
+      ? error.hidden(hide)
+      : error
 
 /** The failure of a source for this reason, with what is not as expected. One that is a failure of a source already stays as it is. */
 export const sourceFailed =

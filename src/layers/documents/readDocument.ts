@@ -9,7 +9,7 @@ import { fileName } from "../../internal/FileName.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
-import { catchTooDeep, type Document, Records } from "./Document.ts"
+import { catchTooDeep, type Document, DocumentNotSaved, Records } from "./Document.ts"
 import type { DocumentFile, DocumentOnDisk } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { FoundDocument, KnownDocument } from "./knownDocuments.ts"
@@ -30,9 +30,11 @@ export interface Reading extends Pick<DocumentTarget, "fieldsOf" | "lasting" | "
   /** Whether documents get places of files: they are written again then. */
   readonly hasFiles: boolean
   readonly failedIn: (document: string) => DocumentTarget["failed"]
+  /** Takes secrets out of words that have something of the documents in them. */
+  readonly hide: (text: string) => string
 }
 
-export const makeReadDocument = ({ expectations, failedIn, hasFiles, ...shared }: Reading) => {
+export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...shared }: Reading) => {
   const emptied = makeEmptied()
 
   const read = Effect.fn("DocumentSource.read")(function* <E>(
@@ -54,7 +56,11 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, ...shared }
         begin: isSample ? Option.none : expectations.begin,
         failed
       }
-    ).pipe(catchTooDeep(failed), withWarnings)
+    ).pipe(
+      catchTooDeep(failed),
+      Effect.mapError((error) => (error instanceof DocumentNotSaved ? error.hidden(hide) : error)),
+      withWarnings
+    )
     const verdict = yield* expectations.end(check, previous, about.name, saved.holds)
     const empty = emptied(about.name, isEmpty, previous)
     const known: KnownDocument = {

@@ -8,7 +8,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { RecordKey } from "../../../src/internal/recordKey.ts"
 import {
   compareFields,
@@ -18,11 +18,17 @@ import {
 import {
   NoTable,
   parsedTables,
-  savedTables,
+  savedTables as savedTablesOf,
   type Tables,
   tryRead
 } from "../../../src/layers/comparing/readTables.ts"
 import { savedText, sorted } from "../../../src/layers/documents/sortedJson.ts"
+
+type Read = (
+  ...files: Parameters<typeof savedTablesOf>
+) => Effect.Effect<Tables, NoTable | PlatformError, FileSystem.FileSystem>
+
+const savedTables: Read = (...files) => Effect.sync(() => savedTablesOf(...files))
 
 type Fields = Readonly<Record<string, unknown>>
 type Records = ReadonlyArray<Fields & { readonly id: string }>
@@ -31,29 +37,25 @@ type Records = ReadonlyArray<Fields & { readonly id: string }>
 const saved = (value: unknown) => `${savedText(value)}\n`
 
 /** The changes between two files. */
-const changesIn = (
-  read: typeof savedTables | typeof parsedTables,
-  before: string,
-  after?: string,
-  key?: RecordKey
-) =>
+const changesIn = (read: Read, before: string, after?: string, key?: RecordKey) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const write = (name: string, text: string) =>
       Effect.as(fs.writeFileString(`${folder}/${name}`, text), `${folder}/${name}`)
-    const tables: Effect.Effect<Tables, NoTable | PlatformError, FileSystem.FileSystem | Scope.Scope> = read(
+    const { batches } = yield* read(
       Option.some(yield* write("before.json", before)),
       after === undefined ? Option.none() : Option.some(yield* write("after.json", after)),
       key
     )
-    const { next } = yield* tables
     const comparison = makeComparison()
     const changes: Array<EntryChange> = []
-    for (let batch = yield* next; Option.isSome(batch); batch = yield* next) {
-      const { value } = batch
-      changes.push(...(yield* tryRead(() => comparison.add(value))))
-    }
+    yield* Stream.runForEach(batches, (batch) =>
+      Effect.map(
+        tryRead(() => comparison.add(batch)),
+        (found) => changes.push(...found)
+      )
+    )
     return [...changes, ...comparison.end()].sort((one, other) => (one.id < other.id ? -1 : 1))
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 

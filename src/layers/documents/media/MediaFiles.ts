@@ -3,6 +3,7 @@
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
@@ -38,83 +39,87 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
   const path = yield* Path.Path
   const { download, makeFolderFor } = yield* MediaDownload.make(options, maxTimeout)
 
-  const fetchAll = Effect.fn("Files.fetch")(function* (
-    files: ReadonlyArray<WantedFile>,
-    { directory, index, previous, progress }: MediaTarget
-  ) {
-    const failures = yield* Ref.make(HashMap.empty<string, Failures>())
-    const found = files.map((wanted) => {
-      const key = keyOf(wanted.identity)
-      const before = Option.flatMap(previous, ({ files }) => fileBefore(wanted, key, index, files))
-      return { key, wanted, before, proven: Option.filter(before, (before) => isProven(wanted, before)) }
-    })
-    const proven = found.flatMap(({ proven }) => Option.toArray(proven))
-    const counter = yield* makeDownloadCounter<WantedFile>(
-      files.length,
-      { done: proven.length, bytes: sizeOf(proven) },
-      progress
-    )
-    yield* Effect.forEach(files.slice(0, 1), counter.report)
-
-    const fetchFile = (key: string, wanted: WantedFile, before: Option.Option<RememberedFile>) =>
-      download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
-
-    const fetchOrKeep = ({ before, key, proven, wanted }: (typeof found)[number]) => {
-      const outcome = (file: MediaDownload.FetchedFile): Outcome => ({
-        file: Option.some({ ...file, key, wanted }),
-        problem: Option.none()
+  const fetchAll = Effect.fn("Files.fetch")(
+    function* (files: ReadonlyArray<WantedFile>, { directory, index, previous, progress }: MediaTarget) {
+      const failures = yield* Ref.make(HashMap.empty<string, Failures>())
+      const found = files.map((wanted) => {
+        const key = keyOf(wanted.identity)
+        const before = Option.flatMap(previous, ({ files }) => fileBefore(wanted, key, index, files))
+        return { key, wanted, before, proven: Option.filter(before, (before) => isProven(wanted, before)) }
       })
-      if (Option.isSome(proven)) return Effect.succeed(outcome(MediaDownload.kept(proven.value)))
-      return unlessUnreachable(failures, wanted, fetchFile(key, wanted, before)).pipe(
-        Effect.map(outcome),
-        Effect.catchIf(
-          () => wanted.isOptional,
-          (problem) =>
-            Effect.succeed<Outcome>({
-              // What cannot be had for now need not vanish.
-              file: Option.map(
-                Option.filter(before, () => problem.isTransient),
-                (before) => ({ ...MediaDownload.kept(before), key, wanted })
-              ),
-              problem: Option.some(problem)
+      const proven = found.flatMap(({ proven }) => Option.toArray(proven))
+      const counter = yield* makeDownloadCounter<WantedFile>(
+        files.length,
+        { done: proven.length, bytes: sizeOf(proven) },
+        progress
+      )
+      yield* Effect.forEach(files.slice(0, 1), counter.report)
+
+      const fetchFile = (key: string, wanted: WantedFile, before: Option.Option<RememberedFile>) =>
+        download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
+
+      const fetchOrKeep = ({ before, key, proven, wanted }: (typeof found)[number]) => {
+        const outcome = (file: MediaDownload.FetchedFile): Outcome => ({
+          file: Option.some({ ...file, key, wanted }),
+          problem: Option.none()
+        })
+        if (Option.isSome(proven)) return Effect.succeed(outcome(MediaDownload.kept(proven.value)))
+        return unlessUnreachable(failures, wanted, fetchFile(key, wanted, before)).pipe(
+          Effect.map(outcome),
+          Effect.catchIf(
+            () => wanted.isOptional,
+            (problem) =>
+              Effect.succeed<Outcome>({
+                // What cannot be had for now need not vanish.
+                file: Option.map(
+                  Option.filter(before, () => problem.isTransient),
+                  (before) => ({ ...MediaDownload.kept(before), key, wanted })
+                ),
+                problem: Option.some(problem)
+              })
+          ),
+          Effect.tap(({ file }) =>
+            Option.match(file, {
+              onNone: () => Effect.void,
+              onSome: ({ isKept, size }) =>
+                isKept ? counter.fileKept(wanted, size) : counter.fileDone(wanted)
             })
-        ),
-        Effect.tap(({ file }) =>
-          Option.match(file, {
-            onNone: () => Effect.void,
-            onSome: ({ isKept, size }) => (isKept ? counter.fileKept(wanted, size) : counter.fileDone(wanted))
-          })
+          )
         )
-      )
-    }
+      }
 
-    const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
-    const media = outcomes.flatMap(({ file }) => Option.toArray(file))
+      const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
+      const media = outcomes.flatMap(({ file }) => Option.toArray(file))
 
-    /** Takes over what is only in the version before; what has vanished there is downloaded. */
-    const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
-      if (!file.isKept) return file
-      const { entry, key, wanted } = file
-      const to = path.join(directory, entry.path)
-      if (wanted.attachment !== undefined) yield* makeFolderFor(wanted, to)
-      return yield* Effect.flatMap(previous, (previous) =>
-        linkOrCopy(path.join(previous.directory, entry.path), to)
-      ).pipe(
-        Effect.as(file),
-        Effect.orElse(() =>
-          Effect.map(fetchFile(key, wanted, Option.none()), (fetched) => ({ ...file, ...fetched }))
+      /** Takes over what is only in the version before; what has vanished there is downloaded. */
+      const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
+        if (!file.isKept) return file
+        const { entry, key, wanted } = file
+        const to = path.join(directory, entry.path)
+        if (wanted.attachment !== undefined) yield* makeFolderFor(wanted, to)
+        return yield* Effect.flatMap(previous, (previous) =>
+          linkOrCopy(path.join(previous.directory, entry.path), to)
+        ).pipe(
+          Effect.as(file),
+          Effect.orElse(() =>
+            Effect.map(fetchFile(key, wanted, Option.none()), (fetched) => ({ ...file, ...fetched }))
+          )
         )
-      )
-    })
+      })
 
-    return {
-      media,
-      /** Why files are missing, or are those of the version before, that may be so. */
-      problems: outcomes.flatMap(({ problem }) => Option.toArray(problem)),
-      /** Makes the files of the version before part of this one. */
-      takeOver: Effect.forEach(media, takeOver, { concurrency: filesAtOnce })
-    }
-  }, saidOnce)
+      return {
+        media,
+        /** Why files are missing, or are those of the version before, that may be so. */
+        problems: outcomes.flatMap(({ problem }) => Option.toArray(problem)),
+        /** Makes the files of the version before part of this one. */
+        takeOver: Effect.forEach(media, takeOver, { concurrency: filesAtOnce })
+      }
+    },
+    flow(
+      Effect.mapError((problem) => problem.hidden(options.hide)),
+      saidOnce
+    )
+  )
 
   return { fetchAll }
 })
