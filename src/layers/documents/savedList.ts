@@ -28,7 +28,7 @@ export const readList = (
 ): Stream.Stream<Buffer, NoSavedList | PlatformError, FileSystem.FileSystem> =>
   Stream.unwrap(
     Effect.map(FileSystem.FileSystem, (fs) =>
-      Stream.map(fs.stream(file), (part) =>
+      Stream.map(fs.stream(file, { chunkSize: partLength }), (part) =>
         Option.some(Buffer.from(part.buffer, part.byteOffset, part.length))
       )
     )
@@ -58,19 +58,17 @@ const begun = (part: Buffer): Effect.Effect<Buffer, NoSavedList> =>
       ? Effect.succeed(part.subarray(beginning.length - indentation.length))
       : new NoSavedList()
 
-/** The items that are whole with this part of the file. */
+/** The items that are whole with this part of the file. One that ends where the part does comes with the next ones. */
 const nextItems = (rest: Rest, part: Buffer, maxItem: number) => {
-  // A separator may be in two parts.
-  const overlap = (rest.at(-1) ?? empty).subarray(-separator.length)
-  const found = lastSeparator(Buffer.concat([overlap, part]))
-  const waiting = [...rest, part]
-  const length = waiting.reduce((sum, { length }) => sum + length, 0)
-  if (found === -1) {
-    return length > maxItem ? new NoSavedList() : Effect.succeed([Option.some(waiting), empty] as const)
+  const found = lastSeparator(part)
+  if (found !== -1) {
+    const items = Buffer.concat([...rest, part.subarray(0, found)])
+    return Effect.succeed([Option.some([part.subarray(found + ",\n".length)]), items] as const)
   }
-  const all = Buffer.concat(waiting)
-  const end = length - part.length - overlap.length + found
-  return Effect.succeed([Option.some([all.subarray(end + ",\n".length)]), all.subarray(0, end)] as const)
+  const waiting = [...rest, part]
+  return waiting.reduce((sum, { length }) => sum + length, 0) > maxItem
+    ? new NoSavedList()
+    : Effect.succeed([Option.some(waiting), noBytes] as const)
 }
 
 /** What is left at the end of the file. */
@@ -93,9 +91,12 @@ const lastSeparator = (bytes: Buffer): number => {
   return at
 }
 
+/** How many bytes of a file are read at a time: smaller parts take longer together. */
+const partLength = 256 * 1024
+
 const indentation = "  "
 const beginning = `[\n${indentation}`
 const emptyList = "[]\n"
 const separator = `,\n${indentation}`
 const space = " ".charCodeAt(0)
-const empty = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
