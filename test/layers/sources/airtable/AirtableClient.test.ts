@@ -31,7 +31,7 @@ import {
 } from "../../../../src/services/TableSourceClient.ts"
 import { tableSourceClientContract, withAdvancingClock } from "../../../../src/testing.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
-import { hangUp, json, silence, stalledBody, stalledLongBody, text } from "../../../support/ScriptedServer.ts"
+import { hangUp, json, silence, stalledBody, text } from "../../../support/ScriptedServer.ts"
 
 const token = "pat123.topsecret"
 
@@ -147,16 +147,6 @@ describe("a request", () => {
     })
   )
 
-  it.scoped("carries no trace to others", () =>
-    Effect.gen(function* () {
-      const { listPage, received } = yield* setUp()
-      yield* Effect.withSpan(listPage(list), "outer")
-      const { headers } = yield* Queue.take(received)
-      expect(headers).not.toHaveProperty("traceparent")
-      expect(headers).not.toHaveProperty("b3")
-    })
-  )
-
   it.scoped("waits for its turn", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp()
@@ -176,34 +166,6 @@ describe("a request", () => {
         expect(yield* Effect.flip(listPage({ table, view: null }))).toMatchObject({ reason: "Refused" })
       }
       expect(yield* Queue.size(received)).toBe(0)
-    })
-  )
-
-  it.scoped("is given up when nobody waits for it any more", () =>
-    Effect.gen(function* () {
-      for (const answer of [silence, stalledBody, stalledLongBody]) {
-        const { listPage, received } = yield* setUp(answer)
-        const fiber = yield* Effect.fork(listPage(list))
-        const { closed } = yield* Queue.take(received)
-        yield* Fiber.interrupt(fiber)
-        yield* Deferred.await(closed)
-      }
-    })
-  )
-
-  it.scoped("is given up when something beside it fails", () =>
-    Effect.gen(function* () {
-      for (const answer of [silence, stalledBody, stalledLongBody]) {
-        const { listPage, received } = yield* setUp(answer)
-        const closed: Array<Deferred.Deferred<void>> = []
-        const failing = Effect.flatMap(Queue.take(received), (request) => {
-          closed.push(request.closed)
-          return Effect.fail("beside")
-        })
-        const both = Effect.all([listPage(list), failing], { concurrency: "unbounded" })
-        expect(yield* Effect.flip(both)).toBe("beside")
-        yield* Effect.forEach(closed, (closed) => Deferred.await(closed))
-      }
     })
   )
 })
@@ -381,21 +343,6 @@ describe("an answer that is no page", () => {
     })
   )
 
-  it.scoped("is one without end", () =>
-    Effect.gen(function* () {
-      const { listPage } = yield* setUp((response) => {
-        const more = () => {
-          while (!response.destroyed && response.write(" ".repeat(1024 * 1024))) {}
-        }
-        response.writeHead(200).on("drain", more)
-        more()
-      })
-      const error = yield* Effect.flip(listPage(list))
-      expect(error).toMatchObject({ reason: "UnexpectedAnswer" })
-      expect(error.message).toContain("more than 32.0 MiB")
-    })
-  )
-
   it.scoped("is one that says to be too long", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp((response) =>
@@ -446,18 +393,6 @@ describe("what may pass", () => {
     })
   )
 
-  it.scoped("is a server that is not there", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Effect.scoped(ScriptedServer.make(silence))
-      const { cause, messages } = yield* givingUp(yield* setUpClient(url))
-      const error = Cause.squash(cause)
-      expect(error).toMatchObject({ reason: "Unreachable" })
-      expect(String(error)).toContain(url)
-      expect(String(error)).toContain("ECONNREFUSED")
-      expect(messages).toHaveLength(3)
-    })
-  )
-
   it.scoped.each([
     ["no answer", silence],
     ["half an answer", stalledBody]
@@ -474,22 +409,6 @@ describe("what may pass", () => {
       yield* Deferred.await(closed)
       yield* TestClock.adjust("1 second")
       expect(yield* Fiber.join(fiber)).toEqual({ records: [] })
-    })
-  )
-
-  it.scoped("is a timeout, and a bounded number of them", () =>
-    Effect.gen(function* () {
-      const server = yield* setUp(silence)
-      const fiber = yield* Effect.fork(Effect.flip(server.listPage(list)))
-      for (const pause of [1, 2, 4]) {
-        yield* Queue.take(server.received)
-        yield* TestClock.adjust("1 minute")
-        yield* Queue.take(server.logs)
-        yield* TestClock.adjust(`${pause} seconds`)
-      }
-      yield* Queue.take(server.received)
-      yield* TestClock.adjust("1 minute")
-      expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "Timeout" })
     })
   )
 })
