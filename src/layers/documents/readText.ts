@@ -1,12 +1,20 @@
 /**
  * What texts of files and servers say, JSON and CSV: how much is made of them, what is noticed about them, and what is wrong with them.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { type Answer, make, RequestFailed, type RequestOptions, shownUrl } from "../httpClient/Requests.ts"
+import {
+  type Answer,
+  type Requests as HttpRequests,
+  make,
+  RequestFailed,
+  type RequestOptions,
+  shownUrl
+} from "../httpClient/Requests.ts"
 import type { Delimiter } from "./csvHeader.ts"
 import { type CsvRecord, parseCsvRecords } from "./csvText.ts"
 import { isMarkup, jsonMistake, markupProblem, placeText, type TextMistake } from "./editedText.ts"
@@ -100,16 +108,22 @@ export const parseCsv = (
     })
   )
 
-/** What asks servers for documents, with retries and limits. */
-export type Requests = Effect.Effect.Success<ReturnType<typeof makeRequests>>
+/** What asks servers for documents, with retries and limits, and reads their JSON. */
+export interface Requests extends HttpRequests {
+  /** The JSON that a URL answers, with where it came from. */
+  readonly getJson: (
+    url: string,
+    headers?: Readonly<Record<string, string>>
+  ) => Effect.Effect<Answer & { readonly json: unknown }, RequestFailed>
+}
 
-/** What asks servers for documents, as `Requests`, and reads their JSON. */
-export const makeRequests = (options: RequestOptions) =>
+/** Makes what asks servers for documents. */
+export const makeRequests = (
+  options: RequestOptions
+): Effect.Effect<Requests, never, HttpClient.HttpClient> =>
   Effect.map(make(options), (requests) => ({
     ...requests,
-
-    /** The JSON that a URL answers, with where it came from. */
-    getJson: (url: string, headers: Readonly<Record<string, string>> = {}) =>
+    getJson: (url, headers = {}) =>
       Effect.flatMap(requests.get(url, { accept: "application/json", ...headers }), (answer) =>
         Effect.map(jsonOf(answer), (json) => ({ ...answer, json }))
       )

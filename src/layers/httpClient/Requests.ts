@@ -3,6 +3,7 @@
  *
  * The caller decides what to request, what a response means, and what to do about an error status.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -89,7 +90,16 @@ export interface Request<E = never> extends Get.RequestOptions {
 }
 
 /** What asks servers, with retries and limits. */
-export type Requests = Effect.Effect.Success<ReturnType<typeof make>>
+export interface Requests {
+  /** One try each time it runs. What could not be unpacked is asked for without a coding at the next. */
+  readonly attempt: <E = never>(request: Request<E>) => Effect.Effect<Answer, RequestFailed | E>
+
+  /** A try that may succeed later is made again, three times at most. */
+  readonly ask: (request: Request) => Effect.Effect<Answer, RequestFailed>
+
+  /** What a URL answers now. What has not changed since it was asked for last is not sent again. */
+  readonly get: (url: string, headers?: Headers) => Effect.Effect<Answer, RequestFailed>
+}
 
 /** Requests through the proxy of the environment, which fail with `RequestFailed`. */
 export const make = Effect.fnUntraced(function* ({
@@ -97,20 +107,20 @@ export const make = Effect.fnUntraced(function* ({
   maxBytesOption = "maxBytes",
   urls,
   ...limits
-}: RequestOptions) {
+}: RequestOptions): Effect.fn.Return<Requests, never, HttpClient.HttpClient> {
   const { maxTimeout } = limits
   const requested = yield* Get.make(limits)
   const remembered = makeRememberedAnswers()
   const option = maxBytesOption === "" ? undefined : maxBytesOption
 
-  const attempt = <E = never>({
+  const attempt: Requests["attempt"] = <E = never>({
     headers = {},
     isStatusOnly = false,
     listen,
     remembers = false,
     url,
     ...options
-  }: Request<E>): Effect.Effect<Answer, RequestFailed | E> => {
+  }: Request<E>) => {
     let coding = "gzip"
     let isAnswered = false
     let before: ReturnType<typeof remembered.find>
@@ -194,18 +204,8 @@ export const make = Effect.fnUntraced(function* ({
     )
   }
 
-  const ask = (request: Request): Effect.Effect<Answer, RequestFailed> => withRetries(attempt(request))
-
-  return {
-    /** One try each time it runs. What could not be unpacked is asked for without a coding at the next. */
-    attempt,
-
-    /** A try that may succeed later is made again, three times at most. */
-    ask,
-
-    /** What a URL answers now. What has not changed since it was asked for last is not sent again. */
-    get: (url: string, headers: Headers = {}) => ask({ url, headers, remembers: true })
-  }
+  const ask: Requests["ask"] = (request) => withRetries(attempt(request))
+  return { attempt, ask, get: (url, headers = {}) => ask({ url, headers, remembers: true }) }
 })
 
 /** The status says enough: what the server says about it is not waited for any longer. */

@@ -25,7 +25,7 @@ export const tableError = (
     return new TableError({ table, reason, detail, isLasting: !isTransient })
   }
   const { type, words } = readErrorResponse(failure.body)
-  const { advice, reason } = classifyStatus(request, failure, status, type)
+  const { advice, reason } = meaningOf(request, failure, status, type)
   return new TableError({
     table,
     reason,
@@ -45,63 +45,42 @@ const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
 export const after = (lead: string, words: string): string => (words === "" ? "" : `${lead}${words}`)
 
 /** What a status means, and what to do about it. */
-const classifyStatus = (
+interface Meaning {
+  readonly reason: TableError["reason"]
+  readonly advice: string
+}
+
+const meaningOf = (
   request: Request,
   { redirectsTo }: RequestFailed,
   status: number,
   type: string
-): { readonly reason: TableError["reason"]; readonly advice: string } => {
-  const name = JSON.stringify(request.table)
+): Meaning => {
   if (type === "VIEW_NAME_NOT_FOUND" && "view" in request) {
-    return {
-      reason: "NotFound",
-      advice: `there is no view ${JSON.stringify(request.view)}. It was probably renamed: set "defaultView" to its new name, or to null to read the whole table`
-    }
+    return notFound(
+      `there is no view ${JSON.stringify(request.view)}. It was probably renamed: set "defaultView" to its new name, or to null to read the whole table`
+    )
   }
   if (type === "UNKNOWN_FIELD_NAME" && "view" in request) {
     const names = (request.fields ?? []).map((field) => JSON.stringify(field)).join(" or ")
-    return {
-      reason: "NotFound",
-      advice: `there is no field ${names}. It was probably renamed: set "fields" and "links" to its new name`
-    }
+    return notFound(
+      `there is no field ${names}. It was probably renamed: set "fields" and "links" to its new name`
+    )
   }
   if (type === quotaSpent) {
     return { reason: "RateLimited", advice: "the API calls that the plan allows for this month are spent" }
-  }
-  if (status !== 429 && passes(status)) {
-    return { reason: "ServerError", advice: "the server failed" }
-  }
-  if ("recordId" in request && (status === 403 || status === 404)) {
-    return {
-      reason: "NotFound",
-      advice: `the record ${excerpt(request.recordId)} is not there any more, or the API key may not read it`
-    }
-  }
-  if ("path" in request && (status === 403 || status === 404)) {
-    return {
-      reason: "NotFound",
-      advice: `there is no such thing, or the API key may not do this: it needs ${request.needs}`
-    }
   }
   switch (status) {
     case 401:
       return { reason: "Unauthorized", advice: 'the server does not accept the API key. Check "apiKey"' }
     case 403:
-      return {
-        reason: "NotFound",
-        advice: `there is no such table, or the API key may not read it. Check "baseId", the name ${name} and the permissions of the API key`
-      }
     case 404:
-      return {
-        reason: "NotFound",
-        advice: `there is no such base or table. Check "baseId", the name ${name} and "endpointUrl"`
-      }
+      return notFound(missing(request, status))
     case 429:
       return { reason: "RateLimited", advice: "the server has had too many requests to this base" }
   }
-  if (status >= 400) {
-    return { reason: "Refused", advice: "the server refused the request" }
-  }
+  if (passes(status)) return { reason: "ServerError", advice: "the server failed" }
+  if (status >= 400) return { reason: "Refused", advice: "the server refused the request" }
   return {
     reason: "UnexpectedAnswer",
     advice:
@@ -109,6 +88,19 @@ const classifyStatus = (
         ? "the server does not answer like the table API"
         : `the server redirects to ${redirectsTo}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
   }
+}
+
+const notFound = (advice: string): Meaning => ({ reason: "NotFound", advice })
+
+const missing = (request: Request, status: 403 | 404): string => {
+  const name = JSON.stringify(request.table)
+  return "recordId" in request
+    ? `the record ${excerpt(request.recordId)} is not there any more, or the API key may not read it`
+    : "path" in request
+      ? `there is no such thing, or the API key may not do this: it needs ${request.needs}`
+      : status === 403
+        ? `there is no such table, or the API key may not read it. Check "baseId", the name ${name} and the permissions of the API key`
+        : `there is no such base or table. Check "baseId", the name ${name} and "endpointUrl"`
 }
 
 export interface ErrorResponse {

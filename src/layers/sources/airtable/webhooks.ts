@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
 import type { BaseRequest } from "./requests.ts"
@@ -60,10 +61,23 @@ const specification = {
   options: { filters: { dataTypes: ["tableData", "tableFields", "tableMetadata"] } }
 }
 
+/** The webhooks of a base. */
+export interface Webhooks {
+  readonly list: Effect.Effect<ReadonlyArray<Webhook>, TableError>
+
+  /** Gives its id. */
+  readonly create: Effect.Effect<string, TableError>
+
+  readonly remove: (id: string) => Effect.Effect<void, TableError>
+
+  /** From the change of this number on. It lives for another week. */
+  readonly payloads: (id: string, cursor: number) => Effect.Effect<Payloads, TableError>
+}
+
 export const makeWebhooks = (
   { askForOne }: Pick<Api, "askForOne">,
   { baseId }: Pick<AirtableClientOptions, "baseId">
-) => {
+): Webhooks => {
   const request = (method: BaseRequest["method"], ...below: ReadonlyArray<string>) =>
     ({ table: "", method, path: ["bases", baseId, "webhooks", ...below] }) as const
   const reader = 'the scope "webhook:manage"'
@@ -72,17 +86,14 @@ export const makeWebhooks = (
   return {
     list: Effect.map(askForOne({ ...request("GET"), needs: reader }, decodeList), ({ webhooks }) => webhooks),
 
-    /** Gives its id. */
     create: Effect.map(
       askForOne({ ...request("POST"), body: { specification }, needs: creator }, decodeCreated),
       ({ id }) => id
     ),
 
-    remove: (id: string) =>
-      Effect.asVoid(askForOne({ ...request("DELETE", id), needs: creator }, decodeNothing)),
+    remove: (id) => Effect.asVoid(askForOne({ ...request("DELETE", id), needs: creator }, decodeNothing)),
 
-    /** From the change of this number on. It lives for another week. */
-    payloads: (id: string, cursor: number) =>
+    payloads: (id, cursor) =>
       askForOne(
         {
           ...request("GET", id, "payloads"),
@@ -93,8 +104,6 @@ export const makeWebhooks = (
       )
   }
 }
-
-export interface Webhooks extends ReturnType<typeof makeWebhooks> {}
 
 /** Whether it notifies no address, and lists the changes in all tables. */
 export const isPlain = ({ notificationUrl, specification }: Webhook): boolean => {

@@ -4,6 +4,7 @@
  *
  * It owns when to connect again. What a change means for the content is found by a poll.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -64,13 +65,28 @@ const initial: State = {
   failing: Option.none()
 }
 
-export type LiveEvents = Effect.Effect.Success<ReturnType<typeof makeLiveEvents>>
+/** What is heard of changes that concern the answers. */
+export interface LiveEvents {
+  /** Emits when something has changed that concerns the answers. */
+  readonly changes: Stream.Stream<void>
+
+  /** Remembers what changes concern an answer: all of them where it says no tags. */
+  readonly answered: (document: string, syncTags: ReadonlyArray<string> | undefined) => Effect.Effect<void>
+
+  /** How many such changes there were so far. */
+  readonly count: Effect.Effect<number>
+
+  readonly lastEventId: Effect.Effect<Option.Option<string>>
+
+  /** As the `data` of a `ContentSource`. */
+  readonly data: Effect.Effect<Readonly<Record<string, unknown>>>
+}
 
 /** `documents` are the names of all answers that changes may concern. */
 export const makeLiveEvents = Effect.fnUntraced(function* (
   options: SanityOptions,
   documents: ReadonlyArray<string>
-) {
+): Effect.fn.Return<LiveEvents, never, HttpClient.HttpClient> {
   const { apiVersion, dataset, id, perspective } = options
   const requests = yield* Requests.make({
     ...options,
@@ -211,7 +227,6 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     )
 
   return {
-    /** Emits when something has changed that concerns the answers. */
     changes: Stream.asyncPush<void>(
       (emit) =>
         Effect.forkScoped(
@@ -223,8 +238,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
       { bufferSize: 1, strategy: "sliding" }
     ),
 
-    /** Remembers what changes concern an answer: all of them where it says no tags. */
-    answered: (document: string, syncTags: ReadonlyArray<string> | undefined) =>
+    answered: (document, syncTags) =>
       Ref.update(tags, (before) => {
         const after = new Map(before)
         if (syncTags === undefined) after.delete(document)
@@ -232,7 +246,6 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
         return after
       }),
 
-    /** How many such changes there were so far. */
     count: Effect.map(Ref.get(state), ({ changes }) => changes),
 
     lastEventId: Effect.map(Ref.get(state), ({ lastEventId }) => lastEventId),

@@ -111,7 +111,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
         change: ChangeRecord
       ) {
         const cell = fields[field]
-        if (!Array.isArray(cell)) {
+        if (!isLinks(cell)) {
           return yield* tableNotSaved(
             table,
             `record ${excerpt(recordId)} has no links to records in the field ${JSON.stringify(field)}, which "links" names`
@@ -119,8 +119,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
         }
         seen.add(field)
         const records = yield* held.get(target) ?? noRecords
-        const found = Array.filterMap(cell, (id: unknown) => {
-          if (!Predicate.isString(id)) return Option.some(id)
+        const found = Array.filterMap(cell, (id) => {
           const record = records.get(id)
           if (record === undefined) lost.push({ field, link: `${excerpt(recordId)} to ${excerpt(id)}` })
           return Option.map(Option.fromNullable(record), (record) =>
@@ -170,6 +169,9 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
     }
   }
 })
+
+const isLinks = (cell: unknown): cell is ReadonlyArray<string> =>
+  Array.isArray(cell) && cell.every(Predicate.isString)
 
 const noRecords = Effect.succeed<ReadonlyMap<string, TableRecord>>(new Map())
 

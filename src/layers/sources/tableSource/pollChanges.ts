@@ -31,7 +31,14 @@ const Cursor = Schema.parseJson(
 const decodeCursor = Schema.decodeOption(Cursor)
 const encodeCursor = Schema.encodeSync(Cursor)
 
-export type Polling = ReturnType<typeof makePolling>
+/** Asks what has changed in the tables of a source. */
+export interface Polling {
+  /** As the `poll` of a `ContentSource`. */
+  readonly poll: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges>
+
+  /** Why it cannot be asked, and when it is asked again (ISO 8601, UTC). */
+  readonly problem: Effect.Effect<Option.Option<{ readonly reason: string; readonly retryAt: string }>>
+}
 
 export const makePolling = (
   tables: ReadonlyArray<string>,
@@ -39,7 +46,7 @@ export const makePolling = (
   feed: ChangeFeed,
   /** The tables that the records of one are made of. Default itself alone. */
   tablesIn: (table: string) => ReadonlyArray<string> = Array.of
-) => {
+): Polling => {
   const warning = makeWarnWhile(
     (detail) =>
       `It cannot be asked what has changed: ${detail}. Until it can, all tables are read every ${Duration.format(fallbackEvery)}`
@@ -100,7 +107,6 @@ export const makePolling = (
       } satisfies SourceChanges
     }),
 
-    /** Why it cannot be asked, and when it is asked again (ISO 8601, UTC). */
     problem: Effect.map(
       Effect.all([lastFailure.get, monotonicMillis, Clock.currentTimeMillis]),
       ([failure, monotonic, now]) =>
