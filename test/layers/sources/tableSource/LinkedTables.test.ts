@@ -132,15 +132,51 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
+  it.scoped("that lead nowhere are counted, and five of them named", () =>
+    Effect.gen(function* () {
+      const { fetch, setTable } = yield* setUp()
+      const lost = Array.from({ length: 6 }, (_, index) => `recX${index}`)
+      yield* setTable("Objects", [{ id: "rec1", fields: { Maker: lost } }])
+      const { warnings = [] } = yield* fetch
+      expect(warnings.join()).toMatch(/has 6 links .*, rec1 to recX4, …\)$/)
+    }).pipe(run)
+  )
+
+  it.scoped("are read again from the first page where the server forgets their list", () =>
+    Effect.gen(function* () {
+      const forgotten: Array<PageRequest> = []
+      const { fetched } = yield* setUp({}, ({ client, expireCursors }) => ({
+        listPage: (request) =>
+          Effect.suspend(() => {
+            const isFirst =
+              request.table === "Makers" && request.cursor !== undefined && forgotten.length === 0
+            if (isFirst) forgotten.push(request)
+            return Effect.zipRight(isFirst ? expireCursors : Effect.void, client.listPage(request))
+          })
+      }))
+      expect(yield* fetched("Objects")).toMatchObject([{ Maker: [ben, ada] }, {}])
+      expect(forgotten).toHaveLength(1)
+    }).pipe(run)
+  )
+
+  it.scoped("fail the fetch where two of their columns would be saved as one", () =>
+    Effect.gen(function* () {
+      const { fetch, setTable } = yield* setUp()
+      yield* setTable("Makers", [{ id: "recA", fields: { id: 1, id_: 2 } }])
+      expect((yield* Effect.flip(fetch)).message).toContain('Table "Makers": the columns "id" and "id_"')
+    }).pipe(run)
+  )
+
   it.scoped.each<{ readonly says: ReadonlyArray<string>; readonly links: NonNullable<Options["links"]> }>([
     { links: { Maker: "Nobody" }, says: ['Table "Nobody"', "no such table", '"links"'] },
     { links: { Painter: "Makers" }, says: ['Table "Rooms"', '"Painter"', '"links"'] },
     { links: { Objects: { Painter: "Makers" } }, says: ['Table "Objects"', '"Painter"', '"links"'] },
-    { links: { Name: "Makers" }, says: ['Table "Objects"', "rec1", '"Name"', '"links"'] }
+    { links: { Name: "Makers" }, says: ['Table "Objects"', "rec1", '"Name"', '"links"'] },
+    { links: { Photos: "Makers" }, says: ['Table "Rooms"', "rec9", '"Photos"', '"links"'] }
   ])("cannot be resolved with $links, and the message says where", ({ links, says }) =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp({ links, tables: ["Objects", "Rooms"] })
-      yield* setTable("Rooms", [{ id: "rec9", fields: { Title: "Hall" } }])
+      yield* setTable("Rooms", [{ id: "rec9", fields: { Title: "Hall", Photos: [{ id: "att1" }] } }])
       const { message } = yield* Effect.flip(fetch)
       for (const words of says) expect(message).toContain(words)
     }).pipe(run)
