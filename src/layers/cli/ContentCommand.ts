@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { printableJson } from "../../internal/printable.ts"
-import { withPrivate } from "../../internal/privateFiles.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -19,14 +18,12 @@ import type { Plugin } from "../../services/Plugin.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
-import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
-import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { loadEnvironment } from "./loadEnvironment.ts"
+import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
+import * as configuration from "./configuration.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
-import { withoutSignalHandlers } from "./processExit.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
-import { VitrineModule } from "./VitrineModule.ts"
+import type { VitrineModule } from "./VitrineModule.ts"
 
 interface Asked {
   readonly command: { readonly type: string }
@@ -86,22 +83,21 @@ export const make =
 export const versionField = (versionId: string | undefined) => (versionId === undefined ? {} : { versionId })
 
 /** What the command returned, and where it ran. */
-const runCommand = ({ config, envFile, logFormat = "text", runDir }: Options, asked: Asked) =>
+const runCommand = (options: Options, asked: Asked) =>
   Effect.gen(function* () {
-    yield* loadEnvironment(envFile)
     const path = yield* Path.Path
-    const file = yield* locateConfiguration(config)
+    const file = yield* configuration.locate(options)
     const display = yield* makeProgressDisplay
     return yield* runThere(file, asked, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
-      Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), runDir)),
+      Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), options.runDir)),
       Effect.catchTag("vitrine/ControllerNotRunning", () =>
         runHere(file, asked, display).pipe(
-          withPrivate(file, ...(envFile === undefined ? [] : [envFile])),
+          configuration.keepPrivate(file, options),
           Effect.map((result) => ({ result, isHere: true }))
         )
       ),
-      logTo({ format: logFormat, write: display.log })
+      logTo({ format: options.logFormat ?? "text", write: display.log })
     )
   }).pipe(Effect.scoped)
 
@@ -138,9 +134,8 @@ class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitri
 
 const runHere = Effect.fnUntraced(
   function* (file: string, { command, isOnDisk }: Asked, display: ProgressDisplay) {
-    const library = yield* Effect.flatten(VitrineModule)
-    const loaded = yield* withoutSignalHandlers(loadConfiguration(file, library))
-    const configuration = isOnDisk ? onDisk(loaded) : loaded
+    const loaded = yield* configuration.load(file)
+    const needed = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
       const { dispatch } = yield* CommandBus
       const events = yield* Effect.orElseSucceed(
@@ -149,8 +144,8 @@ const runHere = Effect.fnUntraced(
       )
       return yield* dispatch(command).pipe(withProgress(display, events))
     })
-    return yield* runTask(configuration, task).pipe(
-      Effect.provide(ControllerServices.layer("task", configuration.services, configuration.identity)),
+    return yield* runTask(needed, task).pipe(
+      Effect.provide(ControllerServices.layer("task", needed.services, needed.identity)),
       Effect.mapError(inFile(file))
     )
   },

@@ -12,7 +12,6 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { printableLine } from "../../internal/printable.ts"
-import { withPrivate } from "../../internal/privateFiles.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
@@ -27,35 +26,23 @@ import * as IpcServer from "../control/IpcServer.ts"
 import { type ControllerPaths, locateController } from "../control/socketPath.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
-import { inFile, type LoadedConfiguration, loadConfiguration } from "../controller/loadConfiguration.ts"
-import { locateConfiguration } from "../controller/locateConfiguration.ts"
+import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
+import * as configuration from "./configuration.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
-import { loadEnvironment } from "./loadEnvironment.ts"
-import type { LogFormat, Options } from "./options.ts"
-import { withoutSignalHandlers } from "./processExit.ts"
+import type { Options } from "./options.ts"
 import { logTo } from "./terminal/log.ts"
 import { openLogFile } from "./terminal/logFile.ts"
-import { VitrineModule } from "./VitrineModule.ts"
 
-export const run = ({
-  config,
-  detach = false,
-  devServer = false,
-  envFile,
-  logFile,
-  logFormat = "text",
-  runDir
-}: Options) =>
+export const run = (options: Options) =>
   Effect.gen(function* () {
-    yield* loadEnvironment(envFile)
-    const file = yield* locateConfiguration(config)
-    yield* detach
-      ? startInBackground({ devServer, file, logFile, logFormat, runDir })
-      : runHere(file, runDir).pipe(
-          Effect.provideService(HasDevServer, devServer),
-          withPrivate(file, ...(envFile === undefined ? [] : [envFile])),
-          (running) => withLog(running, logFile, logFormat),
+    const file = yield* configuration.locate(options)
+    yield* options.detach === true
+      ? startInBackground(file, options)
+      : runHere(file, options.runDir).pipe(
+          Effect.provideService(HasDevServer, options.devServer === true),
+          configuration.keepPrivate(file, options),
+          withLog(options),
           Effect.scoped
         )
   })
@@ -63,15 +50,14 @@ export const run = ({
 const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
-  const library = yield* Effect.flatten(VitrineModule)
-  const configuration = yield* withoutSignalHandlers(loadConfiguration(file, library))
+  const loaded = yield* configuration.load(file)
   // A controller that is refused here leaves the log to the one that runs.
-  const claimed = yield* orUnreachable(IpcServer.claim({ folder: configuration.cwd, runFolder: runDir }))
-  yield* Effect.logInfo(`Starting with ${configuration.file}`)
+  const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
+  yield* Effect.logInfo(`Starting with ${loaded.file}`)
   const endpoint = Effect.gen(function* () {
     yield* reportChange(file, text)
     yield* keepMutes(claimed)
-    yield* announceProblems(configuration)
+    yield* announceProblems(loaded)
     const asked = yield* Deferred.make<void>()
     const options = { configuration: sha256OfText(text), stop: Deferred.succeed(asked, undefined) }
     if (Option.isSome(claimed)) {
@@ -79,9 +65,9 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
     }
     return Deferred.await(asked)
   })
-  yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
-    Effect.provide(ControllerServices.layer("persistent", configuration.services, configuration.identity)),
-    Effect.mapError(inFile(configuration.file))
+  yield* runPersistent(loaded, { endpoint, onReady: reportReady }).pipe(
+    Effect.provide(ControllerServices.layer("persistent", loaded.services, loaded.identity)),
+    Effect.mapError(inFile(loaded.file))
   )
 }, Effect.scoped)
 
@@ -139,16 +125,18 @@ export const reportChange = Effect.fnUntraced(function* (file: string, loaded: s
   )
 })
 
-const withLog = <A, E, R>(effect: Effect.Effect<A, E, R>, logFile: string | undefined, format: LogFormat) =>
-  logFile === undefined
-    ? logTo({ format, write: console.error })(effect)
-    : Effect.gen(function* () {
-        const write = yield* openLogFile(logFile)
-        return yield* effect.pipe(
-          Effect.tapErrorCause(logFailure),
-          logTo({ format, write, time: (date) => date.toISOString() })
-        )
-      })
+const withLog =
+  ({ logFile, logFormat: format = "text" }: Options) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    logFile === undefined
+      ? logTo({ format, write: console.error })(effect)
+      : Effect.gen(function* () {
+          const write = yield* openLogFile(logFile)
+          return yield* effect.pipe(
+            Effect.tapErrorCause(logFailure),
+            logTo({ format, write, time: (date) => date.toISOString() })
+          )
+        })
 
 /** For those who did not see it; the log of a controller that runs already belongs to that one. */
 const logFailure = (cause: Cause.Cause<unknown>) =>
@@ -156,21 +144,10 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
     ? Effect.void
     : Effect.logError("The controller has not started", cause)
 
-interface BackgroundOptions {
-  readonly devServer: boolean
-  readonly file: string
-  readonly logFile: string | undefined
-  readonly logFormat: LogFormat
-  readonly runDir: string | undefined
-}
-
-const startInBackground = Effect.fnUntraced(function* ({
-  devServer,
-  file,
-  logFile,
-  logFormat,
-  runDir
-}: BackgroundOptions) {
+const startInBackground = Effect.fnUntraced(function* (
+  file: string,
+  { devServer = false, logFile, logFormat = "text", runDir }: Options
+) {
   const path = yield* Path.Path
   const { folder } = yield* locateController(path.dirname(file), runDir)
   const log = path.resolve(logFile ?? path.join(folder, "controller.log"))

@@ -13,32 +13,26 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { move, remove } from "../../internal/heldOpen.ts"
+import { replaceFile } from "../../internal/durable.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
-import { inFile, loadConfiguration } from "../controller/loadConfiguration.ts"
-import { ConfigurationUnusable, locateConfiguration } from "../controller/locateConfiguration.ts"
+import { inFile } from "../controller/loadConfiguration.ts"
+import { ConfigurationUnusable } from "../controller/locateConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
-import { loadEnvironment } from "./loadEnvironment.ts"
+import * as configuration from "./configuration.ts"
 import type { Options } from "./options.ts"
-import { withoutSignalHandlers } from "./processExit.ts"
 import { failureText } from "./terminal/log.ts"
-import { VitrineModule } from "./VitrineModule.ts"
+import type { VitrineModule } from "./VitrineModule.ts"
 
-type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
+type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | VitrineModule
 
-export const run = ({ config, envFile, output, watch = false }: Options) =>
+export const run = (options: Options) =>
   Effect.gen(function* () {
-    yield* loadEnvironment(envFile)
     const path = yield* Path.Path
-    const file = yield* locateConfiguration(config)
-    const target = {
-      file,
-      output: path.resolve(output ?? path.join(path.dirname(file), "vitrine.d.ts")),
-      library: yield* Effect.flatten(VitrineModule)
-    }
-    yield* watch ? keepTypes(target) : writeOnce(target)
+    const file = yield* configuration.locate(options)
+    const output = path.resolve(options.output ?? path.join(path.dirname(file), "vitrine.d.ts"))
+    yield* options.watch === true ? keepTypes({ file, output }) : writeOnce({ file, output })
   })
 
 export interface TypesTarget {
@@ -46,8 +40,6 @@ export interface TypesTarget {
   readonly file: string
   /** The file of the types (absolute path). */
   readonly output: string
-  /** What the configuration imports as `vitrine`. */
-  readonly library: object
 }
 
 const writeOnce = Effect.fnUntraced(function* (target: TypesTarget) {
@@ -58,8 +50,8 @@ const writeOnce = Effect.fnUntraced(function* (target: TypesTarget) {
 const nameOf = ({ file, output }: TypesTarget): string => relative(dirname(file), output)
 
 /** The content of a configuration that is loaded once more, until the scope ends. */
-const keptContents = Effect.fnUntraced(function* ({ file, library }: TypesTarget) {
-  const { cwd, plugins } = yield* withoutSignalHandlers(loadConfiguration(file, library, true))
+const keptContents = Effect.fnUntraced(function* ({ file }: TypesTarget) {
+  const { cwd, plugins } = yield* configuration.load(file, true)
   const contents = yield* Effect.forEach(
     plugins.flatMap(({ content }) => content ?? []),
     (content) => content({ cwd })
@@ -172,11 +164,7 @@ const replace = Effect.fnUntraced(
     const path = yield* Path.Path
     const folder = path.dirname(file)
     yield* fs.makeDirectory(folder, { recursive: true })
-    const temporary = path.join(folder, `.${path.basename(file)}.${randomUUID()}`)
-    yield* Effect.zipRight(fs.writeFileString(temporary, text), move(temporary, file)).pipe(
-      Effect.onError(() => Effect.ignore(remove(temporary)))
-    )
+    yield* replaceFile(file, text, path.join(folder, `.${path.basename(file)}.${randomUUID()}`))
   },
-  (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) })),
-  Effect.uninterruptible
+  (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) }))
 )

@@ -51,9 +51,11 @@ const makeProject = Effect.gen(function* () {
     ...folder,
     directory,
     said,
-    target: { file, output, library: vitrine },
+    target: { file, output },
     text: Effect.orElseSucceed(fs.readFileString(output), () => ""),
-    keep: heard(types.keepTypes({ file, output, library: vitrine })),
+    keep: heard(types.keepTypes({ file, output })).pipe(
+      Effect.provideService(VitrineModule, Effect.succeed(vitrine))
+    ),
     run: (options: { readonly output?: string } = {}) =>
       heard(types.run({ config: file, ...options })).pipe(
         Effect.provideService(VitrineModule, Effect.succeed(vitrine))
