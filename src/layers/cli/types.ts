@@ -6,6 +6,8 @@ import { dirname, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -101,8 +103,15 @@ const textOf = (file: string) =>
 /** How often it is looked whether something has changed. */
 const lookEvery = "1 second"
 
-/** How long after a failure it is tried again: a file that the configuration imports may be mended. */
-const retryAfter = "5 seconds"
+/** How long after a failure it is tried again, in milliseconds: a file that the configuration imports may be mended. */
+const retryAfter = 5000
+
+interface Failure {
+  /** When the first one was of those in a row, in milliseconds since 1970. */
+  readonly since: number
+  /** What was said of the last one. */
+  readonly text: string
+}
 
 /**
  * Writes the types, and again when the configuration, a manifest or the file itself has another text than before, for ever. What cannot
@@ -112,17 +121,21 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Envir
   Effect.gen(function* () {
     const path = yield* Path.Path
     const manifests = yield* Ref.make<ReadonlyArray<string>>([])
-    const said = yield* Ref.make("")
+    const failure = yield* Ref.make(Option.none<Failure>())
 
-    const texts = Ref.get(manifests).pipe(
-      Effect.flatMap((files) => Effect.forEach([target.file, target.output, ...files], textOf)),
-      Effect.map((texts) => JSON.stringify(texts))
-    )
-
-    const sayOnce = (text: string) =>
-      Effect.flatMap(Ref.getAndSet(said, text), (before) =>
-        text === before ? Effect.void : Console.error(text)
+    /** Another one where there is something to do. */
+    const look = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const texts = yield* Effect.forEach(
+        [target.file, target.output, ...(yield* Ref.get(manifests))],
+        textOf
       )
+      const retries = Option.match(yield* Ref.get(failure), {
+        onNone: () => 0,
+        onSome: ({ since }) => Math.floor((now - since) / retryAfter)
+      })
+      return JSON.stringify([texts, retries])
+    })
 
     const write = Effect.gen(function* () {
       const contents = yield* keptContents(target)
@@ -131,20 +144,25 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Envir
         contents.map(({ directory }) => path.join(directory, "manifest.json"))
       )
       const outcome = yield* writeTypes(target, contents)
-      yield* Ref.set(said, "")
+      yield* Ref.set(failure, Option.none())
       if (outcome === "made") yield* Console.log(outcomeText(target, outcome))
-    }).pipe(
-      Effect.scoped,
-      Effect.sandbox,
-      Effect.tapError((cause) => sayOnce(failureText(cause, false))),
-      Effect.retry(Schedule.spaced(retryAfter)),
-      Effect.ignore
-    )
+    }).pipe(Effect.scoped)
 
-    yield* Stream.repeatEffectWithSchedule(texts, Schedule.spaced(lookEvery)).pipe(
+    const failed = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+      const text = failureText(cause, false)
+      const now = yield* Clock.currentTimeMillis
+      const before = yield* Ref.getAndUpdate(failure, (before) =>
+        Option.some({
+          since: Option.match(before, { onNone: () => now, onSome: ({ since }) => since }),
+          text
+        })
+      )
+      if (!Option.exists(before, (before) => before.text === text)) yield* Console.error(text)
+    })
+
+    yield* Stream.repeatEffectWithSchedule(look, Schedule.spaced(lookEvery)).pipe(
       Stream.changes,
-      Stream.flatMap(() => Stream.fromEffect(write), { switch: true }),
-      Stream.runDrain
+      Stream.runForEach(() => Effect.catchAllCause(write, failed))
     )
   })
 
