@@ -114,7 +114,8 @@ describe("a cell", () => {
 
   /** The last are formulas of Airtable without a result. */
   const empty = FastCheck.constantFrom(
-    ...[undefined, null, "", " \n", [], { error: "#ERROR!" }, { specialValue: "NaN" }]
+    ...[undefined, null, "", " \n", [], { error: "#ERROR!" }],
+    ...["NaN", "Infinity", "-Infinity"].map((specialValue) => ({ specialValue }))
   )
 
   it.prop("may be empty with the mark only", [FastCheck.constantFrom(...types), empty], ([type, cell]) => {

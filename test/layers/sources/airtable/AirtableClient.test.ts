@@ -304,7 +304,7 @@ describe("a refusal", () => {
     Effect.map(refusal(text(403, body)), ({ message }) => expect(message).toContain(words))
   )
 
-  it.scoped("of a forgotten list is told apart", () =>
+  it.scoped("of a list that the server has forgotten is its own error", () =>
     Effect.gen(function* () {
       const expired = yield* refusal(json(422, error("LIST_RECORDS_ITERATOR_NOT_AVAILABLE")))
       expect(expired).toMatchObject({ _tag: "vitrine/CursorExpired", table: "Objects" })
@@ -370,7 +370,7 @@ describe("an answer that is no page", () => {
   )
 })
 
-describe("what may pass", () => {
+describe("a failure that may pass", () => {
   it.scoped("is tried again with growing pauses, four times in all", () =>
     Effect.gen(function* () {
       const server = yield* setUp(json(502, { error: "SERVER_ERROR" }))
@@ -413,8 +413,8 @@ describe("what may pass", () => {
   )
 })
 
-describe("a penalty", () => {
-  it.scoped("holds the whole base for 30 seconds", () =>
+describe("a response with HTTP 429", () => {
+  it.scoped("stops all requests to the base for 30 seconds", () =>
     Effect.gen(function* () {
       const server = yield* setUp()
       server.next(json(429, { errors: [{ error: "RATE_LIMIT_REACHED", message: "Slow down" }] }))
@@ -431,7 +431,7 @@ describe("a penalty", () => {
     })
   )
 
-  it.scoped("is waited out three times", () =>
+  it.scoped("is tried again three times", () =>
     Effect.gen(function* () {
       const { listPage, logs, received } = yield* setUp(json(429, {}))
       const fiber = yield* Effect.fork(Effect.flip(listPage(list)))

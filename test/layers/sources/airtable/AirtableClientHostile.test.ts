@@ -173,7 +173,7 @@ describe("a server that asks to be left alone", () => {
     { retryAfter: "soon", pause: 30_000 }
   ]
 
-  it.scoped("with Retry-After is left alone for that time, within reason", () =>
+  it.scoped("with HTTP 429 is left alone for 30 seconds, or longer where Retry-After says so", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2030, 0, 1))
       const all = yield* atTheSameTime(pauses, ({ retryAfter }) => {
@@ -195,44 +195,46 @@ describe("a server that asks to be left alone", () => {
     })
   )
 
-  it.scoped("and penalises, holds the other tables of the base and its records, and no other base", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(text(200, page))
-      const environment = Layer.succeedContext(
-        yield* Layer.build(Layer.merge(httpClient.layer, RequestPacingMemory.layer))
-      )
-      const client = yield* makeClient(server.url, environment)
-      const other = yield* makeClient(`${server.url}/other`, environment)
-      server.next(json(429, {}))
-      const penalised = yield* Effect.fork(client.listPage(list))
-      yield* Queue.take(server.received)
-      const starts: Array<readonly [string, number]> = []
-      const noting = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
-        Effect.zipRight(
-          effect,
-          Effect.map(Clock.currentTimeMillis, (now) => starts.push([name, now]))
+  it.scoped(
+    "with HTTP 429 stops requests for other tables and records of the base, and not for other bases",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(text(200, page))
+        const environment = Layer.succeedContext(
+          yield* Layer.build(Layer.merge(httpClient.layer, RequestPacingMemory.layer))
         )
-      yield* withAdvancingClock(
-        Effect.all(
-          [
-            noting("penalised", Fiber.join(penalised)),
-            noting("table", client.listPage({ ...list, table: "Rooms" })),
-            noting("record", Effect.ignore(client.readRecord({ table: "Rooms", recordId: "rec0" }))),
-            noting("other base", other.listPage(list))
-          ],
-          { concurrency: "unbounded" }
+        const client = yield* makeClient(server.url, environment)
+        const other = yield* makeClient(`${server.url}/other`, environment)
+        server.next(json(429, {}))
+        const penalised = yield* Effect.fork(client.listPage(list))
+        yield* Queue.take(server.received)
+        const starts: Array<readonly [string, number]> = []
+        const noting = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
+          Effect.zipRight(
+            effect,
+            Effect.map(Clock.currentTimeMillis, (now) => starts.push([name, now]))
+          )
+        yield* withAdvancingClock(
+          Effect.all(
+            [
+              noting("penalised", Fiber.join(penalised)),
+              noting("table", client.listPage({ ...list, table: "Rooms" })),
+              noting("record", Effect.ignore(client.readRecord({ table: "Rooms", recordId: "rec0" }))),
+              noting("other base", other.listPage(list))
+            ],
+            { concurrency: "unbounded" }
+          )
         )
-      )
-      expect(Object.fromEntries(starts)).toEqual({
-        "other base": 0,
-        table: 30_000,
-        record: 30_215,
-        penalised: 30_430
+        expect(Object.fromEntries(starts)).toEqual({
+          "other base": 0,
+          table: 30_000,
+          record: 30_215,
+          penalised: 30_430
+        })
       })
-    })
   )
 
-  it.scoped("in every way that there is, is asked sixteen times and left alone for 75 minutes at most", () =>
+  it.scoped("with HTTP 503 and 429 in turn is asked sixteen times within 75 minutes at most", () =>
     Effect.gen(function* () {
       let requests = 0
       const { value } = yield* withAdvancingClock(

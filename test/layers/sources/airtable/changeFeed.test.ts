@@ -100,7 +100,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is what came since each source asked itself", () =>
+  it.scoped("is what has changed since the source itself asked last", () =>
     Effect.gen(function* () {
       const { makeSource, write } = yield* museum()
       const [one, other] = yield* Effect.all([makeSource(), makeSource()])
@@ -159,7 +159,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("may be in any table where their names are not known, which is asked once", () =>
+  it.scoped("is in every table where the token may not read the names of tables, which is asked once", () =>
     Effect.gen(function* () {
       const { controller, write } = yield* museum({ faults: ["schema 403"] })
       const { changed, cost } = controller
@@ -169,7 +169,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is in every table after one came or went", () =>
+  it.scoped("is in every table after a table was added or removed", () =>
     Effect.gen(function* () {
       const { controller, write } = yield* museum()
       yield* controller.changed
@@ -206,7 +206,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog(log))
   })
 
-  it.scoped("is everything at most once in ten minutes, however long it goes wrong", () =>
+  it.scoped("is everything at most once in ten minutes, while the webhook keeps failing", () =>
     Effect.gen(function* () {
       const { controller, faults, webhooks } = yield* museum()
       const { changed, cost } = controller
@@ -224,27 +224,25 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped(
-    "is asked of another webhook within an hour after one was disabled, and within a week of silence",
-    () =>
-      Effect.gen(function* () {
-        const { controller, faults, webhooks, write } = yield* museum()
-        const { changed } = controller
-        yield* changed
-        yield* faults.add("webhooks disabled x1")
-        yield* changed
-        yield* TestClock.adjust("1 hour")
-        expect(yield* changed).toBe("everything")
-        expect(yield* webhooks).toHaveLength(1)
-        yield* TestClock.adjust("8 days")
-        expect(yield* changed).toBe("everything")
-        yield* write("Rooms.csv", "Name\nAttic\n")
-        expect(yield* changed).toEqual(["Rooms"])
-        expect(yield* webhooks).toHaveLength(1)
-      }).pipe(Effect.provide(environment), withLog([]))
+  it.scoped("is asked of another webhook within an hour after the first was disabled", () =>
+    Effect.gen(function* () {
+      const { controller, faults, webhooks, write } = yield* museum()
+      const { changed } = controller
+      yield* changed
+      yield* faults.add("webhooks disabled x1")
+      yield* changed
+      yield* TestClock.adjust("1 hour")
+      expect(yield* changed).toBe("everything")
+      expect(yield* webhooks).toHaveLength(1)
+      yield* TestClock.adjust("8 days")
+      expect(yield* changed).toBe("everything")
+      yield* write("Rooms.csv", "Name\nAttic\n")
+      expect(yield* changed).toEqual(["Rooms"])
+      expect(yield* webhooks).toHaveLength(1)
+    }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("needs a creator once, and says what to do without one", () =>
+  it.scoped("needs a token of a creator to make the webhook, and says what to do without one", () =>
     Effect.gen(function* () {
       const { controller, faults, makeController } = yield* museum()
       yield* faults.add("webhooks no-creator")
@@ -262,21 +260,23 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("needs a creator again where the webhook reports an error, and names that one", () =>
-    Effect.gen(function* () {
-      const { controller, faults, webhooks } = yield* museum()
-      const { changed } = controller
-      yield* changed
-      const [webhook] = yield* webhooks
-      yield* faults.add("webhooks no-creator")
-      yield* faults.add("payloads invalid-hook x1")
-      const refused = yield* Effect.either(changed)
-      expect(Either.isLeft(refused) && refused.left).toMatchObject({
-        detail: expect.stringContaining(
-          `Run "vitrine watch remove ${webhook?.id} --base appX" and then "vitrine watch create --base appX"`
-        )
-      })
-    }).pipe(Effect.provide(environment), withLog([]))
+  it.scoped(
+    "needs a token of a creator again where the webhook reports an error, and names the webhook",
+    () =>
+      Effect.gen(function* () {
+        const { controller, faults, webhooks } = yield* museum()
+        const { changed } = controller
+        yield* changed
+        const [webhook] = yield* webhooks
+        yield* faults.add("webhooks no-creator")
+        yield* faults.add("payloads invalid-hook x1")
+        const refused = yield* Effect.either(changed)
+        expect(Either.isLeft(refused) && refused.left).toMatchObject({
+          detail: expect.stringContaining(
+            `Run "vitrine watch remove ${webhook?.id} --base appX" and then "vitrine watch create --base appX"`
+          )
+        })
+      }).pipe(Effect.provide(environment), withLog([]))
   )
 
   it.scoped("cannot be asked without the scope for it", () =>

@@ -173,7 +173,7 @@ const hold = (file: string) =>
   )
 
 describe("a folder that is watched", () => {
-  it.scopedLive.each(Object.entries(waysToSave))("is another one after it was saved %s", ([, save]) =>
+  it.scopedLive.each(Object.entries(waysToSave))("has changed after a file was saved %s", ([, save]) =>
     Effect.gen(function* () {
       const { edit, place, source } = yield* setUp()
       const { cursor } = yield* source.poll(Option.none())

@@ -118,7 +118,7 @@ const recordsOf = ({ columns, rows }: Table) =>
     )
     .filter((record) => Object.values(record).some((cell) => cell.trim() !== ""))
 
-describe("a table that people make", () => {
+describe("a CSV file in a folder", () => {
   it.effect.prop(
     "is read back as it was written, by whatever program",
     { tables: FastCheck.array(tables, { minLength: 20, maxLength: 20 }) },
@@ -145,14 +145,14 @@ describe("a table that people make", () => {
     ["Nr,Title\n1,Bell,\n"],
     ["Nr,Title\n1,Bell, \n"],
     ["Nr;Title\n ; \n\u00a0;\n1;Bell\n"]
-  ])("has its columns found: %j", ([text]) =>
+  ])("needs no option for what separates its columns: %j", ([text]) =>
     Effect.gen(function* () {
       const [record = {}] = (yield* fetchTable(text)) as ReadonlyArray<object>
       expect(Object.values(record)).toEqual(["1", "Bell"])
     })
   )
 
-  it.effect("has its columns where the option says, if its names mislead", () =>
+  it.effect('is separated by "delimiter" where the names of its columns have another separator', () =>
     Effect.gen(function* () {
       const text = "Price, net, EUR;Price, gross, EUR\n1,50;2,50\n"
       expect(yield* failureOf(text)).toMatch(
@@ -192,7 +192,7 @@ describe("a table that people make", () => {
     [Buffer.from("Name\nMüller\n", "utf16le"), /T\.csv: is not UTF-8 text/],
     ["a;".repeat(300_000), /T\.csv, line 1: there are more than 10,000 columns/],
     [`a;b\n${";".repeat(20_000_000)}`, /T\.csv: a row has more than 16\.0 MiB/]
-  ])("has its mistake told", ([content, message]) =>
+  ])("has its mistakes reported with line and column", ([content, message]) =>
     Effect.map(failureOf(content), (failure) => expect(failure).toMatch(message))
   )
 
@@ -210,7 +210,7 @@ describe("a table that people make", () => {
       "id,title\n1,M\ufffdller\n",
       /T\.csv, line 2, column 4: has "\ufffd" in the place of a letter that was lost/
     ]
-  ])("is read, and what can hardly be meant is told: %j", ([text, warning]) =>
+  ])("is read with a warning of what is probably not meant: %j", ([text, warning]) =>
     Effect.gen(function* () {
       const { warnings } = yield* fetchFiles({ "T.csv": text })
       expect(warnings).toHaveLength(1)
@@ -229,7 +229,7 @@ describe("a table that people make", () => {
     })
   )
 
-  it.effect("is asked for where there is a spreadsheet instead", () =>
+  it.effect("is asked for where the folder has a spreadsheet of that name", () =>
     Effect.gen(function* () {
       const files = { "Objects.xlsx": "PK", "Rooms.ods": "PK", "Rooms.csv": "id\n1\n", "Rooms.json.txt": "" }
       const advice =
@@ -252,7 +252,7 @@ describe("a table that people make", () => {
     })
   )
 
-  it.effect("has ids that are missing or there twice told, where records have any", () =>
+  it.effect("has missing and repeated ids reported, where any record has an id", () =>
     Effect.gen(function* () {
       const { warnings } = yield* fetchFiles(
         { "A.csv": "id;x\n1;a\n2;b\n1;c\n;d\n", "B.csv": "x;y\n1;1\n1;1\n", "C.json": '[{"nr":1},{"nr":1}]' },
@@ -267,8 +267,8 @@ describe("a table that people make", () => {
   )
 })
 
-describe("JSON that programs write", () => {
-  it.effect("keeps the digits of numbers, with one warning a document, and no number by expectation", () =>
+describe("a JSON file in a folder", () => {
+  it.effect("keeps all digits of large numbers as text, with one warning for each document", () =>
     Effect.gen(function* () {
       const files = {
         "A.json":
@@ -294,7 +294,7 @@ describe("JSON that programs write", () => {
     })
   )
 
-  it.effect("has a web page in its place told, and any marks at its start left out", () =>
+  it.effect("is reported where it is a web page, and read without marks at its start", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(fetchFiles({ "A.json": "\n<html><body>Log in</body></html>" }))
       expect(message).toMatch(/A\.json: is not valid JSON: it looks like a web page \(HTML\)/)
@@ -303,7 +303,7 @@ describe("JSON that programs write", () => {
   )
 
   it.effect(
-    "has more values than are held in memory told",
+    "is an error where it has more values than are held in memory",
     () =>
       Effect.gen(function* () {
         const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"{},".repeat(6_000_000)}{}]` }))

@@ -42,7 +42,7 @@ const failure = (config: Omit<SourceConfig, "id">) =>
     return yield* Effect.flip(fetch())
   })
 
-describe("a source of one's own", () => {
+describe("a source from a function", () => {
   it.scopedLive("saves what URLs answer", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, [{ title: "Opening", id: 1 }]))
@@ -118,7 +118,7 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
-  it.scoped("has documents with the names of what every object has", () =>
+  it.scoped("may have documents named like members of every object", () =>
     Effect.gen(function* () {
       const { fetch, saved } = yield* setUp({
         fetch: () => ({ constructor: [{ id: 1 }], ["__proto__"]: [{ id: 2 }] })
@@ -169,7 +169,7 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
-  it.scoped("is rejected where a path is expected, with the word that names are no paths", () =>
+  it.scoped('is rejected where "expect" names a path instead of a field', () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ posts: [{ id: 1, title: { rendered: "Opening" } }] }),
@@ -202,7 +202,7 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is the same where only the signatures of links are others", () =>
+  it.scopedLive("is unchanged where only the signatures of links differ", () =>
     Effect.gen(function* () {
       let signature = 1
       const server = yield* ScriptedServer.make((response, request) =>
@@ -268,7 +268,7 @@ describe("a source of one's own", () => {
   )
 })
 
-describe("a mistake in it", () => {
+describe("a mistake in the function of a source", () => {
   it.scoped.each<{ readonly what: string; readonly gives: unknown; readonly message: RegExp }>([
     {
       what: "no documents",
@@ -325,7 +325,7 @@ describe("a mistake in it", () => {
       gives: { A: 1, a: 1 },
       message: /Document "a": another document would be saved/
     }
-  ])("is said with its place: $what", ({ gives, message }) =>
+  ])("is reported with its place: $what", ({ gives, message }) =>
     Effect.gen(function* () {
       const error = yield* failure({ fetch: async () => gives as Record<string, unknown> })
       expect(error.message).toMatch(message)
@@ -466,7 +466,7 @@ describe("a mistake in it", () => {
     ])
   })
 
-  it("is reported where options name a document so that objects lose it", () => {
+  it("is reported where an option names the document __proto__", () => {
     const named = <A>(value: A) => ({ ["__proto__"]: value })
     expect(
       source({ id: "a", fetch: () => ({}), keys: named("id"), expect: named({ minRecords: 1 }) }).issues

@@ -118,7 +118,7 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("asks the cache for nothing that was there before a change", () =>
+  it.scopedLive("asks the cache for the state after the last change", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const { fetch, poll } = yield* setUp(server, { useCdn: true })
@@ -307,7 +307,7 @@ describe("what Sanity refuses", () => {
     }).pipe(run)
   )
 
-  it("are options that do not go together, or are none", () => {
+  it("are wrong options, and options that do not go together", () => {
     const issues = (config: object) =>
       sanitySource({ ...base, ...config } as SanitySourceConfig).issues.map(
         ({ message, path }) => `${path}: ${message}`
@@ -340,7 +340,7 @@ describe("what Sanity refuses", () => {
 })
 
 describe("an edit in Sanity", () => {
-  it.scopedLive("is a version without waiting for the next tick", () =>
+  it.scopedLive("makes a version without waiting for the next tick", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const museum = sanitySource({ ...base, endpointUrl: server.url })

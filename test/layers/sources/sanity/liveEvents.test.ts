@@ -88,7 +88,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("are not heeded where they are about something else", () =>
+  it.scoped("are ignored where no query depends on them", () =>
     Effect.gen(function* () {
       const { changes, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -103,7 +103,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("all count while nothing was fetched", () =>
+  it.scoped("all cause a fetch while nothing has been fetched yet", () =>
     Effect.gen(function* () {
       const { changes, listening, server } = yield* setUp()
       yield* listening
@@ -113,7 +113,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("go on where they were cut, and nothing of it is said", () => {
+  it.scoped("continue after the last event when the connection ends, without a warning", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const { changes, data, fetch, listening, server } = yield* setUp()
@@ -135,7 +135,7 @@ describe("the live events of Sanity", () => {
     }).pipe(withLog(lines), run)
   })
 
-  it.scoped("are as good as changed where it is not known what came meanwhile", () =>
+  it.scoped("cause a fetch where the connection ended before any event had an id", () =>
     Effect.gen(function* () {
       const { changes, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -148,7 +148,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("are begun again where nothing comes for minutes", () =>
+  it.scoped("are connected to again after minutes without an event", () =>
     Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -163,46 +163,49 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("that cannot be heard are a problem, said once, and tried again ever less often", () => {
-    const lines: Array<string> = []
-    return Effect.gen(function* () {
-      const { data, fetch, listening, poll, server } = yield* setUp()
-      server.refuseLive((response) => response.writeHead(503, { connection: "close" }).end())
-      yield* soon(fetch)
-      const { cursor } = yield* soon(poll(Option.none()))
-      yield* listening
-      const tries = () => server.requests.filter(({ url }) => url.pathname.includes("/live/")).length
-      for (let second = 0; second < 180; second++) {
-        yield* Effect.repeatN(eventLoopTurn, 5)
-        yield* TestClock.adjust("1 second")
-      }
-      expect(tries()).toBeGreaterThan(5)
-      expect(tries()).toBeLessThan(12)
-      expect(yield* data).toMatchObject({
-        "Live events": "not heard",
-        problems: [
-          {
-            code: "sanity:live",
-            severity: "warning",
-            subject: "museum",
-            since: expect.stringMatching(/^1970/)
-          }
-        ]
-      })
-      server.put(event("Talk, moved"))
-      expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
-      server.refuseLive(undefined)
-      yield* within(Queue.take(server.connected))
-      yield* turns
-      expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
-      expect(lines.filter((line) => !line.startsWith("DEBUG"))).toEqual([
-        "WARN The live events of Sanity cannot be heard: Sanity failed (HTTP 503). Changes are found at the next tick",
-        "INFO The live events of Sanity are heard again"
-      ])
-    }).pipe(withLog(lines), run)
-  })
+  it.scoped(
+    "that cannot be read are one problem and one warning, and are tried again with growing pauses",
+    () => {
+      const lines: Array<string> = []
+      return Effect.gen(function* () {
+        const { data, fetch, listening, poll, server } = yield* setUp()
+        server.refuseLive((response) => response.writeHead(503, { connection: "close" }).end())
+        yield* soon(fetch)
+        const { cursor } = yield* soon(poll(Option.none()))
+        yield* listening
+        const tries = () => server.requests.filter(({ url }) => url.pathname.includes("/live/")).length
+        for (let second = 0; second < 180; second++) {
+          yield* Effect.repeatN(eventLoopTurn, 5)
+          yield* TestClock.adjust("1 second")
+        }
+        expect(tries()).toBeGreaterThan(5)
+        expect(tries()).toBeLessThan(12)
+        expect(yield* data).toMatchObject({
+          "Live events": "not heard",
+          problems: [
+            {
+              code: "sanity:live",
+              severity: "warning",
+              subject: "museum",
+              since: expect.stringMatching(/^1970/)
+            }
+          ]
+        })
+        server.put(event("Talk, moved"))
+        expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
+        server.refuseLive(undefined)
+        yield* within(Queue.take(server.connected))
+        yield* turns
+        expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
+        expect(lines.filter((line) => !line.startsWith("DEBUG"))).toEqual([
+          "WARN The live events of Sanity cannot be heard: Sanity failed (HTTP 503). Changes are found at the next tick",
+          "INFO The live events of Sanity are heard again"
+        ])
+      }).pipe(withLog(lines), run)
+    }
+  )
 
-  it.scoped("are left alone for ten minutes where the server says so", () =>
+  it.scoped("are tried again after ten minutes where the server asks for that", () =>
     Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -222,7 +225,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("keep the cache from answering with what was there before", () =>
+  it.scoped("make the cache answer with the state after the last event", () =>
     Effect.gen(function* () {
       const { changes, fetch, listening, server } = yield* setUp({ useCdn: true })
       yield* soon(fetch)
@@ -235,7 +238,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("have those of drafts where drafts are read, with the token", () =>
+  it.scoped("include drafts where drafts are read, with the token", () =>
     Effect.gen(function* () {
       const { listening, server } = yield* setUp({ perspective: "drafts", token: SanityServer.token })
       yield* listening
@@ -245,7 +248,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("are given no secret to show, whatever the server repeats", () => {
+  it.scoped("show no secret in the log or the status, whatever the server repeats", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp({ perspective: "drafts", token })
@@ -262,7 +265,7 @@ describe("the live events of Sanity", () => {
     }).pipe(withLog(lines), run)
   })
 
-  it.scoped("are heard from where the server redirects to, which is not sent the token", () =>
+  it.scoped("follow a redirect to another origin, which does not get the token", () =>
     Effect.gen(function* () {
       const other = yield* SanityServer.make([])
       const { listening, server } = yield* setUp({ perspective: "drafts", token })
@@ -279,7 +282,7 @@ describe("the live events of Sanity", () => {
   it.scoped.each([
     ["a line", `data: ${"x".repeat(4096)}`],
     ["empty lines", "data:\n"]
-  ] as const)("are given up where one has no end: %s", ([, part]) =>
+  ] as const)("end with a warning where an event has no end: %s", ([, part]) =>
     Effect.gen(function* () {
       const { data, listening, server } = yield* setUp()
       let sent = 0
@@ -300,7 +303,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.effect("are not asked for where that is not wanted", () =>
+  it.effect('are not requested where "live" is false', () =>
     Effect.gen(function* () {
       const source = yield* sanitySource({
         id: "museum",

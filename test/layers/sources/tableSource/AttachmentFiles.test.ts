@@ -303,7 +303,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("of a gibibyte's kind take no more memory than small ones", () =>
+  it.scoped("of large size take no more memory than small ones", () =>
     Effect.gen(function* () {
       const block = Buffer.alloc(1024 * 1024)
       const samples: Array<number> = []
@@ -502,7 +502,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("has its time for the answer to begin and for each pause, not for the whole", () =>
+  it.scoped('has "maxTimeout" for the response to begin and for each pause, not for the whole', () =>
     Effect.gen(function* () {
       const { directories, fetch, fileSystem, host, logs, setOne } = yield* setUp()
       const stalledText = `nothing came from ${host.url} for 60000 ms ("maxTimeout")`

@@ -243,6 +243,16 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
+  it.scoped("do not change key/value tables, which have no links", () =>
+    Effect.gen(function* () {
+      const { setTable, source } = yield* setUp({ keyValueTables: ["Settings"] })
+      const { poll = () => Effect.dieMessage("no poll") } = source
+      const { cursor } = yield* poll(Option.none())
+      yield* setTable("Makers", [])
+      expect((yield* poll(Option.some(cursor))).changed).toEqual(["Objects"])
+    }).pipe(run)
+  )
+
   it.scoped("are what is expected of a list", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ expect: { Objects: { fields: { Maker: "list?", Name: "text" } } } })

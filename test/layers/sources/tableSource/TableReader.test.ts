@@ -67,7 +67,7 @@ describe("readTable", () => {
     })
   )
 
-  it.effect("starts all over where the list is forgotten, three times", () =>
+  it.effect("starts again from the first page where the server forgets the list, three times", () =>
     Effect.gen(function* () {
       let starts = 0
       const expiring = (times: number) =>
