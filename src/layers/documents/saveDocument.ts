@@ -3,6 +3,7 @@
  */
 
 import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Array from "effect/Array"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -59,7 +60,7 @@ export const saveDocument = <E>(document: Document<E>, target: DocumentTarget): 
   const save = Effect.gen(function* () {
     const made = yield* runSteps(document, yield* whole, target)
     return yield* Array.isArray(made)
-      ? saveRecords(document, Stream.fromIterable(pagesOf(made)), target)
+      ? saveRecords(document, Stream.fromIterable(Array.chunksOf(made, pageSize)), target)
       : saveValue(document, made, target)
   })
   return Effect.zipRight(target.progress(0), again(save))
@@ -88,13 +89,8 @@ const runSteps = Effect.fnUntraced(function* (
 const kindOf = (value: unknown): string =>
   Predicate.isRecord(value) ? "an object" : value === null ? "null" : `a ${typeof value}`
 
+/** How many records of a value are saved at a time. */
 const pageSize = 100
-
-function* pagesOf(items: ReadonlyArray<unknown>): Generator<ReadonlyArray<unknown>> {
-  for (let start = 0; start < items.length; start += pageSize) {
-    yield items.slice(start, start + pageSize)
-  }
-}
 
 const saveRecords = <E>(
   document: Document<E>,

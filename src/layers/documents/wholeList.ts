@@ -112,12 +112,12 @@ export const readList = <Position, Item, E>(
   list: List<Position, Item, E>
 ): Stream.Stream<ReadonlyArray<Item>, E | ListChanged> =>
   Stream.suspend(() => {
-    const { ask, first, mayLeadBack = false, mayRepeatLast = false, mistake, placeOf } = list
+    const { ask, first, idOf, mayLeadBack = false, mayRepeatLast = false, mistake, placeOf } = list
     const asked = new Set<string>()
     const onlyNew = makeOnlyNew(list)
     const completeness = makeCompleteness(list)
-    const contentOf = makeContentOf(list)
-    let before: PageContent | undefined
+    /** What tells the page before from others. */
+    let before: string | undefined
     /** How many pages in a row are the same. */
     let same = 0
 
@@ -129,8 +129,9 @@ export const readList = <Position, Item, E>(
         const failed = (detail: string) => mistake(`page ${number}: ${detail}`)
         const page = yield* ask(position)
         const { items } = page
-        const content = contentOf(items)
-        same = before !== undefined && isSame(content, before) ? same + 1 : 1
+        const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
+        const content = ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : JSON.stringify(ids)
+        same = content === before ? same + 1 : 1
         before = content
         const leadsBack = Option.exists(page.next, (next) => asked.has(placeOf(next)))
         if (same === number && items.length > 0 && (leadsBack || same === maxSame)) {
@@ -145,7 +146,7 @@ export const readList = <Position, Item, E>(
         }
         const isLastAgain = same > 1 && items.length > 0 && mayRepeatLast
         if (!isLastAgain) yield* completeness.add(page)
-        const added = isLastAgain ? [] : yield* onlyNew(page, content.ids, number)
+        const added = isLastAgain ? [] : yield* onlyNew(page, ids, number)
         const isEnd = leadsBack || (isLastAgain && (same === maxSame || completeness.isWhole()))
         const next = isEnd ? Option.none() : page.next
         if (Option.isNone(next)) {
@@ -174,7 +175,11 @@ const isChanged = (error: unknown): boolean => error instanceof ListChanged
 /** Gives the items that have not come on a page before. */
 const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {
   const pageOf = new Map<string, number>()
-  return ({ hide = identity, items }: ListPage<unknown, Item>, ids: PageContent["ids"], number: number) =>
+  return (
+    { hide = identity, items }: ListPage<unknown, Item>,
+    ids: ReadonlyArray<string | undefined>,
+    number: number
+  ) =>
     Effect.suspend(() => {
       const added: Array<Item> = []
       for (const [index, item] of items.entries()) {
@@ -238,23 +243,3 @@ const ends = (after: string, all: number) =>
 
 const changed = (list: string, detail: string, advice?: string) =>
   new ListChanged({ list, detail: advice === undefined ? detail : `${detail}. ${advice}` })
-
-/** What tells a page from others. */
-interface PageContent {
-  /** The ids of its items, if they have one. */
-  readonly ids: ReadonlyArray<string | undefined>
-  /** The digest of all items, if one of them has no id. */
-  readonly digest: string
-}
-
-const makeContentOf =
-  <Item>({ idOf }: Items<Item>) =>
-  (items: ReadonlyArray<Item>): PageContent => {
-    const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
-    return { ids, digest: ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : "" }
-  }
-
-const isSame = (one: PageContent, other: PageContent): boolean =>
-  one.digest === other.digest &&
-  one.ids.length === other.ids.length &&
-  one.ids.every((id, index) => id === other.ids[index])

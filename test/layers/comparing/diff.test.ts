@@ -144,11 +144,14 @@ describe("the difference of versions", () => {
     [undefined, 0, true],
     [1, 0, false],
     [0, 1, false]
-  ])("is of files where a source has no records: %s before, and %s now", (before, records, isFile) => {
-    const list = (records: number | undefined, sha256: string) =>
-      records === undefined ? [] : [{ sourceId: "page", records, files: { "a.json": { size: 1, sha256 } } }]
-    expect(changedFiles(list(before, "a"), list(records, "b"))).toMatchObject([{ path: "a.json", isFile }])
-  })
+  ])(
+    "lists JSON files as files where a source has no records: %s before, and %s now",
+    (before, records, isFile) => {
+      const list = (records: number | undefined, sha256: string) =>
+        records === undefined ? [] : [{ sourceId: "page", records, files: { "a.json": { size: 1, sha256 } } }]
+      expect(changedFiles(list(before, "a"), list(records, "b"))).toMatchObject([{ path: "a.json", isFile }])
+    }
+  )
 
   it.scoped("compares the latest two versions, two named ones, or the waiting with the active one", () =>
     Effect.gen(function* () {
@@ -178,7 +181,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("lists a part of many changes, and counts all", () =>
+  it.scoped("lists some of many changes, and counts all of them", () =>
     Effect.gen(function* () {
       yield* registered
       const records = (field: object) =>
@@ -210,7 +213,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("finds files with the names of members of objects", () =>
+  it.scoped("finds files called constructor and toString", () =>
     Effect.gen(function* () {
       yield* registered
       yield* version({ "same.json": [bell] })

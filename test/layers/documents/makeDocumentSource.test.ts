@@ -55,7 +55,7 @@ const value = (name: string, value: unknown): Document<DocumentNotSaved> => ({
 })
 
 describe("a source of documents", () => {
-  it.scoped("takes over those that have not changed, though it cannot read them", () =>
+  it.scoped("takes over documents that have not changed from the version before, without reading them", () =>
     Effect.gen(function* () {
       let isBroken = false
       const fetch = yield* setUp(() => ({
@@ -85,7 +85,7 @@ describe("a source of documents", () => {
     }).pipe(run)
   )
 
-  it.scoped("is the same where only that has changed which says nothing of the content", () =>
+  it.scoped("has the same fingerprint where only volatile parts have changed", () =>
     Effect.gen(function* () {
       let version = 1
       const fetch = yield* setUp(() => ({
@@ -134,7 +134,7 @@ describe("a source of documents", () => {
     }).pipe(run)
   )
 
-  it.scoped("names itself where a poll fails, and in what a poll logs", () =>
+  it.scoped("puts its id into the error and the log of a poll", () =>
     Effect.gen(function* () {
       const lines: Array<unknown> = []
       const logger = Logger.make(({ annotations, message }) => {

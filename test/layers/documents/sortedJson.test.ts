@@ -22,7 +22,7 @@ const large = fc
     return value
   })
 
-it("text of large values in parts is the text in one", () => {
+it("a large value that is written in parts has the same text as JSON.stringify gives", () => {
   fc.assert(
     fc.property(large, fc.constantFrom(sorted, identity), (value, order) => {
       expect([...savedParts(value, order)].join("") === savedText(order(value))).toBe(true)

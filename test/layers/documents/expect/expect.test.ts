@@ -232,7 +232,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("misses no expected key in a table of more names than are kept", () =>
+  it.scoped("finds every expected key in a table of more than 1,000 names", () =>
     Effect.gen(function* () {
       const { fetch, objects, settings } = yield* setUp({
         expect: { Settings: { fields: { label: "text?" } } }
@@ -246,7 +246,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("takes nothing that every object has for a field", () =>
+  it.scoped("takes no member of Object.prototype for a field", () =>
     Effect.gen(function* () {
       const { objects, rejected } = yield* setUp({
         expect: { Objects: { fields: { constructor: "any" as const } } }
@@ -337,7 +337,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("does not warn of what it rejects", () => {
+  it.scoped("does not warn of an empty document in a rejected version", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const { fetch, objects, rejected } = yield* setUp({ expect: { Objects: { minRecords: 1 } } })

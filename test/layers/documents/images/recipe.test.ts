@@ -110,7 +110,7 @@ describe("the sizes of a picture", () => {
     }
   })
 
-  it.prop("are those asked for, where the picture is as large", [widths], ([widths]) => {
+  it.prop("have the widths of the options where the picture is large enough", [widths], ([widths]) => {
     const sizes = sizesOf({ width: maxSide, height: 10_000 }, { widths, formats: ["webp"] })
     expect(sizes.map(({ width }) => width)).toEqual([...new Set(widths)].sort((a, b) => a - b))
   })
@@ -160,7 +160,7 @@ describe("the key of a recipe", () => {
     }
   )
 
-  it.each(["left", "top", "width", "height"])("is another for another %s of the area", (side) => {
+  it.each(["left", "top", "width", "height"])("differs where the %s of the area differs", (side) => {
     const area = { left: 1, top: 1, width: 1, height: 1 }
     const recipe = { sha256: "a".repeat(64), versions: {} }
     expect(keyOf({ ...recipe, area })).not.toBe(keyOf({ ...recipe, area: { ...area, [side]: 2 } }))

@@ -10,7 +10,7 @@ const issues = (input: unknown, schema: typeof MediaOptions | typeof MediaOption
   })
 
 describe("the options of media", () => {
-  it("are fine as the documentation has them", () => {
+  it("accepts the options of the documentation", () => {
     expect(
       issues({
         find: ["**.image.url", "cover"],

@@ -96,7 +96,7 @@ describe("links in documents", () => {
     })
   })
 
-  it("of objects with nothing else leave those objects", () => {
+  it("stay in an object that has only a url, even where links are replaced", () => {
     const document = { image: { url: a } }
     const place = placing({ find: ["**.url"], replace: true })
     const { changed } = place(document)
@@ -104,7 +104,7 @@ describe("links in documents", () => {
     expect(place(changed).changed).toEqual(changed)
   })
 
-  it("are those of a vendor's objects where a reader says so", () => {
+  it("are also found by the reader of a vendor", () => {
     const reader: MediaReader = (value) =>
       Predicate.isString(value.file) ? Option.some({ url: value.file, version: "1" }) : Option.none()
     const { changed, found } = placing({}, reader)({ cover: { file: "/a", thumb: { src: a } }, url: b })
@@ -119,12 +119,12 @@ describe("links in documents", () => {
     })
   })
 
-  it("that have a path of somebody else's are left alone", () => {
+  it("beside a localPath that is not of media are left alone", () => {
     const document = { photos: [{ url: a, localPath: "attachments/att1/a.jpg" }] }
     expect(placing({ types: ["image/*"] })(document)).toEqual({ changed: document, found: [], leftOut: [] })
   })
 
-  it("lose what an earlier run has written where there is no file any more", () => {
+  it("lose the localPath of an earlier version where there is no file any more", () => {
     const document = { x: a, y: [{ url: b }] }
     const place = placing({ types: ["image/*"], replace: ["x"] })
     expect(place(place(document).changed, () => false).changed).toEqual(document)
@@ -179,7 +179,7 @@ const unboxed = (value: unknown): unknown => {
 }
 
 describe("whatever the document", () => {
-  it.prop("nothing but its links changes", [document, options], ([document, options]) => {
+  it.prop("only links change", [document, options], ([document, options]) => {
     const before = JSON.stringify(document)
     const { changed, found } = placing(options)(document)
     expect(unboxed(undone(changed))).toEqual(unboxed(document))
@@ -187,14 +187,14 @@ describe("whatever the document", () => {
     if (found.length === 0) expect(changed).toBe(document)
   })
 
-  it.prop("twice is once", [document, options], ([document, options]) => {
+  it.prop("placing links twice gives the same as once", [document, options], ([document, options]) => {
     const once = placing(options)(document)
     const twice = placing(options)(once.changed)
     expect(JSON.stringify(twice.changed)).toBe(JSON.stringify(once.changed))
     expect(twice.found).toHaveLength(once.found.length)
   })
 
-  it.prop("a file that is gone leaves nothing behind", [document, options], ([document, options]) => {
+  it.prop("placing links without files restores the document", [document, options], ([document, options]) => {
     const place = placing(options)
     const gone = place(place(document).changed, () => false).changed
     expect(unboxed(gone)).toEqual(unboxed(document))

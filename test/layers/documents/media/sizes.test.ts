@@ -70,7 +70,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are taken over, and go where they are not wanted any more", () =>
+  it.scoped("are taken over from the version before, and are gone once the option is removed", () =>
     Effect.gen(function* () {
       const { fetch, settings, source } = yield* setUp
       const first = yield* fetch()
@@ -109,7 +109,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("fail with the place of a picture that is broken", () =>
+  it.scoped("fail the fetch where a picture is broken, and the message names its place", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp
       set({
@@ -126,7 +126,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are missing with a warning where a picture is broken that may be missing", () =>
+  it.scoped("are left out with a warning where a broken picture is optional", () =>
     Effect.gen(function* () {
       const { settings, set, source } = yield* setUp
       const fetch = yield* makeFetch({ ...settings, images: {}, optional: ["**.image", "*.file"] }, source)

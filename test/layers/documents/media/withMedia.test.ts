@@ -163,7 +163,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("takes everything else over where only a file has changed", () =>
+  it.scoped("downloads only the file that has changed, and takes over all others", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -193,7 +193,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("knows of tags that have changed under the same bytes until it ends", () =>
+  it.scoped("remembers new tags of unchanged files as long as it runs", () =>
     Effect.gen(function* () {
       const { fetch, files, requests, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -208,7 +208,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("asks by the tag that came with a file, whatever tag the server gives since then", () =>
+  it.scoped("sends the tag that came with the downloaded file, not a later one", () =>
     Effect.gen(function* () {
       const { fetch, files, requests, server, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -227,7 +227,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("does not read a file to its end that a server gives again though it is the same", () =>
+  it.scoped("stops a download whose headers say that the file is the same", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { "last-modified": yesterday }))
@@ -353,7 +353,7 @@ describe("a source with media", () => {
     }).pipe(Effect.provide(Layer.provideMerge(locked, mediaServices)))
   })
 
-  it.scoped("gives up on a server that cannot be reached, for this fetch, and on no other", () =>
+  it.scoped("asks an unreachable server for no more files in this fetch, and other servers still", () =>
     Effect.gen(function* () {
       const { fetch, files, paths, set } = yield* setUp({
         find: ["**.image.url"],
@@ -385,7 +385,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("does not give up on a server that responds, whatever it responds with", () =>
+  it.scoped("keeps asking a server that responds, also with errors", () =>
     Effect.gen(function* () {
       const { fetch, paths, set } = yield* setUp({ find: ["**.image.url"], optional: true })
       set({
@@ -500,7 +500,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("leaves nothing behind of an empty file that may be missing", () =>
+  it.scoped("leaves no part of an empty optional file on disk", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
       files.set("/a.jpg", jpeg(""))
