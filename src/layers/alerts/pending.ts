@@ -23,7 +23,7 @@ export interface Alert {
 /** By what tells problems apart. */
 export type Alerts = ReadonlyMap<string, Alert>
 
-/** So many of one code that change within this time are one post, where they can. */
+/** So many of one code that change within this time are one post. */
 const groupSize = 3
 const groupMs = 60_000
 
@@ -50,8 +50,7 @@ const isNews = (alert: Alert): boolean =>
 
 /**
  * What can be posted now, each list in one post, the ends first. A problem is posted when it has lasted for `after`. Three or more of one
- * code that begin within that time, a minute at most, are one post, and so are those that become worse or end within a minute, when no
- * more can come; fewer are posted one by one.
+ * code that begin, become worse or end within a minute are one post, when no more can come; fewer are posted one by one.
  */
 export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<ReadonlyArray<Alert>> => {
   const all = [...alerts.values()].toSorted(Order.mapInput(Order.number, ({ changedAt }) => changedAt))
@@ -59,43 +58,32 @@ export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<R
   const kinds = Array.groupBy([...ended, ...begun], ({ isOver, known, problem: { code } }) =>
     [isOver, known === undefined, code].join(" ")
   )
-  return Object.values(kinds).flatMap((kind) => {
-    const [{ isOver, known, problem }] = kind
-    const canEnd = (alert: Alert) =>
-      alert.problem.code === problem.code && !alert.isOver && alert.known !== undefined
-    return posts(kind, now, {
-      lasts: known === undefined ? after : 0,
-      within: known === undefined ? Math.min(after, groupMs) : groupMs,
-      others: isOver ? all.filter((alert) => canEnd(alert) && !isMuted(alert.problem)).length : groupSize
-    })
-  })
+  const goOn = ({ isOver, problem: { code } }: Alert) =>
+    isOver
+      ? all.filter(
+          ({ isOver, known, problem }) =>
+            problem.code === code && !isOver && known !== undefined && !isMuted(problem)
+        ).length
+      : Number.POSITIVE_INFINITY
+  return Object.values(kinds).flatMap((kind) => posts(kind, goOn(kind[0]), after, now))
 }
 
-interface Rules {
-  /** How long each has to last, in milliseconds. */
-  readonly lasts: number
-  /** Within which time they are one post, in milliseconds. */
-  readonly within: number
-  /** How many could follow. */
-  readonly others: number
-}
-
-/** Posts of one kind, in order. */
+/** Posts of one kind, in order; `others` are those that could follow. */
 const posts = (
   kind: ReadonlyArray<Alert>,
-  now: number,
-  rules: Rules
+  others: number,
+  after: number,
+  now: number
 ): ReadonlyArray<ReadonlyArray<Alert>> => {
   const [first] = kind
   if (first === undefined) {
     return []
   }
-  const together = kind.filter(({ changedAt }) => changedAt - first.changedAt <= rules.within)
+  const together = kind.filter(({ changedAt }) => changedAt - first.changedAt <= groupMs)
   const post = together.length < groupSize ? [first] : together
-  const canGrow = rules.others > 0 && together.length + rules.others >= groupSize
-  const isOpen = canGrow && now - first.changedAt < rules.within
-  const isLasting = post.every(({ changedAt }) => now - changedAt >= rules.lasts)
-  return isOpen || !isLasting ? [] : [post, ...posts(kind.slice(post.length), now, rules)]
+  const isOpen = others > 0 && together.length + others >= groupSize && now - first.changedAt < groupMs
+  const isLasting = post.every(({ changedAt, known }) => known !== undefined || now - changedAt >= after)
+  return isOpen || !isLasting ? [] : [post, ...posts(kind.slice(post.length), others, after, now)]
 }
 
 const replaced = (alerts: Alerts, changed: ReadonlyArray<Alert>): Alerts =>
