@@ -12,13 +12,15 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import type { FetchError } from "../../services/Content.ts"
 import type { Changed, ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
-import type { MakeProvider, Provider } from "./Provider.ts"
-import { all, type Changes, makePolling, merge } from "./polling.ts"
+import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
+import { all, type Changes, makePolling } from "./polling.ts"
 import { makeSample } from "./sampleSource.ts"
 
 /** From one poll to the next while changes go on. */
@@ -31,26 +33,27 @@ export const fetchSources = (
 ): MakeProvider<never, VersionStore | FileSystem.FileSystem | Path.Path> =>
   Effect.fnUntraced(function* (report) {
     const store = yield* VersionStore
-    const polling = makePolling(sources)
+    const polling = yield* makePolling(sources)
     const sourceIds = sources.map(({ id }) => id)
     /** How many records the sources had when they were read last. */
-    const records = new Map<string, number>()
+    const records = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
 
     const fetchVersion = (source: ContentSource, staged: StagedVersion, changed: Changed) =>
       Effect.map(fetchSource(source, staged, changed, report), ({ version }) => version)
 
     /** What has not changed is taken over, where that is whole. */
-    const takeOrFetch = (source: ContentSource, staged: StagedVersion, changed: Changed) =>
-      Option.match(
-        Option.flatMap(staged.previous(source.id), ({ fingerprint }) => fingerprint),
-        {
-          onNone: () => fetchVersion(source, staged, "everything"),
-          onSome: (fingerprint) =>
-            changed === "nothing"
-              ? Effect.succeed({ sourceId: source.id, fingerprint, records: records.get(source.id) ?? 0 })
-              : fetchVersion(source, staged, changed)
-        }
-      )
+    const takeOrFetch = Effect.fnUntraced(function* (
+      source: ContentSource,
+      staged: StagedVersion,
+      changed: Changed
+    ) {
+      const previous = Option.flatMap(staged.previous(source.id), ({ fingerprint }) => fingerprint)
+      if (Option.isNone(previous) || changed !== "nothing") {
+        return yield* fetchVersion(source, staged, Option.isNone(previous) ? "everything" : changed)
+      }
+      const known = yield* Ref.get(records)
+      return { sourceId: source.id, fingerprint: previous.value, records: known.get(source.id) ?? 0 }
+    })
 
     const promote = Effect.fn("Content.promote")(function* (
       staged: StagedVersion,
@@ -59,9 +62,7 @@ export const fetchSources = (
       const promotion = yield* staged.promote(versions)
       const { changed, manifest } = promotion
       yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
-      for (const version of versions) {
-        records.set(version.sourceId, version.records)
-      }
+      yield* Ref.set(records, new Map(versions.map(({ records, sourceId }) => [sourceId, records])))
       return { ...promotion, records: versions.reduce((sum, { records }) => sum + records, 0) }
     })
 
@@ -79,40 +80,30 @@ export const fetchSources = (
       }).pipe(Effect.scoped)
 
     const fetchAll = Effect.gen(function* () {
-      yield* polling.hasPolled() ? Effect.ignore(polling.poll) : Effect.void
-      polling.take()
-      const everything = all(sourceIds)
-      return yield* polling.restoreOnFailure(() => everything)(makeVersion(everything, Effect.void))
+      if (yield* polling.hasPolled) {
+        yield* Effect.ignore(polling.poll)
+      }
+      yield* polling.add(all(sourceIds))
+      return yield* polling.take((changes) => makeVersion(changes, Effect.void))
     })
 
-    const fetchNew = Effect.suspend(() => {
-      let taken = polling.take()
-      const makeSettled = Effect.gen(function* () {
-        const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
-        const isChanging = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          // Where it cannot be asked, the next tick asks.
-          now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
-        )
+    const fetchNew = Effect.gen(function* () {
+      const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
+      const isFirst = (yield* Ref.get(records)).size === 0
+      const isChanging = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        // Where it cannot be asked, the next tick asks.
+        now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
+      )
+      const settled = isChanging.pipe(
+        Effect.delay(settlePause),
+        Effect.repeat({ while: (isChanging) => isChanging })
+      )
+      const check = Effect.filterOrFail(isChanging, Boolean.not, () => new StillChanging())
+      const attempt: Effect.Effect<Fetched, FetchError> = polling
         // The first version need not wait.
-        const check =
-          records.size === 0 ? Effect.void : Effect.filterOrFail(isChanging, Boolean.not, stillChanging)
-        const settled = isChanging.pipe(
-          Effect.delay(settlePause),
-          Effect.repeat({ while: (isChanging) => isChanging })
-        )
-        const attempt = Effect.suspend(() => makeVersion(taken, check)).pipe(
-          Effect.asSome,
-          Effect.catchTag("vitrine/StillChanging", () => Effect.succeedNone)
-        )
-        let made = yield* attempt
-        while (Option.isNone(made)) {
-          yield* settled
-          taken = merge(taken, polling.take())
-          made = yield* attempt
-        }
-        return made.value
-      })
-      return polling.restoreOnFailure(() => taken)(makeSettled)
+        .take((changes) => makeVersion(changes, isFirst ? Effect.void : check))
+        .pipe(Effect.catchTag("vitrine/StillChanging", () => Effect.zipRight(settled, attempt)))
+      return yield* attempt
     })
 
     /** Those that cannot be asked are fetched at each tick. */
@@ -120,11 +111,11 @@ export const fetchSources = (
 
     const poll = Effect.gen(function* () {
       const hasNew = yield* polling.poll
-      polling.add(unasked)
+      yield* polling.add(unasked)
       if ((yield* store.manifest).status !== "ok") {
-        polling.add(all(sourceIds))
+        yield* polling.add(all(sourceIds))
       }
-      if (polling.isNothingFound()) {
+      if ((yield* polling.found).size === 0) {
         return "same"
       }
       const refusal = yield* polling.refusal
@@ -133,10 +124,10 @@ export const fetchSources = (
 
     return {
       sourceIds,
-      fetch: fetchAll,
+      fetch: polling.remember(fetchAll),
       check: yield* checkSources(sources),
       sample: yield* makeSample(sources),
-      ...(unasked.size === sources.length ? {} : { poll, fetchNew }),
+      ...(unasked.size === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),
         {
@@ -151,5 +142,3 @@ export const fetchSources = (
 
 /** More has changed since the sources began to be read. */
 class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}
-
-const stillChanging = () => new StillChanging()

@@ -4,6 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { fetchPause } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
@@ -25,7 +26,7 @@ const changesIn = (answers: ReadonlyArray<{ readonly id: string; readonly change
 export const all = (ids: ReadonlyArray<string>): Changes => new Map(ids.map((id) => [id, "everything"]))
 
 /** What has changed in either. */
-export const merge = (one: Changes, other: Changes): Changes => {
+const merge = (one: Changes, other: Changes): Changes => {
   const merged = new Map(one)
   for (const [id, changed] of other) {
     const before = one.get(id) ?? []
@@ -42,72 +43,72 @@ export const merge = (one: Changes, other: Changes): Changes => {
 /** Before what failed for a reason that does not pass by itself is tried again, though nothing has changed. */
 const lastingPause = Duration.minutes(10)
 
-export const makePolling = (sources: ReadonlyArray<ContentSource>) => {
-  const cursors = new Map<string, string>()
-  /** Found, and in no version yet. */
-  let found: Changes = none
+interface State {
+  /** By the ids of sources: where the next poll begins. */
+  readonly cursors: ReadonlyMap<string, string>
+  readonly found: Changes
+}
+
+export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
+  const state = yield* Ref.make<State>({ cursors: new Map(), found: none })
   const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? lastingPause : fetchPause(inRow)))
-  const failed = (error: FetchError) =>
-    failure.failed(error, !("isTransient" in error && error.isTransient === true))
 
-  const pollSource = ({ id, poll }: ContentSource) =>
-    poll === undefined
-      ? Effect.succeedNone
-      : poll(Option.fromNullable(cursors.get(id))).pipe(
-          Effect.catchAllDefect((cause) => new SourceFailed({ sourceId: id, cause })),
-          Effect.map((changes) => Option.some({ id, ...changes }))
-        )
-
-  const poll = Effect.map(
-    Effect.forEach(sources, pollSource, { concurrency: "unbounded" }),
-    (polled): boolean => {
-      const answers = polled.flatMap(Option.toArray)
-      for (const { id, cursor } of answers) {
-        cursors.set(id, cursor)
-      }
-      const changes = changesIn(answers)
-      found = merge(found, changes)
-      return changes.size > 0
+  const pollSource = Effect.fnUntraced(function* ({ id, poll }: ContentSource) {
+    if (poll === undefined) {
+      return []
     }
-  )
+    const { cursors } = yield* Ref.get(state)
+    const changes = yield* Effect.catchAllDefect(
+      poll(Option.fromNullable(cursors.get(id))),
+      (cause) => new SourceFailed({ sourceId: id, cause })
+    )
+    return [{ id, ...changes }]
+  })
+
+  const poll = Effect.gen(function* () {
+    const polled = yield* Effect.forEach(sources, pollSource, { concurrency: "unbounded" })
+    const answers = polled.flat()
+    const changes = changesIn(answers)
+    yield* Ref.update(state, ({ cursors, found }) => ({
+      cursors: new Map([...cursors, ...answers.map(({ cursor, id }) => [id, cursor] as const)]),
+      found: merge(found, changes)
+    }))
+    return changes.size > 0
+  })
+
+  const add = (changes: Changes) =>
+    Ref.update(state, ({ cursors, found }) => ({ cursors, found: merge(changes, found) }))
 
   return {
     /** Whether something has changed since the poll before. */
     poll,
 
-    hasPolled: () => cursors.size > 0,
+    hasPolled: Effect.map(Ref.get(state), ({ cursors }) => cursors.size > 0),
+
+    /** What has been found, and is in no version yet. */
+    found: Effect.map(Ref.get(state), ({ found }) => found),
 
     /** Adds to what has been found. */
-    add: (changes: Changes): void => {
-      found = merge(found, changes)
-    },
+    add,
 
-    /** What has been found, for a version of it. */
-    take: (): Changes => {
-      const taken = found
-      found = none
-      return taken
-    },
+    /** Takes what has been found for a version of it. It is found again if no version comes of it. */
+    take: <A, E>(use: (changes: Changes) => Effect.Effect<A, E>) =>
+      Effect.flatMap(
+        Ref.modify(state, ({ cursors, found }) => [found, { cursors, found: none }]),
+        (taken) => Effect.onError(use(taken), () => add(taken))
+      ),
 
-    isNothingFound: () => found.size === 0,
+    /** Remembers how a fetch ends, for `refusal`. */
+    remember: <A>(fetch: Effect.Effect<A, FetchError>) =>
+      Effect.tapBoth(fetch, {
+        onFailure: (error) => failure.failed(error, !("isTransient" in error && error.isTransient === true)),
+        onSuccess: () => failure.worked
+      }),
 
     /** What the last fetch failed with, where it is too early to try the same again. */
     refusal: Effect.map(
       failure.resting,
       Option.map(({ error }) => error)
-    ),
-
-    /** What a fetch has taken is found again if no version comes of it. */
-    restoreOnFailure:
-      (taken: () => Changes) =>
-      <A>(fetch: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
-        fetch.pipe(
-          Effect.tapBoth({ onFailure: failed, onSuccess: () => failure.worked }),
-          Effect.onError(() =>
-            Effect.sync(() => {
-              found = merge(taken(), found)
-            })
-          )
-        )
+    )
   }
-}
+})
