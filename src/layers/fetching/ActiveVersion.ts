@@ -31,13 +31,10 @@ export class ActiveVersion extends Context.Tag("vitrine/ActiveVersion")<
   {
     /**
      * Reports the active version, and gives the manifest as it is now; where that cannot be read, as it was when it was last
-     * written. It is announced when the controller is ready or the bus was emptied, and when it is not the one announced last:
-     * which of several steps at the same time has changed it, the steps cannot know.
+     * written. It is announced where it is not the one announced last, or `again`: which of several steps at the same time has
+     * changed it, the steps cannot know.
      */
-    readonly report: (
-      written: Manifest,
-      occasion: "ready" | "promoted" | "unchanged"
-    ) => Effect.Effect<Manifest>
+    readonly report: (written: Manifest, again?: boolean) => Effect.Effect<Manifest>
 
     /** Runs a step that may make another version the active one, and reports that, even if its caller no longer waits. */
     readonly change: <E>(
@@ -48,26 +45,22 @@ export class ActiveVersion extends Context.Tag("vitrine/ActiveVersion")<
 
 /** Reports by events and in the slice. */
 export const make = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
-  const store = yield* VersionStore
+  const { manifest: reading } = yield* VersionStore
+  const read = Effect.map(Effect.option(reading), Option.flatMap(activeIn))
   const oneAtATime = yield* Effect.makeSemaphore(1)
-  const announced = yield* Ref.make("")
+  const announced = yield* Ref.make(Option.map(yield* read, ({ versionId }) => versionId))
 
-  const reportNow = Effect.fnUntraced(function* (
-    written: Manifest,
-    occasion: "ready" | "promoted" | "unchanged"
-  ) {
-    const reading = yield* Effect.option(store.manifest)
-    const manifest = Option.getOrElse(Option.flatMap(reading, activeIn), () => written)
+  const reportNow = Effect.fnUntraced(function* (written: Manifest, again = false) {
+    const manifest = Option.getOrElse(yield* read, () => written)
     const { generatedAt, versionId, versionPath } = manifest
     const now = yield* timestamp
     const before = yield* slice.get
     if (!isDeepStrictEqual(withActive(manifest, now)(before), before)) {
       yield* slice.update(withActive(manifest, now))
     }
-    const last = yield* Ref.get(announced)
-    const isNew = last !== versionId && (occasion === "promoted" || last !== "")
-    if (occasion === "ready" || isNew) {
-      yield* Ref.set(announced, versionId)
+    const isNew = !Option.contains(yield* Ref.getAndSet(announced, Option.some(versionId)), versionId)
+    yield* isNew ? countPromotion : Effect.void
+    if (isNew || again) {
       yield* report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
     }
     return manifest
@@ -97,8 +90,7 @@ const reportedBy = Effect.fnUntraced(function* (report: ActiveVersion["Type"]["r
         const before = activeIn(yield* store.manifest)
         const after = yield* step
         const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
-        const { held, versionId } = yield* report(after, changed ? "promoted" : "unchanged")
-        yield* changed ? countPromotion : Effect.void
+        const { held, versionId } = yield* report(after)
         yield* logActive(versionId, held)
         return { versionId, changed, ...(held === undefined ? {} : { held }) }
       }).pipe(Effect.forkIn(scope), Effect.flatMap(Fiber.join))
@@ -106,7 +98,7 @@ const reportedBy = Effect.fnUntraced(function* (report: ActiveVersion["Type"]["r
 })
 
 /** Without a running controller, nobody is notified. */
-export const silent = reportedBy(Effect.succeed)
+export const silent = reportedBy((written) => Effect.succeed(written))
 
 const logActive = (versionId: string, held: Manifest["held"]) =>
   Effect.logInfo(`Active version ${activeText(versionId, held)}`).pipe(
@@ -119,7 +111,7 @@ export const announce = Effect.gen(function* () {
   const { report } = yield* ActiveVersion
   const reading = yield* store.manifest
   if (reading.status === "ok") {
-    const { held, versionId } = yield* report(reading.manifest, "ready")
+    const { held, versionId } = yield* report(reading.manifest, true)
     yield* logActive(versionId, held)
   } else if (reading.status === "invalid") {
     yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
@@ -136,7 +128,7 @@ export const announceAgain = Effect.gen(function* () {
   yield* Stream.runForEach(emptied, () =>
     store.manifest.pipe(
       Effect.flatMap((reading) =>
-        Effect.transposeMapOption(activeIn(reading), (manifest) => report(manifest, "ready"))
+        Effect.transposeMapOption(activeIn(reading), (manifest) => report(manifest, true))
       ),
       Effect.catchAll((error) => Effect.logWarning(error.message))
     )

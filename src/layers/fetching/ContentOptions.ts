@@ -25,30 +25,23 @@ const source = expectsSecret(Schema.declare(isDefinition), "a source, as tableSo
 )
 
 const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
-  Schema.filter((sources) =>
-    sources.flatMap(({ id }, index) =>
-      fileKey(id) === fileKey(fileListName)
-        ? [
+  Schema.filter((sources) => {
+    const keys = [fileListName, ...sources.map(({ id }) => id)].map(fileKey)
+    return sources.flatMap(({ id }, index) => {
+      const first = keys.indexOf(fileKey(id))
+      return first > index
+        ? []
+        : [
             {
               path: [index, "id"],
-              message: `must not be ${fileListName}: every version has a file of this name`
+              message:
+                first === 0
+                  ? `must not be ${fileListName}: every version has a file of this name`
+                  : `another source has the id ${JSON.stringify(id)} too, or one that is the same folder`
             }
           ]
-        : []
-    )
-  ),
-  Schema.filter((sources) =>
-    sources.flatMap(({ id }, index) =>
-      sources.findIndex((other) => fileKey(other.id) === fileKey(id)) < index
-        ? [
-            {
-              path: [index, "id"],
-              message: `another source has the id ${JSON.stringify(id)} too, or one that is the same folder`
-            }
-          ]
-        : []
-    )
-  )
+    })
+  })
 )
 
 const name = expects(

@@ -8,7 +8,7 @@ import type * as Stream from "effect/Stream"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
-import type { ContentState, Reports, SourceState } from "../../services/Slices.ts"
+import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
 
@@ -37,11 +37,8 @@ export interface Provider {
   /** As `fetch`, of what the polls have found. Without it `fetch` stands for it. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>
 
-  /** The addresses that versions are copied from, for the state. */
-  readonly copiedFrom?: Effect.Effect<NonNullable<ContentState["copiedFrom"]>>
-
-  /** What becomes of the reports to a hub, for the state. */
-  readonly reports?: Effect.Effect<Reports>
+  /** What the state says of a hub. */
+  readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
 
   /** What each source has to say of itself, by their ids, for the state. */
   readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>

@@ -36,7 +36,7 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
 /** The fields of the slice that never rest. */
 export const makeMomentary = (
   slice: ContentSlice,
-  { copiedFrom, reports, sourceData }: Provider,
+  { hub = Effect.succeed({}), sourceData = Effect.succeed({}) }: Provider,
   screens: Effect.Effect<ReadonlyArray<Screen>>
 ) =>
   Effect.map(VersionStore, (store) => {
@@ -49,7 +49,7 @@ export const makeMomentary = (
     return Effect.gen(function* () {
       const { nextFetch, sources, ...state } = yield* slice.get
       const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-      const data = sourceData === undefined ? {} : yield* sourceData
+      const data = yield* sourceData
       return {
         ...state,
         // A clock that was set forward, or a machine that slept, may be past it before the fetch begins.
@@ -60,8 +60,7 @@ export const makeMomentary = (
         })),
         ...(yield* versions),
         screens: yield* screens,
-        ...(copiedFrom === undefined ? {} : { copiedFrom: yield* copiedFrom }),
-        ...(reports === undefined ? {} : { reports: yield* reports })
+        ...(yield* hub)
       } satisfies ContentState
     })
   })

@@ -70,7 +70,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     const [duration, fetched] = yield* Effect.timed(fetch)
     const { manifest, records } = fetched
     const changed = fetched.changed && manifest.held === undefined
-    const { held, versionId } = yield* activeVersion.report(manifest, changed ? "promoted" : "unchanged")
+    const { held, versionId } = yield* activeVersion.report(manifest)
     const outcome: FetchOutcome = {
       timestamp: yield* timestamp,
       changed,

@@ -4,7 +4,7 @@
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Reports, Upstream } from "../../services/Slices.ts"
-import type { Row } from "../../services/StatusSnapshot.ts"
+import type { Row, Tone } from "../../services/StatusSnapshot.ts"
 import { codes } from "../status/codes.ts"
 import { kv, list, text } from "../status/rows.ts"
 
@@ -26,21 +26,25 @@ export const problems = (
 ): ReadonlyArray<Problem> => {
   const { copiedFrom = [], reports } = slice
   const away = copiedFrom.filter(({ problem }) => problem !== undefined)
+  const isSilent = (to: string) => away.some(({ url }) => originOf(url) === originOf(to))
   return [
-    ...(areFetchesFailing && isAway(slice) ? [] : copiedFrom)
-      .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
-      .map(
-        (upstream): Problem => ({
+    ...(areFetchesFailing && isAway(slice) ? [] : copiedFrom.flatMap(upstreamProblems)),
+    ...(reports === undefined || isSilent(reports.to) ? [] : reportsProblems(reports, now))
+  ]
+}
+
+const upstreamProblems = (upstream: Upstream): ReadonlyArray<Problem> => {
+  const { text, tone } = meaningOf(upstream)
+  return tone === "error" || tone === "warn"
+    ? [
+        {
           code: "content:upstream",
           severity: "warning",
           subject: upstream.url,
-          text: `${upstream.url}: ${upstreamText(upstream)}`
-        })
-      ),
-    ...(reports === undefined || away.some(({ url }) => originOf(url) === originOf(reports.to))
-      ? []
-      : reportsProblems(reports, now))
-  ]
+          text: `${upstream.url}: ${text}`
+        }
+      ]
+    : []
 }
 
 const originOf = (url: string): string => new URL(url).origin
@@ -78,25 +82,19 @@ const reportsRows = ({ problem, takenAt, to, vitrine }: Reports): ReadonlyArray<
 ]
 
 const upstreamRow = (upstream: Upstream): Row => {
-  const { askedAt, url } = upstream
-  const said = upstreamText(upstream)
-  return kv(url, askedAt === undefined ? said : `${askedAt}, ${said}`, upstreamTone(upstream))
+  const { text, tone } = meaningOf(upstream)
+  return kv(upstream.url, upstream.askedAt === undefined ? text : `${upstream.askedAt}, ${text}`, tone)
 }
 
-const upstreamText = ({ askedAt, problem, versionId }: Upstream): string =>
+const meaningOf = ({
+  askedAt,
+  problem,
+  versionId
+}: Upstream): { readonly text: string; readonly tone: Tone } =>
   askedAt === undefined
-    ? "not asked yet"
+    ? { text: "not asked yet", tone: "neutral" }
     : problem !== undefined
-      ? `failed: ${problem}`
+      ? { text: `failed: ${problem}`, tone: "error" }
       : versionId === undefined
-        ? "it has no version yet (404 for manifest.json)"
-        : `version ${versionId}`
-
-const upstreamTone = ({ askedAt, problem, versionId }: Upstream) =>
-  askedAt === undefined
-    ? "neutral"
-    : problem !== undefined
-      ? "error"
-      : versionId === undefined
-        ? "warn"
-        : "ok"
+        ? { text: "it has no version yet (404 for manifest.json)", tone: "warn" }
+        : { text: `version ${versionId}`, tone: "ok" }

@@ -43,7 +43,6 @@ export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
     Effect.tap(({ changed, durationMs, timestamp }) =>
       Effect.all([
         ended(changed ? "promoted" : "unchanged"),
-        changed ? countPromotion : Effect.void,
         Metric.update(fetchSeconds, durationMs / 1000),
         Metric.set(lastSuccess, Date.parse(timestamp) / 1000)
       ])

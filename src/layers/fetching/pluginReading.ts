@@ -45,50 +45,30 @@ export const problems = (
   now: number
 ): ReadonlyArray<Problem> => {
   const { failingSince, held, sources, versionId } = slice
-  const found: Array<Problem> = []
   const error = errorOf(slice)
+  const found: Array<Problem> = [...diskProblems(name, slice)]
   if (versionId === undefined) {
     const why =
       error ?? (slice.fetchingSince === undefined ? "nothing was fetched yet" : "the first fetch is running")
-    found.push({
-      code: codes.none,
-      severity: "error",
-      subject: name,
-      text: `There is no version of "${name}": ${why}`
-    })
+    const text = `There is no version of "${name}": ${why}`
+    found.push({ code: codes.none, severity: "error", subject: name, text })
   } else if (error !== undefined && failingSince !== undefined) {
-    const isLong = now - Date.parse(failingSince) >= failingForMs
-    found.push({
-      code: "content:failing",
-      severity: isLong ? "error" : "warning",
-      subject: name,
-      text: `Fetches of "${name}" have failed since ${failingSince}: ${error}`,
-      since: failingSince
-    })
+    const severity = now - Date.parse(failingSince) >= failingForMs ? "error" : "warning"
+    const text = `Fetches of "${name}" have failed since ${failingSince}: ${error}`
+    found.push({ code: "content:failing", severity, subject: name, text, since: failingSince })
   }
-  const checkedAt = slice.lastSuccess ?? slice.generatedAt
-  if (maxAgeMs !== undefined && checkedAt !== undefined && now - Date.parse(checkedAt) > maxAgeMs) {
-    found.push({
-      code: "content:old",
-      severity: "error",
-      subject: name,
-      text: `"${name}" is too old: it was last up to date at ${checkedAt}`,
-      since: checkedAt
-    })
+  const since = slice.lastSuccess ?? slice.generatedAt
+  if (maxAgeMs !== undefined && since !== undefined && now - Date.parse(since) > maxAgeMs) {
+    const text = `"${name}" is too old: it was last up to date at ${since}`
+    found.push({ code: "content:old", severity: "error", subject: name, text, since })
   }
   if (held !== undefined && held.byRule === undefined) {
-    const by = held.by === undefined ? "" : ` by ${held.by}`
-    const waiting = held.waiting === undefined ? "" : `; version ${held.waiting} waits`
-    found.push({
-      code: codes.held,
-      severity: "warning",
-      subject: name,
-      text: `"${name}" is held since ${held.since}${by}${waiting}. "vitrine resume" ends that`,
-      since: held.since
-    })
+    const { by, since, waiting } = held
+    const waits = waiting === undefined ? "" : `; version ${waiting} waits`
+    const text = `"${name}" is held since ${since}${by === undefined ? "" : ` by ${by}`}${waits}. "vitrine resume" ends that`
+    found.push({ code: codes.held, severity: "warning", subject: name, text, since })
   }
   return [
-    ...diskProblems(name, slice),
     ...found,
     ...hub.problems(slice, error !== undefined, now),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))

@@ -49,17 +49,14 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
         onSome: (content) =>
           Option.contains(content.fingerprint, fetched.fingerprint) ? content.directory : directory
       })
-      const failed = (cause: Error) => new SourceFailed({ sourceId, cause })
-      const names = Object.keys(
-        fetched.documents ??
-          Object.fromEntries(
-            (yield* Effect.mapError(fileSystem.readDirectory(folder), failed)).map((name) => [name, {}])
-          )
-      )
-      const described = yield* Effect.forEach(names.filter((name) => name.endsWith(".json")).sort(), (name) =>
-        describe(folder, name)
-      ).pipe(Effect.mapError(failed))
-      const warnings = [...(fetched.warnings ?? []), ...described.flatMap(({ missing }) => missing)]
+      const { documents, warnings: reported = [] } = fetched
+      const described = yield* Effect.gen(function* () {
+        const names =
+          documents === undefined ? yield* fileSystem.readDirectory(folder) : Object.keys(documents)
+        const json = names.filter((name) => name.endsWith(".json")).sort()
+        return yield* Effect.forEach(json, (name) => describe(folder, name))
+      }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId, cause })))
+      const warnings = [...reported, ...described.flatMap(({ missing }) => missing)]
       return {
         sourceId,
         sampled: described.map(({ document }) => document),

@@ -61,9 +61,7 @@ export const makeSweeping = Effect.fnUntraced(function* (before: Effect.Effect<u
     if (isLost || isDue) {
       yield* sweep
       // The manifest that was written again may name another version.
-      yield* Effect.transposeMapOption(yield* active, (manifest) =>
-        activeVersion.report(manifest, "promoted")
-      )
+      yield* Effect.transposeMapOption(yield* active, (manifest) => activeVersion.report(manifest))
     }
   })
 

@@ -101,8 +101,10 @@ export const followUpstreams = (
       sourceIds: [],
       fetch: Effect.zipLeft(fetchFrom(upstreams), refused.forget),
       poll,
-      copiedFrom: Effect.forEach(upstreams, ({ state }) => state),
-      ...(reports === undefined ? {} : { reports })
+      hub: Effect.all({
+        copiedFrom: Effect.forEach(upstreams, ({ state }) => state),
+        ...(reports === undefined ? {} : { reports })
+      })
     } satisfies Provider
   })
 

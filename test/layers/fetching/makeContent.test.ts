@@ -53,7 +53,9 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
           yield* staged.sourceDirectory("objects")
           return { ...(yield* staged.promote([{ sourceId: "objects", fingerprint }])), records: 3 }
         }).pipe(Effect.scoped),
-        copiedFrom: Effect.map(Ref.get(polls), (polls) => [{ url: "hub", versionId: `poll ${polls}` }])
+        hub: Effect.map(Ref.get(polls), (polls) => ({
+          copiedFrom: [{ url: "hub", versionId: `poll ${polls}` }]
+        }))
       })
   )
   const tick = Effect.gen(function* () {
