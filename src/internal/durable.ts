@@ -2,10 +2,9 @@
  * Writes that survive a loss of power.
  */
 import { stat } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -29,12 +28,11 @@ export const replaceFile = Effect.fnUntraced(function* (
   temporary: string,
   mode = 0o666
 ) {
-  const path = yield* Path.Path
   yield* writeDurably(temporary, content, mode).pipe(
     Effect.zipRight(move(temporary, file)),
     Effect.onError(() => Effect.ignore(remove(temporary)))
   )
-  yield* Effect.catchAll(syncDirectory(path.dirname(file)), (error) =>
+  yield* Effect.catchAll(syncDirectory(dirname(file)), (error) =>
     Effect.logWarning(
       `${file} was replaced, but a loss of power may bring the file before it back: ${explain(error)}`
     )

@@ -1,9 +1,11 @@
 /**
  * The downloads folder: where in it is what, which versions are there, whose it is, and the folders that go.
  */
+
 import { randomUUID } from "node:crypto"
+import { join, resolve } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
+import type * as Path from "@effect/platform/Path"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -76,8 +78,11 @@ export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
       sources: ReadonlyArray<{ readonly sourceId: string }>
     ) => Effect.Effect<boolean, VersionStoreError>
 
-    /** Files of versions that were found missing or damaged, by their paths in the folder of the version. */
-    readonly damage: Ref.Ref<HashMap.HashMap<VersionId, HashSet.HashSet<string>>>
+    /** The files of a version that were found missing or damaged, by their paths in its folder. */
+    readonly damageOf: (versionId: VersionId) => Effect.Effect<ReadonlySet<string>>
+
+    /** Notes them, in the place of what was known before. */
+    readonly noteDamage: (versionId: VersionId, files: Iterable<string>) => Effect.Effect<void>
 
     /** While it runs, no version is removed. */
     readonly unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -99,19 +104,6 @@ const isVersionId = Schema.is(VersionId)
 /** The path of a version in the manifest. */
 export const pathOf = (versionId: VersionId) => `versions/${versionId}`
 
-/** The files of a version that are missing or damaged, as far as is known. */
-export const damageOf = (versionId: VersionId) =>
-  Effect.gen(function* () {
-    const { damage } = yield* DownloadsFolder
-    return Option.getOrElse(HashMap.get(yield* Ref.get(damage), versionId), () => HashSet.empty<string>())
-  })
-
-/** Notes which files are missing or damaged, in the place of what was known before. */
-export const noteDamage = (versionId: VersionId, files: Iterable<string>) =>
-  Effect.flatMap(DownloadsFolder, ({ damage }) =>
-    Ref.update(damage, HashMap.set(versionId, HashSet.fromIterable(files)))
-  )
-
 /**
  * Makes the folder, and takes its lock until the scope ends. It fails where another controller has it; where it cannot be
  * written, there is a warning.
@@ -120,21 +112,20 @@ export const layer = (directory: string) => Layer.scoped(DownloadsFolder, make(d
 
 const make = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const scope = yield* Effect.scope
   const claiming = yield* Effect.makeSemaphore(1)
   const sweeping = yield* Effect.makeSemaphore(1)
-  const damage = yield* Ref.make(HashMap.empty<VersionId, HashSet.HashSet<string>>())
+  const damage = yield* Ref.make(HashMap.empty<VersionId, ReadonlySet<string>>())
   const trash = yield* Ref.make(HashSet.empty<string>())
   const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
 
-  const root = path.resolve(directory)
-  const versions = path.join(root, "versions")
-  const acks = path.join(root, "acks")
-  const staging = path.join(root, ".staging")
-  const temporary = Effect.sync(() => path.join(staging, randomUUID()))
-  const ofVersion = (versionId: VersionId) => path.join(versions, versionId)
+  const root = resolve(directory)
+  const versions = join(root, "versions")
+  const acks = join(root, "acks")
+  const staging = join(root, ".staging")
+  const temporary = Effect.sync(() => join(staging, randomUUID()))
+  const ofVersion = (versionId: VersionId) => join(versions, versionId)
 
   const namesIn = (folder: string) =>
     fs.readDirectory(folder).pipe(orWhereMissing<ReadonlyArray<string>>([]), mapDiskError("read", folder))
@@ -204,7 +195,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
     yield* Ref.set(lock, Option.some(yield* Scope.extend(lockFolder(real, staging), scope)))
     if (Option.isNone(before)) {
       const left = yield* Effect.orElseSucceed(namesIn(staging), () => [])
-      yield* throwAway(left.map((name) => path.join(staging, name)))
+      yield* throwAway(left.map((name) => join(staging, name)))
     }
   }).pipe(
     Effect.catchTags({
@@ -230,7 +221,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   })
 
   const removeInPlace = Effect.fnUntraced(function* (version: string) {
-    yield* fs.remove(path.join(version, fileListName), { force: true })
+    yield* fs.remove(join(version, fileListName), { force: true })
     yield* fs.remove(version, { recursive: true, force: true })
   })
 
@@ -263,8 +254,8 @@ const make = Effect.fnUntraced(function* (directory: string) {
     acks,
     staging,
     temporary,
-    manifest: path.join(root, "manifest.json"),
-    reserve: path.join(root, ".reserve"),
+    manifest: join(root, "manifest.json"),
+    reserve: join(root, ".reserve"),
     ofVersion,
     claimed,
     wasClaimed: Effect.map(Ref.get(lock), Option.isSome),
@@ -275,10 +266,15 @@ const make = Effect.fnUntraced(function* (directory: string) {
     listOf,
     summarize: (versionId) => Effect.flatMap(find(versionId), (versionId) => summaries.get(versionId)),
     hasSources: (versionId, sources) =>
-      Effect.every(sources, ({ sourceId }) => fs.exists(path.join(ofVersion(versionId), sourceId))).pipe(
+      Effect.every(sources, ({ sourceId }) => fs.exists(join(ofVersion(versionId), sourceId))).pipe(
         mapDiskError("read", ofVersion(versionId))
       ),
-    damage,
+    damageOf: (versionId) =>
+      Effect.map(Ref.get(damage), (damage) =>
+        Option.getOrElse(HashMap.get(damage, versionId), () => new Set<string>())
+      ),
+    noteDamage: (versionId, files) =>
+      Ref.update(damage, HashMap.set<VersionId, ReadonlySet<string>>(versionId, new Set(files))),
     unswept: sweeping.withPermits(1),
     discard,
     emptyTrash

@@ -2,8 +2,8 @@
  * The file `manifest.json`, which names the active version, and room on disk for one more: on a disk that is full, somebody may
  * have to go back to another version.
  */
+import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -69,12 +69,12 @@ export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
 >() {}
 
 /** What a function that works on versions needs. */
-export type Disk = DownloadsFolder | ManifestFile | FileSystem.FileSystem | Path.Path
+export type Disk = DownloadsFolder | ManifestFile | FileSystem.FileSystem
 
 /** For effects that run later, without the scope and the span of now. */
 export const disk = Effect.map(
   Effect.context<Disk>(),
-  Context.pick(DownloadsFolder, ManifestFile, FileSystem.FileSystem, Path.Path)
+  Context.pick(DownloadsFolder, ManifestFile, FileSystem.FileSystem)
 )
 
 /** The latest version: the active one, or the one that waits while that is held. */
@@ -111,8 +111,7 @@ export const layer = (release: VersionStoreDiskOptions["release"]) =>
 
 const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["release"]) {
   const folder = yield* DownloadsFolder
-  const path = yield* Path.Path
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const platform = yield* Effect.context<FileSystem.FileSystem>()
   const changing = yield* Effect.makeSemaphore(1)
   const room = yield* makeRoom(folder.reserve)
   const unrestored = makeWarnWhile((message) => message)
@@ -154,7 +153,7 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
     const before = yield* text
     const newer = Option.flatMap(before, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(before) && Option.isSome(newer)) {
-      const copy = path.join(folder.root, `manifest.schema-${newer.value.schemaVersion}.json`)
+      const copy = join(folder.root, `manifest.schema-${newer.value.schemaVersion}.json`)
       yield* replaceFile(copy, before.value, yield* folder.temporary).pipe(mapDiskError("write", copy))
       yield* Effect.logWarning(`${file} is one of a later version of Vitrine. It is kept as ${copy}`)
     }

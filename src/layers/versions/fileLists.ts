@@ -6,7 +6,6 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -69,13 +68,12 @@ const decodeListed = Effect.fnUntraced(function* <A, I>(
   listed: unknown,
   folder: string
 ) {
-  const path = yield* Path.Path
   return yield* Effect.mapError(
     Schema.decodeUnknown(schema)(listed),
     (error) =>
       new VersionStoreError({
         action: "write",
-        path: path.join(folder, fileListName),
+        path: join(folder, fileListName),
         detail: issueText(placedIssues(error))
       })
   )
@@ -85,14 +83,13 @@ const decodeListed = Effect.fnUntraced(function* <A, I>(
 const listSource = Effect.fnUntraced(function* (
   folder: string,
   { digests = {}, ...source }: VersionSource
-): Effect.fn.Return<ListedSource, PlatformError | Error, FileSystem.FileSystem | Path.Path> {
-  const path = yield* Path.Path
-  const directory = path.join(folder, source.sourceId)
+): Effect.fn.Return<ListedSource, PlatformError | Error, FileSystem.FileSystem> {
+  const directory = join(folder, source.sourceId)
   const files = yield* Effect.forEach(
     yield* filesIn(directory),
     ([file, size]) =>
       Option.match(Record.get(digests, file), {
-        onNone: () => sha256OfFile(path.join(directory, file)),
+        onNone: () => sha256OfFile(join(directory, file)),
         onSome: Effect.succeed
       }).pipe(Effect.map((sha256) => [file, { size, sha256 }] as const)),
     { concurrency }
@@ -150,8 +147,7 @@ export const decodeList = (text: string): Effect.Effect<WrittenList, ParseError>
 /** The list of a version that is in a folder, where there is one. */
 export const readList = Effect.fnUntraced(function* (folder: string, versionId: VersionId) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  return yield* fs.readFileString(path.join(folder, fileListName)).pipe(
+  return yield* fs.readFileString(join(folder, fileListName)).pipe(
     Effect.flatMap(decodeList),
     Effect.filterOrFail(({ list }) => list.versionId === versionId),
     Effect.option

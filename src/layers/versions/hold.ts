@@ -2,15 +2,14 @@
  * Which version the manifest names: the latest one, or one that is held while a later one waits. Each step writes the manifest
  * once, and gives it.
  */
-import * as Path from "@effect/platform/Path"
+import { join } from "node:path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import { type Hold, type HoldRequest, type Manifest, VersionStoreError } from "../../services/VersionStore.ts"
-import { DownloadsFolder, damageOf } from "./DownloadsFolder.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { wholeFiles } from "./fileLists.ts"
 import { latestOf, ManifestFile, manifestOf, withHold } from "./ManifestFile.ts"
 
@@ -102,7 +101,6 @@ const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
 
 /** The manifest of a version on disk, not held; fails where that is not whole, as far as is known. */
 const wholeVersion = Effect.fnUntraced(function* (given: string) {
-  const path = yield* Path.Path
   const folder = yield* DownloadsFolder
   const versionId = yield* folder.find(given)
   const version = folder.ofVersion(versionId)
@@ -112,10 +110,10 @@ const wholeVersion = Effect.fnUntraced(function* (given: string) {
     "NoSuchElementException",
     () => notWhole(`it has no valid ${fileListName}.`)
   )
-  const damaged = yield* damageOf(versionId)
-  const isDamaged = [fileListName, ...filesOf(list.list).keys()].some((file) => HashSet.has(damaged, file))
+  const damaged = yield* folder.damageOf(versionId)
+  const isDamaged = [fileListName, ...filesOf(list.list).keys()].some((file) => damaged.has(file))
   const isWhole = Effect.every(list.list.sources, ({ files, sourceId }) =>
-    Effect.map(wholeFiles(path.join(version, sourceId), files), (whole) => whole === files)
+    Effect.map(wholeFiles(join(version, sourceId), files), (whole) => whole === files)
   )
   return isDamaged || !(yield* isWhole) ? yield* notWhole("files are missing or damaged.") : manifestOf(list)
 })

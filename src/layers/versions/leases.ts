@@ -6,9 +6,9 @@
  * whatever else lies in the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxConsumers`: one
  * more consumer is refused.
  */
+import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -75,11 +75,10 @@ export const layer = (duration: Duration.DurationInput) => Layer.scoped(Leases, 
 const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   const { acks: folder, claimed, temporary, wasClaimed } = yield* DownloadsFolder
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const platform = yield* Effect.context<FileSystem.FileSystem>()
   const lifetime = Duration.toMillis(duration)
   const known = new Map<string, KnownLease>()
-  const fileOf = (consumerId: string) => path.join(folder, `${consumerId}${extension}`)
+  const fileOf = (consumerId: string) => join(folder, `${consumerId}${extension}`)
 
   /** How long a lease is fresh. */
   const lifetimeOf = Option.match({

@@ -1,8 +1,8 @@
 /**
  * Making a staged folder the latest version: durable first, then named by the manifest in one step.
  */
+import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -44,10 +44,9 @@ export const publishCopy = Effect.fnUntraced(function* (
   linked: ReadonlyMap<string, unknown>
 ) {
   const folder = yield* DownloadsFolder
-  const path = yield* Path.Path
   const { versionId } = list.list
   const version = folder.ofVersion(versionId)
-  const before = yield* readIfThere(path.join(version, fileListName))
+  const before = yield* readIfThere(join(version, fileListName))
   if (Option.exists(before, (text) => text !== list.text)) {
     return yield* otherContent(version)
   }
@@ -58,9 +57,8 @@ export const publishCopy = Effect.fnUntraced(function* (
 
 const writeList = Effect.fnUntraced(function* (staged: string, { text }: WrittenList) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { staging } = yield* DownloadsFolder
-  yield* fs.writeFileString(path.join(staged, fileListName), text).pipe(mapDiskError("write to", staging))
+  yield* fs.writeFileString(join(staged, fileListName), text).pipe(mapDiskError("write to", staging))
 })
 
 /** Uninterruptible, and no version is swept meanwhile. */
@@ -82,16 +80,15 @@ const move = Effect.fnUntraced(function* (staged: string, manifest: Manifest) {
 /** Puts the files of the staged folder in the place of those of the same version, one by one. */
 const repair = Effect.fnUntraced(function* (staged: string, list: WrittenList) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const version = (yield* DownloadsFolder).ofVersion(list.list.versionId)
   const files = new Set([...filesOf(list.list).keys(), fileListName])
   yield* Effect.gen(function* () {
     for (const file of files) {
-      yield* fs.makeDirectory(path.dirname(path.join(version, file)), { recursive: true })
-      yield* moveTo(path.join(staged, file), path.join(version, file))
+      yield* fs.makeDirectory(dirname(join(version, file)), { recursive: true })
+      yield* moveTo(join(staged, file), join(version, file))
     }
     for (const file of (yield* filesIn(version)).keys()) {
-      yield* files.has(file) ? Effect.void : remove(path.join(version, file))
+      yield* files.has(file) ? Effect.void : remove(join(version, file))
     }
     yield* syncTree(version, Option.none())
   }).pipe(mapDiskError("write to", version))

@@ -2,11 +2,10 @@
  * Copies of versions of another controller that are being put together: what is on disk is reused by its
  * content.
  */
+import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -20,7 +19,7 @@ import {
   type VersionCopy,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder, damageOf, noteDamage } from "./DownloadsFolder.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
 import { disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
@@ -31,7 +30,6 @@ type FilesOnDisk = ReadonlyMap<string, string>
 
 /** A copy that is being put together, until the scope ends. */
 export const stageCopy = Effect.gen(function* () {
-  const path = yield* Path.Path
   const services = yield* disk
   const { inTurn } = yield* ManifestFile
   const folder = yield* (yield* DownloadsFolder).staged
@@ -39,14 +37,7 @@ export const stageCopy = Effect.gen(function* () {
   const linked = new Map<string, number>()
   const onDisk = yield* Effect.cached(filesOnDisk)
   return {
-    sourceDirectory: (sourceId) => {
-      const directory = path.join(folder, sourceId)
-      return makeDirectory(directory).pipe(
-        Effect.as(directory),
-        mapDiskError("make", directory),
-        Effect.provide(services)
-      )
-    },
+    sourceDirectory: (sourceId) => Effect.provide(makeSourceFolder(folder, sourceId), services),
     reuse: (files) =>
       Effect.flatMap(onDisk, (onDisk) => reuse(folder, files, onDisk, linked)).pipe(Effect.provide(services)),
     promote: (copy) => promote(folder, copy, linked).pipe(inTurn, Effect.provide(services))
@@ -56,21 +47,27 @@ export const stageCopy = Effect.gen(function* () {
 const makeDirectory = (directory: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(directory, { recursive: true }))
 
+/** Gives its path. A source may have no files. */
+const makeSourceFolder = (staged: string, sourceId: string) => {
+  const directory = join(staged, sourceId)
+  return makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
+}
+
 /**
  * A file of each content, in the newest version that has it; lists are read once for a staged version. A content that is
  * damaged in one version is not reused: in another one it may be the same file under another name.
  */
 const filesOnDisk = Effect.gen(function* () {
-  const { listOf, ofVersion, versionIds } = yield* DownloadsFolder
+  const { damageOf, listOf, ofVersion, versionIds } = yield* DownloadsFolder
   const paths = new Map<string, string>()
   const damagedContents = new Set<string>()
   for (const versionId of yield* versionIds) {
     const list = yield* listOf(versionId)
     const damaged = yield* damageOf(versionId)
-    if (Option.isNone(list) || HashSet.has(damaged, fileListName)) continue
+    if (Option.isNone(list) || damaged.has(fileListName)) continue
     for (const [file, { sha256 }] of filesOf(list.value.list)) {
       paths.set(sha256, `${ofVersion(versionId)}/${file}`)
-      if (HashSet.has(damaged, file)) damagedContents.add(sha256)
+      if (damaged.has(file)) damagedContents.add(sha256)
     }
   }
   for (const sha256 of damagedContents) paths.delete(sha256)
@@ -83,18 +80,13 @@ const reuse = Effect.fnUntraced(function* (
   onDisk: FilesOnDisk,
   linked: Map<string, number>
 ) {
-  const path = yield* Path.Path
-  const folders = new Set(
-    files.map(({ path: name, sourceId }) => path.dirname(path.join(folder, sourceId, name)))
-  )
+  const folders = new Set(files.map(({ path: name, sourceId }) => dirname(join(folder, sourceId, name))))
   return yield* Effect.forEach(folders, makeDirectory).pipe(
     Effect.zipRight(
       Effect.filter(
         files,
         (file) => Effect.negate(reuseFile(folder, file, onDisk.get(file.sha256), linked)),
-        {
-          concurrency: 8
-        }
+        { concurrency: 8 }
       )
     ),
     mapDiskError("write to", folder)
@@ -109,11 +101,10 @@ const reuseFile = Effect.fnUntraced(
     from: string | undefined,
     linked: Map<string, number>
   ) {
-    const path = yield* Path.Path
     if (from === undefined || !(yield* isWhole(from, size))) {
       return false
     }
-    if (yield* linkOrCopy(from, path.join(folder, sourceId, name))) linked.set(`${sourceId}/${name}`, size)
+    if (yield* linkOrCopy(from, join(folder, sourceId, name))) linked.set(`${sourceId}/${name}`, size)
     return true
   },
   Effect.catchIf(
@@ -127,14 +118,10 @@ const promote = Effect.fnUntraced(function* (
   copy: VersionCopy,
   linked: ReadonlyMap<string, number>
 ) {
-  const path = yield* Path.Path
   const list = yield* readCopy(folder, copy, linked)
-  // A source may have no files.
-  yield* Effect.forEach(list.list.sources, ({ sourceId }) => makeDirectory(path.join(folder, sourceId))).pipe(
-    mapDiskError("write to", folder)
-  )
+  yield* Effect.forEach(list.list.sources, ({ sourceId }) => makeSourceFolder(folder, sourceId))
   const manifest = yield* publishCopy(folder, list, linked)
-  yield* noteDamage(list.list.versionId, [])
+  yield* (yield* DownloadsFolder).noteDamage(list.list.versionId, [])
   return { changed: true, manifest }
 })
 

@@ -2,11 +2,10 @@
  * Versions that are being put together: which sources have changed, and what is reused of versions that
  * are there.
  */
+import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { remove } from "../../internal/heldOpen.ts"
@@ -15,7 +14,7 @@ import { isDiskFull } from "../../internal/systemError.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { fileListName, type ListedSource } from "../../services/FileList.ts"
 import type { StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
-import { DownloadsFolder, damageOf, noteDamage } from "./DownloadsFolder.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { sourceFiles, wholeFiles } from "./fileLists.ts"
 import { disk, latestOf, ManifestFile } from "./ManifestFile.ts"
@@ -34,14 +33,13 @@ interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" |
 /** A version that is being put together, until the scope ends. */
 export const stage = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const services = yield* disk
   const { inTurn } = yield* ManifestFile
   const folder = yield* (yield* DownloadsFolder).staged
   const previous = yield* previousVersion
   return {
     sourceDirectory: (sourceId) => {
-      const directory = path.join(folder, sourceId)
+      const directory = join(folder, sourceId)
       return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
     },
     previous: (id) => Array.findFirst(previous.contents, ({ sourceId }) => sourceId === id),
@@ -65,14 +63,14 @@ const previousContent = Effect.fnUntraced(function* (
   versionId: VersionId,
   { fingerprint, ...source }: ListedSource
 ) {
-  const path = yield* Path.Path
-  const directory = path.join((yield* DownloadsFolder).ofVersion(versionId), source.sourceId)
-  const damaged = yield* damageOf(versionId)
+  const folder = yield* DownloadsFolder
+  const directory = join(folder.ofVersion(versionId), source.sourceId)
+  const damaged = yield* folder.damageOf(versionId)
   const whole = yield* wholeFiles(directory, source.files)
-  const isDamaged = HashSet.size(damaged) > 0 || whole !== source.files
-  const files = HashSet.has(damaged, fileListName)
+  const isDamaged = damaged.size > 0 || whole !== source.files
+  const files = damaged.has(fileListName)
     ? {}
-    : Record.filter(whole, (_, name) => !HashSet.has(damaged, `${source.sourceId}/${name}`))
+    : Record.filter(whole, (_, name) => !damaged.has(`${source.sourceId}/${name}`))
   return {
     ...source,
     versionId,
@@ -114,22 +112,15 @@ const reuse = Effect.fnUntraced(function* (
   staged: string,
   { directory, files, sourceId, versionId }: SourceContent
 ) {
-  const path = yield* Path.Path
+  const { noteDamage } = yield* DownloadsFolder
   const names = Object.keys(files)
-  const target = path.join(staged, sourceId)
+  const paths = names.map((name) => `${sourceId}/${name}`)
+  const target = join(staged, sourceId)
   yield* remove(target).pipe(
     Effect.zipRight(linkOrCopyAll(names, directory, target)),
     mapDiskError("reuse", directory),
     // The next fetch gets these files again.
-    Effect.tapError((error) =>
-      Effect.unless(
-        noteDamage(
-          versionId,
-          names.map((name) => `${sourceId}/${name}`)
-        ),
-        () => isDiskFull(error)
-      )
-    )
+    Effect.tapError((error) => (isDiskFull(error) ? Effect.void : noteDamage(versionId, paths)))
   )
 })
 

@@ -1,15 +1,16 @@
 /**
  * Reading a whole version, and comparing it with its list of files.
  */
+import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { entriesIn } from "../../internal/fileBatch.ts"
 import { sha256OfFile } from "../../internal/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import type { FileProblem, Verification } from "../../services/VersionStore.ts"
-import { DownloadsFolder, noteDamage } from "./DownloadsFolder.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { noneActive } from "./hold.ts"
 import { ManifestFile } from "./ManifestFile.ts"
@@ -44,7 +45,7 @@ export const verify = Effect.fn("VersionStore.verify")(function* (given?: string
         ...(yield* problemsOf(version, files, keep(versionId))),
         ...(yield* unexpectedIn(version, files))
       ]
-  yield* noteDamage(
+  yield* folder.noteDamage(
     versionId,
     problems.map(({ path }) => path)
   )
@@ -56,11 +57,10 @@ type Files = ReadonlyMap<string, SourceFile>
 
 const noFiles: Files = new Map()
 
-const hasList = Effect.fnUntraced(function* (version: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  return yield* Effect.orElseSucceed(fs.exists(path.join(version, fileListName)), () => true)
-})
+const hasList = (version: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.orElseSucceed(fs.exists(join(version, fileListName)), () => true)
+  )
 
 /** What is wrong with files that are listed. `beforeEach` runs before a file is read. */
 const problemsOf = Effect.fnUntraced(function* <E, R>(
@@ -69,7 +69,6 @@ const problemsOf = Effect.fnUntraced(function* <E, R>(
   beforeEach: Effect.Effect<void, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
 
   const check = Effect.fnUntraced(
     function* (file: string, { sha256, size }: SourceFile) {
@@ -88,7 +87,7 @@ const problemsOf = Effect.fnUntraced(function* <E, R>(
   const problems = yield* Effect.forEach(
     files,
     ([name, file]) =>
-      Effect.zipRight(beforeEach, check(path.join(version, name), file)).pipe(
+      Effect.zipRight(beforeEach, check(join(version, name), file)).pipe(
         Effect.map((problem) => (problem === undefined ? [] : [{ path: name, problem }]))
       ),
     { concurrency }
@@ -98,19 +97,8 @@ const problemsOf = Effect.fnUntraced(function* <E, R>(
 
 /** Files that are not listed. */
 const unexpectedIn = Effect.fnUntraced(function* (version: string, files: Files) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const entries = yield* fs.readDirectory(version, { recursive: true }).pipe(mapDiskError("read", version))
-  const unexpected = yield* Effect.filter(
-    entries
-      .map((entry) => entry.replaceAll(path.sep, "/"))
-      .filter((entry) => entry !== fileListName && !files.has(entry)),
-    (entry) =>
-      fs.stat(path.join(version, entry)).pipe(
-        Effect.map(({ type }) => type !== "Directory"),
-        Effect.orElseSucceed(() => true)
-      ),
-    { concurrency }
-  )
-  return unexpected.map((path) => ({ path, problem: "unexpected" }) as const)
+  const entries = yield* entriesIn(version).pipe(mapDiskError("read", version))
+  return entries
+    .filter(({ isDirectory, path }) => !isDirectory && path !== fileListName && !files.has(path))
+    .map(({ path }) => ({ path, problem: "unexpected" }) as const)
 })
