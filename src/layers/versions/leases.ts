@@ -254,7 +254,8 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     if (said.closing === true) {
       return Option.isSome(before) ? yield* close(consumerId, before.value, said.runId) : undefined
     }
-    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, said.runId, yield* LeaseFile.now)) {
+    const { monotonic } = yield* LeaseFile.now
+    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, said.runId, monotonic)) {
       return
     }
     yield* admit(consumerId)

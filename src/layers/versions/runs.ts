@@ -37,7 +37,7 @@ export const hear = (runs: Runs, lease: LeaseContent, takenAt: number, now: Now)
   const { closing, runId: id } = lease
   const known = heard.find((run) => run.id === id)
   const others = heard.filter((run) => run !== known)
-  if (id === undefined || closing === true) {
+  if (id === undefined || closing === true || hasClosed(runs, id, takenAt)) {
     return { ...runs, heard: others }
   }
   const latest = heard.at(-1)
@@ -67,9 +67,9 @@ export const close = (runs: Runs, id: string | undefined, now: Now): Runs =>
 /** How long what a run has sent before it closed may be under way, in milliseconds. A page may come back, from the cache of its browser. */
 const lateMs = 5000
 
-/** Whether it has closed just now: what is heard of it then was sent before. */
-export const hasClosed = ({ closed }: Runs, id: string | undefined, now: Now): boolean =>
-  closed.some((run) => run.id === id && now.monotonic - run.at < lateMs)
+/** Whether it had closed, or had just done so: what is taken of it then was sent before. Times are those of the monotonic clock. */
+export const hasClosed = ({ closed }: Runs, id: string | undefined, takenAt: number): boolean =>
+  closed.some((run) => run.id === id && takenAt - run.at < lateMs)
 
 /** Those that go on at once, the oldest first; none where there are no two. */
 export const atOnce = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {

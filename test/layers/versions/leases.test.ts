@@ -434,6 +434,23 @@ describe("two pages with one name", () => {
     })
   )
 
+  scenario("are not heard of any more in a file that was written while they closed", (directory) =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      for (const run of ["wall", "desk", "wall", "desk"]) {
+        yield* ack(run, versionId)
+      }
+      yield* ack("desk", versionId, { closing: true })
+      yield* write(
+        `${directory}/acks/left.json`,
+        JSON.stringify({ versionId, renewMs: 60_000, runId: "desk" })
+      )
+      yield* Effect.flatMap(VersionStore, ({ versions }) => versions)
+      yield* ack("wall", versionId)
+      expect(yield* screen).not.toHaveProperty("runs")
+    })
+  )
+
   scenario("are one that was loaded again where the first is not heard of any more, which is counted", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
