@@ -8,6 +8,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -44,14 +45,15 @@ export const savedTables = (
 ): Tables => {
   const partsOf = Option.match({
     onNone: () => Stream.empty,
-    onSome: (file: string) => Stream.mapError(readList(file, maxRecord), (cause) => new NoTable({ cause }))
+    onSome: (file: string) => Stream.either(readList(file, maxRecord))
   })
+  // A failure is a value until both have been read: `zipAllWith` never ends when both sides fail at once (Effect 3.22).
   const parts = Stream.zipAllWith(partsOf(before), {
     other: partsOf(after),
-    onSelf: (part): Parts => [part, noBytes],
-    onOther: (part): Parts => [noBytes, part],
-    onBoth: (part, other): Parts => [part, other]
-  })
+    onSelf: (part) => Either.all([part, Either.right(noBytes)]),
+    onOther: (part) => Either.all([Either.right(noBytes), part]),
+    onBoth: (part, other) => Either.all([part, other])
+  }).pipe(Stream.mapEffect(Either.mapLeft((cause) => new NoTable({ cause }))))
   const batches = Stream.suspend(() => {
     const waiting = makeWaiting(makeEntriesOf(key))
     return Stream.map(parts, Option.some).pipe(
