@@ -1,5 +1,6 @@
 /**
- * Unix sockets in folders whose paths are longer than a socket can name (107 bytes on Linux, 103 elsewhere).
+ * Named pipes of Windows, and Unix sockets in folders whose paths are longer than a socket can name (107 bytes on Linux, 103
+ * elsewhere).
  *
  * None of this depends on the environment: who listens and who connects find the same file by the same folder.
  */
@@ -43,6 +44,9 @@ export const socketAddress = (file: string): Effect.Effect<string, Error, Scope.
         }),
         (handle) => Effect.promise(() => handle.close().catch(() => {}))
       ).pipe(Effect.map(({ fd }) => `/proc/self/fd/${fd}/${posix.basename(file)}`))
+
+/** The named pipe of Windows that belongs to an absolute path. It is the same however the letters of the path are written. */
+export const pipePath = (path: string): string => `\\\\.\\pipe\\vitrine-${hashOf(path.toLowerCase())}`
 
 /** A short name for a path that is the same everywhere. */
 export const hashOf = (path: string): string => createHash("sha256").update(path).digest("hex").slice(0, 16)

@@ -4,7 +4,7 @@
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, posix, resolve, win32 } from "node:path"
 import * as Effect from "effect/Effect"
-import { hashOf, socketFile } from "../../internal/socketFile.ts"
+import { pipePath, socketFile } from "../../internal/socketFile.ts"
 
 export interface ControllerPaths {
   /** The folder of what a running controller leaves. */
@@ -25,10 +25,9 @@ export interface ControllerPaths {
 export const controllerPaths = (folder: string, platform: NodeJS.Platform): ControllerPaths => {
   if (platform === "win32") {
     const own = win32.normalize(folder)
-    const named = win32.join(own, "controller.sock").toLowerCase()
     return {
       folder: own,
-      socket: `\\\\.\\pipe\\vitrine-${hashOf(named)}`,
+      socket: pipePath(win32.join(own, "controller.sock")),
       pidFile: win32.join(own, "controller.pid")
     }
   }

@@ -23,7 +23,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { ErrorChain } from "../../internal/SerializedError.ts"
-import { hashOf, socketAddress, socketFile } from "../../internal/socketFile.ts"
+import { hashOf, pipePath, socketAddress, socketFile } from "../../internal/socketFile.ts"
 import { errorCode, explain } from "../../internal/systemError.ts"
 
 /** Another process has the lock of the folder. */
@@ -93,7 +93,7 @@ export interface LockHolder {
 export const lockHolder = Effect.fnUntraced(function* (directory: string) {
   const sockets =
     process.platform === "win32"
-      ? [pipeOf(directory)]
+      ? [pipePath(directory)]
       : (yield* Effect.forEach(placesOf(directory), socketsIn)).flat()
   const holders = yield* Effect.forEach(sockets, (socket) =>
     Effect.map(
@@ -124,10 +124,8 @@ const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
-const pipeOf = (directory: string) => `\\\\.\\pipe\\vitrine-${hashOf(directory)}`
-
 const lockPipe = (directory: string) => {
-  const pipe = pipeOf(directory)
+  const pipe = pipePath(directory)
   return listen(pipe).pipe(
     Effect.as(Effect.succeed(true)),
     Effect.catchIf(
