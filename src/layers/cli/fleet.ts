@@ -43,8 +43,9 @@ export const run = (options: Options) => {
       return yield* new TakesNoReports({ hub })
     }
     const players = playersOf(state, now)
-    if (check && players.some((player) => worstTone(player, "ok") === "error")) {
-      process.exitCode = failingStatus
+    if (check) {
+      const isFailing = players.some((player) => worstTone(player, "ok") === "error")
+      process.exitCode = isFailing ? failingStatus : 0
     }
     return json
       ? printableJson(players, watch ? 0 : 2)

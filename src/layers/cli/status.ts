@@ -24,10 +24,9 @@ export const run = (options: Options) => {
     const status = yield* client.status
     const state = yield* client.state
     const health = healthOf(problemsOf(state))
-    if (check && !health.isHealthy) {
-      process.exitCode = failingStatus
-    } else if (check && Option.isSome(lastFetchFailure(state))) {
-      process.exitCode = fetchFailedStatus
+    if (check) {
+      const hasFailed = Option.isSome(lastFetchFailure(state))
+      process.exitCode = !health.isHealthy ? failingStatus : hasFailed ? fetchFailedStatus : 0
     }
     const now = yield* Clock.currentTimeMillis
     return json

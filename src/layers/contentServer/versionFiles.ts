@@ -98,10 +98,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** One at a time, so that each is read once, however many ask for it. */
-  const read = Effect.fnUntraced(function* (versionId: VersionId) {
-    const found = yield* files.find([versionId, fileListName])
-    if (Option.isNone(found) || found.value.type !== "File") return yield* missing(versionId)
-    const { file, stamp } = found.value
+  const readList = Effect.fnUntraced(function* (versionId: VersionId, { file, stamp }: PlainFiles.PlainFile) {
     const before = yield* known(versionId)
     if (Option.isSome(before) && before.value.stamp === stamp) return before.value
     const bytes = yield* fs.readFile(file)
@@ -112,6 +109,13 @@ export const make = Effect.fnUntraced(function* (
     )
     return list
   }, inTurn)
+
+  const read = Effect.fnUntraced(function* (versionId: VersionId) {
+    const found = yield* files.find([versionId, fileListName])
+    return Option.isSome(found) && found.value.type === "File"
+      ? yield* readList(versionId, found.value)
+      : yield* missing(versionId)
+  })
 
   /** A file of a list, as it is on disk. */
   const fileOf = Effect.fnUntraced(function* (

@@ -13,6 +13,7 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { toError } from "../../internal/fileBatch.ts"
 import { move } from "../../internal/heldOpen.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -206,12 +207,16 @@ export const readKeys = (file: string) =>
 
 /** The items of a list, some at a time. */
 const readItems = (file: string) =>
-  Stream.mapEffect(readList(file), (text) => Effect.try(() => parseItems(text.toString())))
+  Stream.mapEffect(readList(file), (text) =>
+    Effect.try({ try: () => parseItems(text.toString()), catch: toError })
+  )
 
 /** The one value of a file. */
 const readValue = (file: string) =>
   Stream.fromEffect(
     Effect.flatMap(FileSystem.FileSystem, (fs) =>
-      Effect.flatMap(fs.readFileString(file), (text) => Effect.try((): unknown => JSON.parse(text)))
+      Effect.flatMap(fs.readFileString(file), (text) =>
+        Effect.try({ try: (): unknown => JSON.parse(text), catch: toError })
+      )
     )
   )

@@ -3,7 +3,6 @@
  */
 
 import type * as FileSystem from "@effect/platform/FileSystem"
-import * as Array from "effect/Array"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -11,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
+import { partsOf } from "../../internal/partsOf.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
@@ -60,7 +60,7 @@ export const saveDocument = <E>(document: Document<E>, target: DocumentTarget): 
   const save = Effect.gen(function* () {
     const made = yield* runSteps(document, yield* whole, target)
     return yield* Array.isArray(made)
-      ? saveRecords(document, Stream.fromIterable(Array.chunksOf(made, pageSize)), target)
+      ? saveRecords(document, Stream.fromIterable(partsOf(made, pageSize)), target)
       : saveValue(document, made, target)
   })
   return Effect.zipRight(target.progress(0), again(save))

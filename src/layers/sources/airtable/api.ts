@@ -73,6 +73,7 @@ export const makeApi = Effect.fnUntraced(function* (
 
   const tryFailed = (request: Request) => (failure: Requests.RequestFailed) => {
     const error = errorOf(request, failure)
+    if (error instanceof CursorExpired) return new TryFailed({ error })
     const { retryAfter = Duration.zero, status } = failure
     return status !== 429
       ? new TryFailed({ error, retryAfter: failure.retryAfter })

@@ -38,16 +38,14 @@ export class TryFailed extends Data.TaggedError("vitrine/TryFailed")<{
 
 /** Makes the attempt again after each cooldown, in which no request starts; three times at most. */
 export const withCooldowns =
-  (pacer: Pacer) =>
+  (pacer: Pacer, left = maxCooldowns) =>
   <A>(attempt: Effect.Effect<A, TryFailed>): Effect.Effect<A, TryFailed> =>
-    attempt.pipe(
-      Effect.tapError(({ message, rejectsFor }) =>
-        rejectsFor === undefined
-          ? Effect.void
-          : Effect.zipRight(
-              pacer.hold(rejectsFor),
-              Effect.logWarning(`${message}. Waiting ${Duration.format(rejectsFor)} before the next request`)
-            )
-      ),
-      Effect.retry({ times: maxCooldowns, while: ({ rejectsFor }) => rejectsFor !== undefined })
-    )
+    Effect.catchAll(attempt, (failure) => {
+      const { message, rejectsFor } = failure
+      if (rejectsFor === undefined) return Effect.fail(failure)
+      const again = Effect.zipRight(
+        Effect.logWarning(`${message}. Waiting ${Duration.format(rejectsFor)} before the next request`),
+        withCooldowns(pacer, left - 1)(attempt)
+      )
+      return Effect.zipRight(pacer.hold(rejectsFor), left === 0 ? Effect.fail(failure) : again)
+    })

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { partsOf } from "../../../internal/partsOf.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { TableError, type TableRecord, type TableSourceClient } from "../../../services/TableSourceClient.ts"
@@ -95,7 +96,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
       return records === undefined
         ? pages(table)
         : Stream.unwrap(
-            Effect.map(records, (records) => Stream.fromIterable(Array.chunksOf(records.values(), pageSize)))
+            Effect.map(records, (records) => Stream.fromIterable(partsOf([...records.values()], pageSize)))
           )
     },
 
