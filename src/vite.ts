@@ -265,7 +265,7 @@ const run = (
   let isEnding = false
   const ended = once(child, "exit").then(([status, signal]) => {
     if (!isEnding) {
-      error(`[vitrine] vitrine ${command.join(" ")} has ended (${signal ?? `status ${status}`}).`)
+      error(`[vitrine] vitrine ${command[0]} has ended (${signal ?? `status ${status}`}).`)
     }
   })
   return {

@@ -2,6 +2,7 @@
  * How the process of a command ends: after a signal, or with a status, whatever holds it up.
  */
 import * as Effect from "effect/Effect"
+import { nextTurn } from "../../internal/nextTurn.ts"
 
 const endLimitMs = 2000
 const turnMs = 10
@@ -32,6 +33,10 @@ export const exitAfterSignals = (): void => {
  * loops. Nothing may be open yet that has to be closed.
  */
 export const withoutSignalHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  // Two turns: a signal that has come meanwhile, for which no handler was called yet, is lost when that is removed.
+  Effect.zipRight(Effect.repeatN(nextTurn, 1), withoutHandlers(effect))
+
+const withoutHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(
     Effect.sync(() =>
       endingSignals.map((signal) => {
