@@ -29,9 +29,9 @@ export const viteConfig = (root: string): InlineConfig => ({
   logLevel: "silent"
 })
 
-/** Saves a file, and again as long as it takes: of two changes within some milliseconds, Vite may see one. */
+/** Saves a file, and again as long as it takes: of two changes within some milliseconds, Vite may see one. A controller starts in between. */
 export const savedAgain = (save: Effect.Effect<void>) =>
-  Effect.zipRight(Effect.repeat(save, Schedule.spaced("2 seconds")), Effect.never)
+  Effect.zipRight(Effect.repeat(save, Schedule.spaced("8 seconds")), Effect.never)
 
 /** On a free port, until the scope ends; with the lines of its log, without colours. */
 export const startVite = (
