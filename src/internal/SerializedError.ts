@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { describe, type SerializedError as Type } from "./serializeError.ts"
 
-export { messageOf, serializeError } from "./serializeError.ts"
+export { causeWithoutSecrets, messageOf, serializeError } from "./serializeError.ts"
 
 /** An error as JSON: its name, its message, and its cause. */
 export type SerializedError = Type

@@ -1,8 +1,9 @@
 /**
  * Writes that survive a loss of power.
  */
+import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Array from "effect/Array"
@@ -16,18 +17,18 @@ import { errorCode, explain } from "./systemError.ts"
 const concurrency = 8
 
 /**
- * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing. `mode` is as of `open`.
+ * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
  *
- * The new content, which must not be empty, is first written to `temporary`, a file on the same disk that nobody else uses. When
- * that fails, the old file is there. Where the name of the new one cannot be made durable, there is a warning: readers
- * may have seen it.
+ * The new content, which must not be empty, is first written to a file of its own in `staging`, a folder on the same disk: by
+ * default that of the file. When that fails, the old file is there. Where the name of the new one cannot be made durable, there
+ * is a warning: readers may have seen it. `mode` is as of `open`.
  */
 export const replaceFile = Effect.fnUntraced(function* (
   file: string,
   content: string,
-  temporary: string,
-  mode = 0o666
+  { mode = 0o666, staging = dirname(file) }: { readonly mode?: number; readonly staging?: string } = {}
 ) {
+  const temporary = join(staging, `.${basename(file)}.${randomUUID()}`)
   yield* writeDurably(temporary, content, mode).pipe(
     Effect.zipRight(move(temporary, file)),
     Effect.onError(() => Effect.ignore(remove(temporary)))

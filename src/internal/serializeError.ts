@@ -34,6 +34,13 @@ export const messageOf = (error: unknown): string => {
   return says(describe(error))
 }
 
+/** A cause that may be shown: none where a message in its chain has something that `hide` replaces. */
+export const causeWithoutSecrets = (cause: unknown, hide: (text: string) => string): unknown => {
+  const messages = ({ cause, message }: SerializedError): ReadonlyArray<string> =>
+    cause === undefined ? [message] : [message, ...messages(cause)]
+  return messages(describe(cause)).every((message) => hide(message) === message) ? cause : undefined
+}
+
 const shortened = ({ cause, message, name }: SerializedError): SerializedError => ({
   name: withoutPackage(cut(name)),
   message: withoutFolders(cut(message)),

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import {
+  causeWithoutSecrets,
   ErrorChain,
   messageOf,
   OptionalErrorChain,
@@ -10,6 +11,17 @@ import {
 } from "../../src/internal/SerializedError.ts"
 import { CommandFailed } from "../../src/services/CommandBus.ts"
 import { SourceFailed } from "../../src/services/ContentSource.ts"
+
+it("a cause is left out where a message in its chain has a secret", () => {
+  const hide = (text: string) => text.replaceAll("s3cret", "…")
+  const inner = new Error("GET https://example.org/?key=s3cret")
+  const withSecret = new Error("the download failed", { cause: inner })
+  const harmless = new Error("the download failed", { cause: new Error("no space left") })
+  expect(causeWithoutSecrets(withSecret, hide)).toBeUndefined()
+  expect(causeWithoutSecrets(inner, hide)).toBeUndefined()
+  expect(causeWithoutSecrets(harmless, hide)).toBe(harmless)
+  expect(causeWithoutSecrets(undefined, hide)).toBeUndefined()
+})
 
 class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { path: Schema.String }) {
   override get message() {

@@ -134,7 +134,7 @@ const makeFile = Effect.fnUntraced(function* (
       )
     ),
     write: (mutes: ReadonlyArray<Mute>) =>
-      replaceFile(file, `${JSON.stringify(mutes, null, 2)}\n`, `${file}.new`, 0o600).pipe(
+      replaceFile(file, `${JSON.stringify(mutes, null, 2)}\n`, { mode: 0o600 }).pipe(
         Effect.catchAll((error) => warn("written, and a restart ends what is muted", error)),
         Effect.provide(platform)
       )

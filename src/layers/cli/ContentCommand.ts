@@ -20,6 +20,7 @@ import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
 import * as configuration from "./configuration.ts"
+import { setExitStatus } from "./exitStatus.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
@@ -75,7 +76,7 @@ export const make =
       const now = yield* Clock.currentTimeMillis
       yield* Console.log(options.json ? printableJson(decoded, 2) : text(decoded, { isHere, now }))
       if (isFailure(decoded)) {
-        process.exitCode = 1
+        setExitStatus("failure")
       }
     })
 
@@ -181,5 +182,5 @@ class ResultNotUnderstood extends Schema.TaggedError<ResultNotUnderstood>()(
 const reportInterrupted = ({ log }: ProgressDisplay, message = "Interrupted.") =>
   Effect.sync(() => {
     log(message)
-    process.exitCode = 1
+    setExitStatus("failure")
   })

@@ -10,6 +10,7 @@ import { playersOf, takesReports } from "../status/players.ts"
 import { worstTone } from "../status/rows.ts"
 import { contentsOf } from "../status/slices.ts"
 import { askController, show } from "./askController.ts"
+import { setExitStatus } from "./exitStatus.ts"
 import type { Options } from "./options.ts"
 import { fleetText } from "./terminal/fleetText.ts"
 import { isColourful, makePalette, sizeOf } from "./terminal/statusText.ts"
@@ -25,9 +26,6 @@ export class TakesNoReports extends Schema.TaggedError<TakesNoReports>()("vitrin
       : `No players report to this machine: it is a player itself, and reports to ${this.hub}. Run "vitrine fleet" there.`
   }
 }
-
-/** The exit status of `--check` where a player fails. */
-const failingStatus = 1
 
 export const run = (options: Options) => {
   const { check = false, json = false, watch = false } = options
@@ -45,7 +43,7 @@ export const run = (options: Options) => {
     const players = playersOf(state, now)
     if (check) {
       const isFailing = players.some((player) => worstTone(player, "ok") === "error")
-      process.exitCode = isFailing ? failingStatus : 0
+      setExitStatus(isFailing ? "failure" : "success")
     }
     return json
       ? printableJson(players, watch ? 0 : 2)

@@ -8,13 +8,10 @@ import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { healthOf, problemsOf } from "../status/Health.ts"
 import { askController, show } from "./askController.ts"
+import { setExitStatus } from "./exitStatus.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
 import { isColourful, makePalette, sizeOf, statusText } from "./terminal/statusText.ts"
-
-/** The exit status of `--check` where something fails, and where only the last fetch has. */
-const failingStatus = 1
-const fetchFailedStatus = 3
 
 export const run = (options: Options) => {
   const { check = false, json = false, watch = false } = options
@@ -26,7 +23,7 @@ export const run = (options: Options) => {
     const health = healthOf(problemsOf(state))
     if (check) {
       const hasFailed = Option.isSome(lastFetchFailure(state))
-      process.exitCode = !health.isHealthy ? failingStatus : hasFailed ? fetchFailedStatus : 0
+      setExitStatus(!health.isHealthy ? "failure" : hasFailed ? "fetchFailed" : "success")
     }
     const now = yield* Clock.currentTimeMillis
     return json

@@ -1,7 +1,6 @@
 /**
  * `vitrine types`
  */
-import { randomUUID } from "node:crypto"
 import { dirname, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -180,9 +179,8 @@ const replace = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const folder = path.dirname(file)
-    yield* fs.makeDirectory(folder, { recursive: true })
-    yield* replaceFile(file, text, path.join(folder, `.${path.basename(file)}.${randomUUID()}`))
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* replaceFile(file, text)
   },
   (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) }))
 )

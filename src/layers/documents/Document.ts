@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { RecordKey } from "../../internal/recordKey.ts"
-import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import type { WantedFile } from "./media/WantedFile.ts"
 
 /** What is in a document: one JSON value, or records that come some at a time. */
@@ -72,13 +72,12 @@ export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vi
   /** Without secrets; and without its cause where this has one: that may be any error of a step. */
   hidden(hide: (text: string) => string): DocumentNotSaved {
     const { cause, detail, document, isTransient, kind } = this
-    const said = cause === undefined ? "" : messageOf(cause)
     return new DocumentNotSaved({
       document,
       detail: hide(detail),
       isTransient,
       ...(kind && { kind }),
-      ...(hide(said) === said && { cause })
+      cause: causeWithoutSecrets(cause, hide)
     })
   }
 }

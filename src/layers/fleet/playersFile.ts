@@ -1,7 +1,6 @@
 /**
  * The file in which a hub keeps its players over a restart: `.players.json` beside the manifest, which no server gives away.
  */
-import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
@@ -61,14 +60,11 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
       )
     }),
 
-    /**
-     * Replaces the file as a whole, and gives whether that could be done; the first failure in a row is a warning. The last one at the end
-     * may begin before another has ended.
-     */
+    /** Replaces the file as a whole, and gives whether that could be done; the first failure in a row is a warning. */
     write: (players: ReadonlyArray<Player>) =>
       makePath(staging).pipe(
         Effect.zipRight(textOf(players)),
-        Effect.flatMap((text) => replaceFile(file, text, path.join(staging, randomUUID()))),
+        Effect.flatMap((text) => replaceFile(file, text, { staging })),
         Effect.zipRight(Effect.as(writing.works, true)),
         Effect.catchAll((error) => Effect.as(writing.fails(explain(error)), false)),
         Effect.provideService(FileSystem.FileSystem, fs),

@@ -41,8 +41,6 @@ export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
     readonly versions: string
     readonly acks: string
     readonly staging: string
-    /** A path on the same disk that nothing has. */
-    readonly temporary: Effect.Effect<string>
     readonly manifest: string
     readonly reserve: string
     readonly ofVersion: (versionId: VersionId) => string
@@ -253,7 +251,6 @@ const make = Effect.fnUntraced(function* (directory: string) {
     versions,
     acks,
     staging,
-    temporary,
     manifest: join(root, "manifest.json"),
     reserve: join(root, ".reserve"),
     ofVersion,

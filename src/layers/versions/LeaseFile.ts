@@ -91,9 +91,9 @@ const read = (file: string, size: bigint) =>
         Effect.scoped
       )
 
-/** Writes a lease that is taken now. `temporary` is as for `replaceFile`. */
-export const write = (file: string, lease: LeaseContent, temporary: string) =>
-  replaceFile(file, JSON.stringify(lease), temporary).pipe(
+/** Writes a lease that is taken now. `staging` is as for `replaceFile`. */
+export const write = (file: string, lease: LeaseContent, staging: string) =>
+  replaceFile(file, JSON.stringify(lease), { staging }).pipe(
     mapDiskError("write", file),
     Effect.zipRight(touch(file, lease))
   )

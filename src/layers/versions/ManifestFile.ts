@@ -154,14 +154,14 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
     const newer = Option.flatMap(before, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(before) && Option.isSome(newer)) {
       const copy = join(folder.root, `manifest.schema-${newer.value.schemaVersion}.json`)
-      yield* replaceFile(copy, before.value, yield* folder.temporary).pipe(mapDiskError("write", copy))
+      yield* replaceFile(copy, before.value, { staging: folder.staging }).pipe(mapDiskError("write", copy))
       yield* Effect.logWarning(`${file} is one of a later version of Vitrine. It is kept as ${copy}`)
     }
   })
 
   const write = Effect.fnUntraced(function* (manifest: Manifest) {
     yield* keepNewer
-    yield* replaceFile(file, JSON.stringify(manifest, null, 2), yield* folder.temporary).pipe(
+    yield* replaceFile(file, JSON.stringify(manifest, null, 2), { staging: folder.staging }).pipe(
       mapDiskError("write", file)
     )
     return manifest

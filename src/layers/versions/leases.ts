@@ -73,7 +73,7 @@ export class Leases extends Context.Tag("vitrine/Leases")<
 export const layer = (duration: Duration.DurationInput) => Layer.scoped(Leases, make(duration))
 
 const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
-  const { acks: folder, claimed, temporary, wasClaimed } = yield* DownloadsFolder
+  const { acks: folder, claimed, staging, wasClaimed } = yield* DownloadsFolder
   const fs = yield* FileSystem.FileSystem
   const platform = yield* Effect.context<FileSystem.FileSystem>()
   const lifetime = Duration.toMillis(duration)
@@ -240,7 +240,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     lease: LeaseFile.LeaseContent,
     before: Option.Option<LeaseFile.LeaseContent>
   ) {
-    const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, yield* temporary))
+    const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
     const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
     return yield* isSame && (yield* wasClaimed)
       ? Effect.orElse(LeaseFile.touch(file, lease), () => write)

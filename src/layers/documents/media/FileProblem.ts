@@ -5,7 +5,7 @@ import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
-import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError.ts"
+import { causeWithoutSecrets, OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 
 /** Where something is in the documents of a source. */
@@ -50,13 +50,12 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
   /** Without secrets, also in its cause. An error has no cause where its fields are spread. */
   hidden(hide: (text: string) => string): FileProblem {
     const { cause, field, file, record } = this
-    const said = cause === undefined ? "" : messageOf(cause)
     return new FileProblem({
       ...this,
       record: record && hide(record),
       field: hide(field),
       file: file && hide(file),
-      ...(hide(said) === said && { cause })
+      cause: causeWithoutSecrets(cause, hide)
     })
   }
 }
