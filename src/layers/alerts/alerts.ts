@@ -11,7 +11,8 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import { resubscribe } from "../../internal/schedules.ts"
-import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/HttpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
@@ -26,10 +27,13 @@ const checkEvery = "5 seconds"
 /** In milliseconds, for each post. */
 const postTimeout = 10_000
 
+/** Of the problem that alerts are not delivered, which is in the state and the log, and would not be delivered either. */
+const undelivered = "alerts:undelivered"
+
 /** Statuses that are about what was posted: the receiver may take the next one. */
 const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** Delivers until the scope ends; gives what takes problems that were found. */
+/** Delivers until the scope ends; gives what takes problems that were found. While the receiver takes no alerts, that is a problem. */
 export const make = Effect.fnUntraced(function* (
   { after, headers, url }: AlertOptions,
   node: Node | undefined
@@ -37,9 +41,11 @@ export const make = Effect.fnUntraced(function* (
   const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
   const alerts = yield* Ref.make<Alerts>(new Map())
   const address = Redacted.value(url)
-  const warning = makeWarnWhile(
-    (reason) =>
-      `Alerts cannot be delivered to ${originOf(address)}, and are tried again until they can: ${reason}`
+  const problems = yield* Ref.make<ReadonlyArray<Problem>>([])
+  const { addMomentary } = yield* ControllerState
+  yield* addMomentary(
+    "alerts",
+    Effect.map(Ref.get(problems), (problems) => ({ problems }))
   )
   const machine = node?.label ?? node?.id
 
@@ -67,19 +73,26 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
+  const works = Ref.set(problems, [])
+  const fails = (reason: string) => {
+    const subject = originOf(address)
+    const text = `Alerts cannot be delivered to ${subject}, and are tried again until they can: ${reason}`
+    return Ref.set(problems, [{ code: undelivered, severity: "warning", subject, text }])
+  }
+
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const send = (post: ReadonlyArray<Alert>, now: number) =>
     requests.attempt(request(post, now)).pipe(
       Effect.matchEffect({
-        onSuccess: () => Effect.as(warning.works, true),
+        onSuccess: () => Effect.as(works, true),
         onFailure: ({ detail, reason, status }) =>
           status === undefined
             ? Effect.fail(reason === "Timeout" ? `no response within ${postTimeout / 1000} seconds` : detail)
             : refusesOne.has(status)
-              ? Effect.as(warning.fails(`it responds ${status}`), false)
+              ? Effect.as(fails(`it responds ${status}`), false)
               : Effect.fail(`it responds ${status}`)
       }),
-      Effect.tapError(warning.fails)
+      Effect.tapError(fails)
     )
 
   /** What is due next and was not `tried`, as it is then: posts take time. */
@@ -110,8 +123,12 @@ export const make = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  return ({ standing }: Found): Effect.Effect<void> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Ref.update(alerts, (before) => update(before, standing, now))
+  return ({ standing }: Found): Effect.Effect<void> => {
+    const others = [...standing].filter(
+      ([, { code, player }]) => code !== undelivered || player !== undefined
     )
+    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Ref.update(alerts, (before) => update(before, new Map(others), now))
+    )
+  }
 })

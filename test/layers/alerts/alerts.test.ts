@@ -7,6 +7,8 @@ import * as TestClock from "effect/TestClock"
 import { localTime } from "../../../src/internal/readable.ts"
 import type { AlertOptions } from "../../../src/layers/alerts/AlertOptions.ts"
 import * as Alerts from "../../../src/layers/alerts/alerts.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { withLog } from "../../support/logged.ts"
 
@@ -62,10 +64,10 @@ const options: AlertOptions = {
 
 const setUpWith = Effect.fnUntraced(function* (given: AlertOptions) {
   const hook = receiver()
-  const take = yield* Effect.provideService(
-    Alerts.make(given, { id: "hall-3", label: "Hall 3" }),
-    HttpClient.HttpClient,
-    hook.client
+  const controller = yield* ControllerStateMemory.make("persistent")
+  const take = yield* Alerts.make(given, { id: "hall-3", label: "Hall 3" }).pipe(
+    Effect.provideService(HttpClient.HttpClient, hook.client),
+    Effect.provideService(ControllerState, controller)
   )
   const standing = new Map<string, Problem>()
   const found = (changes: ReadonlyArray<Change>) => {
@@ -77,7 +79,7 @@ const setUpWith = Effect.fnUntraced(function* (given: AlertOptions) {
     }
     return take({ changes: [], standing: new Map(standing) })
   }
-  return { ...hook, take: found }
+  return { ...hook, problems: Effect.map(controller.state, ({ problems = [] }) => problems), take: found }
 })
 
 const setUp = setUpWith(options)
@@ -317,28 +319,40 @@ describe("alerts", () => {
   )
 
   it.scoped(
-    "reach a receiver that was away, ends too, and the log says once what is wrong, without the address",
+    "reach a receiver that was away, ends too, and that is a problem meanwhile, which names no secret and is not posted",
     () => {
       const logs: Array<string> = []
       return Effect.gen(function* () {
-        const { respond, take, texts } = yield* setUp
+        const { problems, respond, take, texts } = yield* setUp
         yield* take([begin("left"), begin("right")])
         yield* TestClock.adjust("3 minutes")
         expect(texts).toHaveLength(2)
+        expect(yield* problems).toEqual([])
         respond(503)
         yield* take([end("left"), begin("middle")])
         yield* TestClock.adjust("10 minutes")
         yield* take([end("middle"), end("right")])
         yield* TestClock.adjust("10 minutes")
+        const undelivered = yield* problems
+        yield* take(undelivered.map((problem): Change => ["undelivered", problem]))
+        yield* TestClock.adjust("10 minutes")
+        expect(undelivered).toMatchObject([
+          {
+            code: "alerts:undelivered",
+            severity: "warning",
+            subject: "https://chat.example",
+            text: "Alerts cannot be delivered to https://chat.example, and are tried again until they can: it responds 503",
+            count: 1
+          }
+        ])
         respond(200)
         yield* TestClock.adjust("2 minutes")
         expect(texts.slice(2).sort()).toEqual([
           "Hall 3: over: The lamp left is broken.",
           "Hall 3: over: The lamp right is broken."
         ])
-        expect(logs).toEqual([
-          "WARN Alerts cannot be delivered to https://chat.example, and are tried again until they can: it responds 503"
-        ])
+        expect(yield* problems).toEqual([])
+        expect(logs).toEqual([])
       }).pipe(withLog(logs))
     }
   )
