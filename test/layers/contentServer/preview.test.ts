@@ -55,11 +55,13 @@ const follow = ({ release, steps }: History, isLookedAt: boolean, chosen: Array<
       const ids = yield* versionIds
       const reading = yield* store.manifest
       const waiting = reading.status === "ok" ? reading.manifest.held?.waiting : undefined
-      yield* server.get("/manifest.json")
-      for (const id of [waiting, ids[0]]) {
-        yield* server.get(`/versions/${id}/files.json`)
-        yield* server.get(`/versions/${id}/objects/Objects.json`)
-      }
+      const files = [waiting, ids[0]].flatMap((id) => [
+        `/versions/${id}/files.json`,
+        `/versions/${id}/objects/Objects.json`
+      ])
+      yield* Effect.forEach(["/manifest.json", ...files], (target) => server.get(target), {
+        concurrency: "unbounded"
+      })
     })
 
     const choose = (pick: number) =>

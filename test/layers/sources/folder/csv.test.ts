@@ -191,7 +191,7 @@ describe("a CSV file in a folder", () => {
     ],
     [Buffer.from("Name\nMüller\n", "utf16le"), /T\.csv: is not UTF-8 text/],
     ["a;".repeat(300_000), /T\.csv, line 1: there are more than 10,000 columns/],
-    [`a;b\n${";".repeat(20_000_000)}`, /T\.csv: a row has more than 16\.0 MiB/]
+    [`a;b\n${"x".repeat(17_000_000)}`, /T\.csv: a row has more than 16\.0 MiB/]
   ])("has its mistakes reported with line and column", ([content, message]) =>
     Effect.map(failureOf(content), (failure) => expect(failure).toMatch(message))
   )
@@ -302,16 +302,15 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect(
-    "is an error where it has more values than are held in memory",
-    () =>
-      Effect.gen(function* () {
-        const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"{},".repeat(6_000_000)}{}]` }))
-        expect(failure.message).toMatch(/A\.json: it has more than 5,000,000 values/)
-        expect(yield* failureOf(`a\n${"x\n".repeat(3_000_000)}`)).toMatch(
-          /T\.csv: it has more than 5,000,000 values/
-        )
-      }),
-    60_000
+  it.effect("is an error where it has more values than are held in memory", () =>
+    Effect.gen(function* () {
+      const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"0,".repeat(5_000_000)}0]` }))
+      expect(failure.message).toMatch(/A\.json: it has more than 5,000,000 values/)
+      const columns = Array.from({ length: 1000 }, (_, index) => index).join(";")
+      const row = `x${";".repeat(999)}\n`
+      expect(yield* failureOf(`${columns}\n${row.repeat(5000)}`)).toMatch(
+        /T\.csv: it has more than 5,000,000 values/
+      )
+    })
   )
 })
