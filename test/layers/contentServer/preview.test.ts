@@ -126,16 +126,20 @@ const follow = ({ release, steps }: History, isLookedAt: boolean, chosen: Array<
     Effect.provide(TestContext.TestContext)
   )
 
-it("a reader of a version that waits, or of an old one, changes nothing that the public sees", () =>
-  FastCheck.assert(
-    FastCheck.asyncProperty(history, async (history) => {
-      const chosen: Array<string> = []
-      const alone = await Effect.runPromise(follow(history, false, chosen))
-      const lookedAt = await Effect.runPromise(follow(history, true, chosen))
-      expect(lookedAt.map(({ seen }) => seen)).toEqual(alone.map(({ seen }) => seen))
-      for (const [index, { ids }] of alone.entries()) {
-        expect(lookedAt[index]?.ids).toEqual(expect.arrayContaining([...ids]))
-      }
-    }),
-    { numRuns: 15 }
-  ))
+it(
+  "reading a version that waits, or an old one, changes nothing that the public sees",
+  { timeout: 120_000 },
+  () =>
+    FastCheck.assert(
+      FastCheck.asyncProperty(history, async (history) => {
+        const chosen: Array<string> = []
+        const alone = await Effect.runPromise(follow(history, false, chosen))
+        const lookedAt = await Effect.runPromise(follow(history, true, chosen))
+        expect(lookedAt.map(({ seen }) => seen)).toEqual(alone.map(({ seen }) => seen))
+        for (const [index, { ids }] of alone.entries()) {
+          expect(lookedAt[index]?.ids).toEqual(expect.arrayContaining([...ids]))
+        }
+      }),
+      { numRuns: 15 }
+    )
+)
