@@ -1,0 +1,43 @@
+/**
+ * Requests for content, which the dev server passes on to a controller.
+ */
+import type { ProxyOptions } from "vite"
+
+/** What the content server answers, and Vite does not. */
+export const contentPaths = "^/(manifest\\.json|endpoint\\.json|versions/|vitrine/)"
+
+/** The page asks every five seconds: a problem is logged once until it ends. */
+export const proxyTo = (target: string, warn: (text: string) => unknown): ProxyOptions => ({
+  target,
+  changeOrigin: true,
+  configure: (proxy) => {
+    let isAway = false
+    proxy.on("proxyRes", () => {
+      isAway = false
+    })
+    // In the place of the listener that Vite adds next, which logs each failure with its stack, and answers 500.
+    setImmediate(() => {
+      proxy.removeAllListeners("error")
+      proxy.on("error", (_error, _request, response) => {
+        if (!isAway) {
+          warn(
+            `[vitrine] Nothing answers at ${target}: pages wait for it. Another address is the option content of the plugin.`
+          )
+        }
+        isAway = true
+        if ("writeHead" in response && !response.headersSent) {
+          response.writeHead(503).end()
+        } else {
+          response.destroy()
+        }
+      })
+    })
+  }
+})
+
+/** Whether a content server is there. */
+export const answers = (content: string): Promise<boolean> =>
+  fetch(`${content}/manifest.json`, { method: "HEAD", signal: AbortSignal.timeout(2000) }).then(
+    () => true,
+    () => false
+  )

@@ -1,0 +1,60 @@
+/**
+ * The plugin for Vite: what it changes in the configuration and the modules of a dev server.
+ */
+import { createRequire } from "node:module"
+import { resolve } from "node:path"
+import type { Plugin } from "vite"
+import { type FollowRejections, makeCompanions } from "./companions.ts"
+import { contentPaths, proxyTo } from "./contentProxy.ts"
+import { hotClient } from "./hotClient.ts"
+
+/** The options of the plugin. */
+export interface VitrineOptions {
+  /** Address of the content server. Default `http://127.0.0.1:8730`. */
+  readonly content?: string
+
+  /**
+   * Whether `vitrine start` runs beside the dev server, where nothing answers at `content` and a `vitrine.config` file is in the root
+   * of Vite or in the current folder; anew when that file is edited. Default `true`.
+   */
+  readonly start?: boolean
+
+  /** Whether `vitrine types --watch` runs beside the dev server, where there is such a file. Default `true`. */
+  readonly types?: boolean
+}
+
+const clients = ["vitrine/client", "vitrine/client/preview"]
+
+/** The modules around them: no file has such a name. */
+const prefix = "\0hot:"
+
+const require = createRequire(import.meta.url)
+
+export const makePlugin = (
+  { content = "http://127.0.0.1:8730", start = true, types = true }: VitrineOptions,
+  followRejections: FollowRejections
+): Plugin => {
+  const companions = makeCompanions({ content, start, types }, followRejections)
+  /** Vite's logger, once the configuration is resolved. */
+  let warn = console.warn
+  return {
+    name: "vitrine",
+    apply: "serve",
+    enforce: "pre",
+    config: ({ root = "." }) => ({
+      optimizeDeps: { exclude: ["vitrine"] },
+      server: {
+        proxy: { [contentPaths]: proxyTo(content, (text) => companions.hasController() || warn(text)) },
+        // Where the controller of the project writes: files without number.
+        watch: { ignored: [`${resolve(root).replaceAll("\\", "/")}/{downloads,.vitrine}/**`] }
+      }
+    }),
+    configResolved: ({ logger }) => {
+      warn = logger.warn
+    },
+    resolveId: (name) => (clients.includes(name) ? `${prefix}${name}` : undefined),
+    load: (id) => (id.startsWith(prefix) ? hotClient(require.resolve(id.slice(prefix.length))) : undefined),
+    configureServer: companions.start,
+    closeBundle: companions.end
+  }
+}
