@@ -15,7 +15,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { remove } from "../../../internal/heldOpen.ts"
-import { expects, optional } from "../../../internal/Options.ts"
 import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
@@ -26,72 +25,17 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { type Document, Value } from "../../documents/Document.ts"
-import {
-  type DocumentConfig,
-  DocumentOptions,
-  define,
-  delimiter,
-  Keys
-} from "../../documents/DocumentOptions.ts"
+import { define } from "../../documents/DocumentOptions.ts"
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource, sourceFailed } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { FolderFailed, FolderInUse, shown } from "./FolderFailed.ts"
+import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles } from "./namedFiles.ts"
 import { readDocument } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
-
-/** The options of `folderSource`. */
-export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
-  /** The folder, relative to the configuration file. */
-  readonly directory: string
-
-  /**
-   * `false` saves every file as it is, JSON and CSV too: a page, for `site` of `contentServer`. Such a
-   * folder may be missing until the page is built for the first time. Default `true`.
-   */
-  readonly documents?: boolean
-
-  /**
-   * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
-   * `{}` (their id).
-   */
-  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
-
-  /**
-   * Columns whose cells name pictures of the folder, such as `photo`; each cell becomes `{ localPath,
-   * sizes }`. A path may have `*` for one level and `**` for any. Default `[]`.
-   */
-  readonly pictures?: ReadonlyArray<string>
-
-  /** What separates the cells of CSV. Default found in the file. */
-  readonly delimiter?: ";" | "," | "\t" | "|"
-
-  /**
-   * The largest CSV or JSON file at the top of the folder, in bytes. It is held in memory. Default
-   * `67108864` (64 MiB).
-   */
-  readonly maxBytes?: number
-}
-
-const Paths = Schema.Array(
-  expects(
-    Schema.String.pipe(Schema.filter((path) => Option.isSome(PathPattern.parse(path)))),
-    'a path in records, such as "photo" or "gallery.*"'
-  )
-)
-
-export const FolderOptions = Schema.Struct({
-  ...DocumentOptions.fields,
-  directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
-  documents: optional(Schema.Boolean, true),
-  keys: optional(Keys, {}),
-  pictures: optional(Paths, []),
-  delimiter
-})
-type FolderOptions = typeof FolderOptions.Type
 
 /**
  * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are documents, unless
