@@ -34,7 +34,7 @@ const tables = [
   },
   {
     heading: "### `folderSource({ … })`",
-    interfaces: [[`${layers}/sources/folder/FolderSource.ts`, "FolderSourceConfig"]]
+    interfaces: [[`${layers}/sources/folder/FolderOptions.ts`, "FolderSourceConfig"]]
   },
   {
     heading: "### `jsonSource({ … })`",

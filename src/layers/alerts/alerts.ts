@@ -27,8 +27,8 @@ const checkEvery = "5 seconds"
 /** In milliseconds, for each post. */
 const postTimeout = 10_000
 
-/** Of the problem that alerts are not delivered, which is in the state and the log, and would not be delivered either. */
-const undelivered = "alerts:undelivered"
+/** Shown in the state and the log: it would not be delivered either. */
+const undelivered = { code: "alerts:undelivered", severity: "warning" } as const
 
 /** Statuses that are about what was posted: the receiver may take the next one. */
 const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
   const fails = (reason: string) => {
     const subject = originOf(address)
     const text = `Alerts cannot be delivered to ${subject}, and are tried again until they can: ${reason}`
-    return Ref.set(problems, [{ code: undelivered, severity: "warning", subject, text }])
+    return Ref.set(problems, [{ ...undelivered, subject, text }])
   }
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (
 
   return ({ standing }: Found): Effect.Effect<void> => {
     const others = [...standing].filter(
-      ([, { code, player }]) => code !== undelivered || player !== undefined
+      ([, { code, player }]) => code !== undelivered.code || player !== undefined
     )
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Ref.update(alerts, (before) => update(before, new Map(others), now))
