@@ -10,7 +10,7 @@ const mistake = (text: string) => Either.getOrUndefined(Either.flip(parseJsonTex
 
 describe("JSON that people edit", () => {
   it.prop(
-    "is JSON to its end where the parser takes it, and less than that where it does not",
+    "is read to its end if JSON.parse accepts it, and no further than its first mistake otherwise",
     [
       FastCheck.jsonValue(),
       FastCheck.nat(),
@@ -40,11 +40,11 @@ describe("JSON that people edit", () => {
     ["[1,\n2", 2, 2],
     ['{"a" 1}', 1, 6],
     ["{} {}", 1, 4]
-  ])("has its first mistake told by line and column: %j", (text, line, column) => {
+  ])("has the line and the column of its first mistake reported: %j", (text, line, column) => {
     expect(mistake(text)).toMatchObject({ line, column })
   })
 
-  it("may be long and deep", () => {
+  it("is read to its end where it is 2 MB long and 50,000 levels deep", () => {
     const text = `[${"[".repeat(50_000)}"${"x".repeat(2_000_000)}"`
     expect(endOfJson(text)).toBe(text.length)
   })

@@ -7,7 +7,7 @@ describe("a fingerprint", () => {
     { name: "Rooms.json", digest: "2" }
   ]
 
-  it("does not depend on the order in which files were written, but on what is in which", () => {
+  it("depends on the content of each file, and not on the order in which files were written", () => {
     expect(fingerprint(files.toReversed())).toBe(fingerprint(files))
     expect(
       fingerprint([

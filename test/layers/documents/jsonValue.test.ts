@@ -53,7 +53,7 @@ const areEqual = (one: string, other: string) => {
 
 describe("JSON from outside", () => {
   it.effect.prop(
-    "has every number as a number that prints as the same, or as the text that it is written with",
+    "has every number as an equal number, or as the text of its digits",
     { number: numbers },
     ({ number }) =>
       Effect.gen(function* () {
@@ -76,7 +76,7 @@ describe("JSON from outside", () => {
   )
 
   it.effect.prop(
-    "keeps the numbers that programs write",
+    "keeps all numbers that JSON.stringify writes",
     {
       number: FastCheck.double({ noNaN: true, noDefaultInfinity: true }),
       precision: FastCheck.integer({ min: 15, max: 17 })
@@ -94,7 +94,7 @@ describe("JSON from outside", () => {
   )
 
   it.effect.prop(
-    "says the same in pieces as it does at once",
+    "has the same value whether it is parsed in pieces or at once",
     {
       value: FastCheck.jsonValue({ noUnicodeString: false }),
       at: FastCheck.nat(),
@@ -114,7 +114,7 @@ describe("JSON from outside", () => {
     { fastCheck: { numRuns: 200 } }
   )
 
-  it.effect("has no number of more than 1,000 digits, whatever these are", () =>
+  it.effect("is refused where a number has more than 1,000 digits", () =>
     Effect.gen(function* () {
       expect((yield* read(`{"a":[1${"0".repeat(999)}]}`)).value).toEqual({ a: [`1${"0".repeat(999)}`] })
       for (const number of [`1${"0".repeat(1000)}`, `1${"0".repeat(3_000_000)}1`]) {
@@ -127,7 +127,7 @@ describe("JSON from outside", () => {
     })
   )
 
-  it.effect("has no object of more than 100,000 fields", () =>
+  it.effect("is refused where an object has more than 100,000 fields", () =>
     Effect.gen(function* () {
       const fields = (count: number) =>
         Array.from({ length: count }, (_, index) => `"${index}":{"a":0}`).join()

@@ -55,7 +55,7 @@ const value = (name: string, value: unknown): Document<DocumentNotSaved> => ({
 })
 
 describe("a source of documents", () => {
-  it.scoped("takes over documents that have not changed from the version before, without reading them", () =>
+  it.scoped("takes over unchanged documents from the previous version without reading them", () =>
     Effect.gen(function* () {
       let isBroken = false
       const fetch = yield* setUp(() => ({
@@ -100,7 +100,7 @@ describe("a source of documents", () => {
     }).pipe(run)
   )
 
-  it.scoped("saves long documents page by page, and says how far it is", () =>
+  it.scoped("saves long documents page by page, and reports its progress", () =>
     Effect.gen(function* () {
       const progress: Array<SourceProgress> = []
       const fetch = yield* setUp(() => ({
@@ -124,7 +124,7 @@ describe("a source of documents", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns of records that cannot be compared by their key", () =>
+  it.scoped("warns of records without a key, and of keys that occur twice", () =>
     Effect.gen(function* () {
       const fetch = yield* setUp(() => ({ documents: [{ ...value("a", [{ id: 1 }, {}]), key: ["slug"] }] }))
       const { fetched } = yield* fetch()
@@ -134,7 +134,7 @@ describe("a source of documents", () => {
     }).pipe(run)
   )
 
-  it.scoped("puts its id into the error and the log of a poll", () =>
+  it.scoped("names itself in the error and the log of a poll", () =>
     Effect.gen(function* () {
       const lines: Array<unknown> = []
       const logger = Logger.make(({ annotations, message }) => {
@@ -158,7 +158,7 @@ describe("a source of documents", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("lets others work while it saves a large value or a large record", () =>
+  it.scopedLive("does not block other work while it saves a large value or a large record", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const large = { b: Array.from({ length: 400_000 }, () => ({})), a: [] }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { makeProgressReporter } from "../../../src/layers/documents/progressReporter.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 
-it.effect("a wait is reported with the progress so far, and no longer with the next step", () =>
+it.effect("a wait is reported with the progress so far, and disappears with the next step", () =>
   Effect.gen(function* () {
     const told: Array<SourceProgress> = []
     const progress = yield* makeProgressReporter(2, (step) => Effect.sync(() => told.push(step)))

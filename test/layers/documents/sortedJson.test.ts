@@ -31,7 +31,7 @@ it("a large value that is written in parts has the same text as JSON.stringify g
   )
 })
 
-it("an object of many names is written in parts", () => {
+it("an object with many names is written in parts", () => {
   const value = Object.fromEntries(
     Array.from({ length: 40_000 }, (_, index) => [index % 2 === 0 ? `n${index}` : String(index), index])
   )

@@ -74,14 +74,14 @@ const read = ({ asked, cap, changes, length, repeats }: Server) =>
   })
 
 describe("a list of a server", () => {
-  it.effect.prop("is whole where nothing changes, however few items come at once", [server], ([given]) =>
+  it.effect.prop("is complete where nothing changes, however small the pages are", [server], ([given]) =>
     Effect.gen(function* () {
       const { items, result } = yield* read({ ...given, changes: [] })
       expect(Either.getOrThrow(result)).toEqual(items)
     })
   )
 
-  it.effect.prop("is whole or an error where it changes while it is read", [server], ([given]) =>
+  it.effect.prop("is complete or an error where it changes while it is read", [server], ([given]) =>
     Effect.gen(function* () {
       const { items, result } = yield* read(given)
       if (Either.isLeft(result)) {

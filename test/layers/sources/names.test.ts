@@ -57,9 +57,9 @@ const saved = ({ fetch }: Pick<ContentSource, "fetch">, document: string) =>
 
 const few = { fastCheck: { numRuns: 20 } }
 
-describe("fields may have any name", () => {
+describe("a field may have any name", () => {
   it.scoped.prop(
-    "in a source of one's own",
+    "in a source from a function",
     [json, ofObjects],
     ([record, document]) =>
       Effect.gen(function* () {
@@ -70,7 +70,7 @@ describe("fields may have any name", () => {
   )
 
   it.scoped.prop(
-    "in JSON of a server",
+    "in JSON from a server",
     [json],
     ([record]) =>
       Effect.gen(function* () {
@@ -82,7 +82,7 @@ describe("fields may have any name", () => {
   )
 
   it.scoped.prop(
-    "in JSON of a folder",
+    "in JSON in a folder",
     [json, ofObjects],
     ([record, document]) =>
       Effect.gen(function* () {
@@ -100,7 +100,7 @@ describe("fields may have any name", () => {
   )
 
   it.scoped.prop(
-    "in a table, which may have such a name, too",
+    "in a table, whose own name may be any",
     [FastCheck.dictionary(ofObjects, FastCheck.string({ minLength: 1 })), ofObjects],
     ([fields, table]) =>
       Effect.gen(function* () {

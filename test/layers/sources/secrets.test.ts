@@ -177,7 +177,7 @@ const repeated: ReadonlyArray<
   ]
 ]
 
-describe("a token in what a server gives", () => {
+describe("a token in the response of a server", () => {
   it.scoped.each(repeated)("is shown nowhere: %s", ([, record, options]) =>
     Effect.gen(function* () {
       const { everything, see, seen } = makeWitness()
@@ -221,7 +221,7 @@ describe("a token in what a server gives", () => {
   )
 })
 
-describe.each(Object.entries(vendors))("a token that %s repeats", (_, { hostile, source }) => {
+describe.each(Object.entries(vendors))("a token that %s echoes", (_, { hostile, source }) => {
   it.scoped.each(hostile)("is shown nowhere: %s", ([, answer]) =>
     Effect.gen(function* () {
       const { everything, see, seen } = makeWitness()

@@ -105,7 +105,7 @@ describe("a cell", () => {
   const accepts = (type: FieldType, cell: unknown) => fieldTest(type, { isAttachment, isFile }).accepts(cell)
 
   it.prop(
-    "of its type is as expected, with and without the mark",
+    "is accepted if it has the expected type, with and without a question mark behind the type",
     [FastCheck.constantFrom(...types).chain((type) => FastCheck.tuple(FastCheck.constant(type), full[type]))],
     ([[type, cell]]) => {
       expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([true, true])
@@ -118,9 +118,13 @@ describe("a cell", () => {
     ...["NaN", "Infinity", "-Infinity"].map((specialValue) => ({ specialValue }))
   )
 
-  it.prop("may be empty with the mark only", [FastCheck.constantFrom(...types), empty], ([type, cell]) => {
-    expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([false, true])
-  })
+  it.prop(
+    "may be empty only if the expected type has a question mark",
+    [FastCheck.constantFrom(...types), empty],
+    ([type, cell]) => {
+      expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([false, true])
+    }
+  )
 
   it.each<readonly [FullFieldType, unknown]>([
     ["text", 5],
@@ -142,13 +146,13 @@ describe("a cell", () => {
     ["attachments", [photo, "a.png"]],
     ["attachments", "a.png"],
     ["list", "a"]
-  ])("is not as expected: %s, %j", (type, cell) => {
+  ])("is not accepted as %s: %j", (type, cell) => {
     expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([false, false])
   })
 })
 
-describe("a fetch of what is not expected", () => {
-  it.scoped("names the table, the first record, the field, what was expected and what came", () =>
+describe("a fetch of content that is not as expected", () => {
+  it.scoped("fails with the table, the first record, the field, and what was expected and found", () =>
     Effect.gen(function* () {
       const { fetch, objects } = yield* setUp({ expect: { Objects: { fields: { year: "number" } } } })
       yield* objects({ year: 1862 }, { year: "Found 1902" }, {}, { year: "about 1815" })
@@ -170,7 +174,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("names what is wrong in all tables", () =>
+  it.scoped("reports what is wrong in all tables", () =>
     Effect.gen(function* () {
       const { fetch, objects, settings } = yield* setUp({
         defaultView: "Grid view",
@@ -190,7 +194,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("names the field that a missing one may have become", () =>
+  it.scoped("suggests the new name of a field that was renamed", () =>
     Effect.gen(function* () {
       const { fetch, objects, rejected, settings } = yield* setUp({
         expect: {
@@ -258,7 +262,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("counts what has vanished", () =>
+  it.scoped("reports how many records have disappeared", () =>
     Effect.gen(function* () {
       const { fetch, objects, rejected, settings } = yield* setUp({
         expect: { Objects: { maxVanishing: 0.5 }, Settings: { maxVanishing: 0 } }
@@ -278,7 +282,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("says what a schema says, and nothing of what is in lists and objects", () =>
+  it.scoped("reports the message of a schema, without values that are in lists and objects", () =>
     Effect.gen(function* () {
       const { objects, rejected, settings } = yield* setUp({
         expect: {
@@ -349,7 +353,7 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run, withLog(log))
   })
 
-  it.scoped("downloads nothing", () =>
+  it.scoped("does not download attachments of a rejected version", () =>
     Effect.gen(function* () {
       const { objects, rejected } = yield* setUp({
         expect: { Objects: { fields: { picture: "attachments", title: "text" } } }
@@ -361,7 +365,7 @@ describe("a fetch of what is not expected", () => {
 })
 
 describe("a table that has become empty", () => {
-  it.scoped("is a warning until it has records again, and is not rejected unless that is asked for", () =>
+  it.scoped("causes a warning until it has records again, and is rejected only if the options say so", () =>
     Effect.gen(function* () {
       const { fetch, objects, settings } = yield* setUp({})
       const warnings = Effect.map(fetch, ({ warnings }) => warnings)
@@ -391,7 +395,7 @@ describe("the option expect", () => {
       onRight: () => []
     })
 
-  it("says what is wrong in it, and where", () => {
+  it("reports each mistake with its place", () => {
     expect(
       issues({
         Objcts: {},
@@ -412,7 +416,7 @@ describe("the option expect", () => {
     ])
   })
 
-  it("takes every type, with its mark, and schemas", () => {
+  it("accepts every type, with and without a question mark, and schemas", () => {
     expect(
       issues({
         Objects: { fields: { a: "text", b: "number?", c: Schema.String }, minRecords: 1, maxVanishing: 0.5 },

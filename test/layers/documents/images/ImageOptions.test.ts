@@ -14,11 +14,11 @@ import {
 const decode = decodeOptions("the options of images", ImageOptions)
 
 describe("the options of images", () => {
-  it("are two widths in WebP where nothing is said", () => {
+  it("are two widths in WebP by default", () => {
     expect(Either.getOrThrow(decode({}))).toEqual({ widths: [640, 1920], formats: ["webp"] })
   })
 
-  it("are all of what a user writes", () => {
+  it("keep every option that is given", () => {
     const config: Required<ImageConfig> = {
       widths: [320],
       formats: ["avif", "jpeg"],
@@ -29,7 +29,7 @@ describe("the options of images", () => {
     expect(options).toEqual(config)
   })
 
-  it("name every mistake with its place", () => {
+  it("report every mistake with its place", () => {
     const decoded = decode({ widths: [0, 640.5], formats: [], quality: 101, crop: "0:1", width: 1 })
     expect(Either.isLeft(decoded) && decoded.left.issues).toEqual([
       { path: "width", message: expect.stringContaining("no such key") },
@@ -45,21 +45,24 @@ describe("the options of images", () => {
     ["square", 1],
     ["16:9", 16 / 9],
     ["2.35:1", 2.35]
-  ])("take %s as an aspect ratio", (text, ratio) => {
+  ])("accept %s as an aspect ratio", (text, ratio) => {
     expect(aspectRatio(text)).toEqual(Option.some(ratio))
   })
 
-  it.each(["", "16/9", "0:0", "1:0", "1:101", "-1:1", "1e3:1", " 1:1"])("take no %j for one", (text) => {
-    expect(aspectRatio(text)).toEqual(Option.none())
-  })
+  it.each(["", "16/9", "0:0", "1:0", "1:101", "-1:1", "1e3:1", " 1:1"])(
+    "do not accept %j as an aspect ratio",
+    (text) => {
+      expect(aspectRatio(text)).toEqual(Option.none())
+    }
+  )
 })
 
 describe("sharp", () => {
-  it("is found from here", () => {
+  it("is found where it is installed", () => {
     expect(sharpIssue(import.meta.url)).toBeUndefined()
   })
 
-  it("is named as what is to be installed where it is not there", () => {
+  it("is named in the message with how to install it, where it is missing", () => {
     expect(sharpIssue(join(tmpdir(), "vitrine-without", "module.js"))).toBe(
       '"images" needs the package sharp: npm install sharp'
     )

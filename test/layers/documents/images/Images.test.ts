@@ -25,7 +25,7 @@ const provided = Effect.provide(NodeContext.layer)
 const shapeOf = ({ sizes }: Images.Derived) => sizes.map(({ height, type, width }) => [type, width, height])
 
 describe("a picture", () => {
-  it.scoped("gets its sizes in every format, with what is in the files", () =>
+  it.scoped("is made smaller in every format, with true sizes and digests of the files", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory, images, save, target } = yield* sourceFolder
@@ -53,7 +53,7 @@ describe("a picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("stands upright, and has no metadata", () =>
+  it.scoped("is turned upright, and loses its metadata", () =>
     Effect.gen(function* () {
       const { directory, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [150] })
@@ -71,7 +71,7 @@ describe("a picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is cut around its focal point, upright", () =>
+  it.scoped("is turned upright before it is cropped around its focal point", () =>
     Effect.gen(function* () {
       const { directory, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [100], crop: "square" })
@@ -88,7 +88,7 @@ describe("a picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is shown without what its document cuts off", () =>
+  it.scoped("is cropped as its document says", () =>
     Effect.gen(function* () {
       const { directory, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [1000] })
@@ -102,7 +102,7 @@ describe("a picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is not enlarged: its own width is the largest", () =>
+  it.scoped("is never enlarged: its own width is the largest", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({})
@@ -117,7 +117,7 @@ describe("a picture", () => {
   )
 })
 
-describe("what has no sizes", () => {
+describe("a picture that cannot be made smaller", () => {
   it.scoped.each([
     {
       what: "is cut off in the middle",
@@ -125,7 +125,7 @@ describe("what has no sizes", () => {
       reason: "premature end of JPEG"
     },
     { what: "is empty", change: () => Buffer.alloc(0), reason: "it is empty" }
-  ])("is an error that names it, where a JPEG $what", ({ change, reason }) =>
+  ])("fails with the reason where a JPEG $what", ({ change, reason }) =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [20] })
@@ -140,7 +140,7 @@ describe("what has no sizes", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is an error that says why, where it cannot be written", () =>
+  it.scoped("fails with the reason where the file cannot be written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory, save, target } = yield* sourceFolder
@@ -157,7 +157,7 @@ describe("what has no sizes", () => {
 describe("the same picture", () => {
   const formats = ["webp", "jpeg", "png", "avif"] as const
 
-  it.scoped("has equal bytes each time, in another process too", () =>
+  it.scoped("gets files of equal bytes in each process", () =>
     Effect.gen(function* () {
       const photo = yield* bytesOf(noisy(60, 40).jpeg())
       const once = Effect.gen(function* () {
@@ -170,7 +170,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is taken over from the version before, and only what is new is made", () =>
+  it.scoped("is taken over from the previous version, and only new sizes are made", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const before = yield* sourceFolder
@@ -192,7 +192,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is made again where it is listed, but is not there", () =>
+  it.scoped("is made again where the previous version lists a file that is missing", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const before = yield* sourceFolder
@@ -208,7 +208,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("has other files for another picture, focal point or quality", () =>
+  it.scoped("gets different files for a different content, focal point or quality", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
       const square = yield* makeImages({ widths: [30], crop: "square" })
@@ -226,7 +226,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is made once, though it is there under two names of which one is cut around another point", () =>
+  it.scoped("is made once for two names, where no cropping makes a difference", () =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [100] })

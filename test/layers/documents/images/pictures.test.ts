@@ -132,7 +132,7 @@ const rawTiff = (tag: number, value: number) => {
 }
 
 describe("the pictures of a source", () => {
-  it.scopedLive("get sizes though their decoder warns, and each warning is said once", () =>
+  it.scopedLive("get sizes where the decoder warns, and each warning is reported once", () =>
     Effect.gen(function* () {
       const jpeg = yield* Effect.promise(() => plain(64, 48).jpeg().toBuffer())
       const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]))
@@ -163,7 +163,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("get sizes whatever their format, depth, colours and names are", () =>
+  it.scopedLive("get sizes in every format, depth and colour space, whatever their names are", () =>
     Effect.gen(function* () {
       const red = plain(40, 30, "#c02020")
       const clear = { create: { width: 40, height: 30, channels: 4, background: "#0000" } } as const
@@ -221,7 +221,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are refused with what to do where no browser shows them", () =>
+  it.scopedLive("are refused where no browser shows them, with advice", () =>
     Effect.gen(function* () {
       const files = {
         "IMG_0001.HEIC": heic,
@@ -246,7 +246,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are files with a warning where no browser shows them and no sizes are wanted", () =>
+  it.scopedLive("are saved with a warning where no browser shows them and no sizes are wanted", () =>
     Effect.gen(function* () {
       const { saved, warnings } = yield* fetchPictures(
         { "telephone.jpg": heic, "favicon.ico": icon },
@@ -261,7 +261,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are refused where they are cut, too large or none at all", () =>
+  it.scopedLive("are refused where they are cut off, too large, or no pictures at all", () =>
     Effect.gen(function* () {
       const picture = noisy(100, 80)
       const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)

@@ -38,7 +38,7 @@ describe("the area of a picture", () => {
   })
 
   it.prop(
-    "is the whole picture where nothing is cut, wherever the focus is",
+    "is the whole picture where nothing is cropped, wherever the focal point is",
     [picture, focus],
     ([picture, focus]) => {
       expect(areaOf(picture, { focus }, undefined)).toEqual({ left: 0, top: 0, ...picture })
@@ -46,7 +46,7 @@ describe("the area of a picture", () => {
   )
 
   it.prop(
-    "has the aspect ratio to the pixel, and as much of the picture as that allows",
+    "has the aspect ratio to the pixel, and is as large as the picture allows",
     [picture, cut, FastCheck.constantFrom(1, 16 / 9, 9 / 16)],
     ([picture, cut, ratio]) => {
       const around = areaOf(picture, cut, undefined)
@@ -59,7 +59,7 @@ describe("the area of a picture", () => {
   )
 
   it.prop(
-    "has the focus in its middle, or touches the side that it is nearer to",
+    "has the focal point in its middle, or touches the edge that is nearer to it",
     [picture, FastCheck.record({ x: fraction, y: fraction }), FastCheck.constantFrom(1, 16 / 9)],
     ([picture, focus, ratio]) => {
       const { left, width } = areaOf(picture, { focus }, ratio)
@@ -69,14 +69,14 @@ describe("the area of a picture", () => {
     }
   )
 
-  it("is what Sanity's own builder asks for", () => {
+  it("is the same that Sanity's own URL builder asks for", () => {
     const picture = { width: 2000, height: 1000 }
     const cut = { focus: { x: 0.7, y: 0.5 }, crop: { top: 0, bottom: 0, left: 0.1, right: 0.1 } }
     expect(areaOf(picture, cut, undefined)).toEqual({ left: 200, top: 0, width: 1600, height: 1000 })
     expect(areaOf(picture, cut, 1)).toEqual({ left: 800, top: 0, width: 1000, height: 1000 })
   })
 
-  it("is the whole picture where nothing would be left of it", () => {
+  it("is the whole picture where cropping would leave nothing", () => {
     const crop = { top: 0, bottom: 0, left: 0.6, right: 0.6 }
     expect(areaOf({ width: 100, height: 50 }, { crop }, undefined)).toEqual({
       left: 0,
@@ -89,7 +89,7 @@ describe("the area of a picture", () => {
 
 describe("the sizes of a picture", () => {
   it.prop(
-    "enlarge nothing, and are each there once",
+    "never enlarge the picture, and contain no size twice",
     [picture, widths, formats],
     ([area, widths, formats]) => {
       const sizes = sizesOf(area, { widths, formats })
@@ -115,7 +115,7 @@ describe("the sizes of a picture", () => {
     expect(sizes.map(({ width }) => width)).toEqual([...new Set(widths)].sort((a, b) => a - b))
   })
 
-  it("end with the picture's own width, where it is smaller", () => {
+  it("end with the picture's own width where an option is wider", () => {
     const widthsOf = (width: number) =>
       sizesOf({ width, height: 700 }, { widths: [1920, 640, 1280], formats: ["webp"] }).map(
         (size) => size.width
@@ -124,7 +124,7 @@ describe("the sizes of a picture", () => {
     expect(widthsOf(300)).toEqual([300])
   })
 
-  it("are no higher than a format can have them", () => {
+  it("are not higher than the format allows", () => {
     expect(sizesOf({ width: 1000, height: 40_000 }, { widths: [640], formats: ["webp"] })).toEqual([
       { width: 409, height: 16_360, format: "webp" }
     ])
@@ -149,7 +149,7 @@ const recipe: FastCheck.Arbitrary<Recipe> = FastCheck.record(
 
 describe("the key of a recipe", () => {
   it.prop(
-    "is the same for the same recipe alone",
+    "is the same if and only if the recipe is the same",
     [recipe, recipe, FastCheck.constantFrom<keyof Recipe>("sha256", "area", "quality", "versions")],
     ([one, other, part]) => {
       const changed = { ...one, [part]: other[part] }
@@ -160,7 +160,7 @@ describe("the key of a recipe", () => {
     }
   )
 
-  it.each(["left", "top", "width", "height"])("differs where the %s of the area differs", (side) => {
+  it.each(["left", "top", "width", "height"])("changes with the %s of the area", (side) => {
     const area = { left: 1, top: 1, width: 1, height: 1 }
     const recipe = { sha256: "a".repeat(64), versions: {} }
     expect(keyOf({ ...recipe, area })).not.toBe(keyOf({ ...recipe, area: { ...area, [side]: 2 } }))
@@ -178,7 +178,7 @@ describe("the path of a size", () => {
   it.each([
     ["jpeg", "images/0123456789abcdef-640.jpg"],
     ["webp", "images/0123456789abcdef-640.webp"]
-  ] as const)("is by its key alone: %s", (format, path) => {
+  ] as const)("consists of the key, the width and the extension: %s", (format, path) => {
     expect(pathOf("0123456789abcdef", { width: 640, height: 480, format })).toBe(path)
     expect(isImagePath(path)).toBe(true)
   })

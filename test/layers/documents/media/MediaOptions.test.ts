@@ -64,7 +64,7 @@ describe("the options of media", () => {
         'where: there is no such key; known are: "find", "hosts", "types", "replace", "optional", "headers", "maxBytes"'
       ]
     ]
-  ] as const)("%j: %j", (input, expected) => {
+  ] as const)("reject %j with %j", (input, expected) => {
     expect(issues(input)).toEqual(expected)
   })
 })

@@ -21,18 +21,18 @@ describe("a pattern of paths", () => {
     ["\\*", ["*"], true],
     ["\\*", ["a"], false],
     ["\\\\", ["\\"], true]
-  ] as const)("%s of %j: %s", (pattern, path, expected) => {
+  ] as const)("%s matches %j: %s", (pattern, path, expected) => {
     expect(matches(pattern, path)).toBe(expected)
   })
 
-  it.each(["", ".", "a.", ".a", "a..b", "a\\"])("is none where a level is missing: %j", (text) => {
+  it.each(["", ".", "a.", ".a", "a..b", "a\\"])("is invalid where a level is empty: %j", (text) => {
     expect(PathPattern.parse(text)).toEqual(Option.none())
   })
 
   const name = FastCheck.constantFrom("a", "b", "url", "1", ".", "*", "**", "\\", "a.b")
   const path = FastCheck.array(name, { minLength: 1, maxLength: 6 })
 
-  it.prop("of a path matches that path only", [path, path], ([path, other]) => {
+  it.prop("that is made of a path matches only that path", [path, path], ([path, other]) => {
     const pattern = PathPattern.format(path)
     expect(matches(pattern, path)).toBe(true)
     expect(matches(pattern, other)).toBe(JSON.stringify(path) === JSON.stringify(other))
@@ -40,7 +40,7 @@ describe("a pattern of paths", () => {
 
   const level = FastCheck.constantFrom("a", "b", "*", "**")
   it.prop(
-    "matches what a regular expression matches",
+    "matches the same paths as a regular expression",
     [
       FastCheck.array(level, { minLength: 1, maxLength: 6 }),
       FastCheck.array(FastCheck.constantFrom("a", "b", "c"), { maxLength: 6 })

@@ -30,12 +30,12 @@ describe("the name of a media file", () => {
     ["../../etc/passwd", undefined, "etc-passwd", ""],
     ["日本", "image/png", "file", ".png"],
     ["", "image/png", "file", ".png"]
-  ])("of %j as %s is %s…%s", (name, type, stem, extension) => {
+  ])("for %j of type %s begins with %s and ends with %s", (name, type, stem, extension) => {
     expect(named(name, type)).toBe(`media/${stem}-${key}${extension}`)
   })
 
   it.prop(
-    "is a path and a relative URL as it stands, on every system",
+    "is a valid path and relative URL on every system",
     [
       FastCheck.fullUnicodeString({ maxLength: 200 }),
       FastCheck.option(FastCheck.constantFrom("image/jpeg", "a/b", "text/html"))
@@ -49,15 +49,15 @@ describe("the name of a media file", () => {
     }
   )
 
-  it("stays while its type does", () => {
+  it("is kept as long as the type of the file is the same", () => {
     expect(fits(`media/a-${key}.jpg`, Option.some("image/jpeg"))).toBe(true)
     expect(fits(`media/a-${key}.jpg`, Option.some("image/png"))).toBe(false)
     expect(fits(`media/a-${key}.jpg`, Option.none())).toBe(true)
   })
 })
 
-describe("a name that a server gives", () => {
-  it("prefers the one that may have all characters, and has no folders", () => {
+describe("the name that a server gives to a file", () => {
+  it("is taken from filename* before filename, without folders", () => {
     expect(dispositionName("inline; filename=\"a.jpg\"; filename*=UTF-8''%C3%BC.jpg")).toEqual(
       Option.some("ü.jpg")
     )
@@ -67,7 +67,7 @@ describe("a name that a server gives", () => {
     }
   })
 
-  it("is else the last part of the address, unescaped", () => {
+  it("is the last part of the URL otherwise, unescaped", () => {
     expect(nameOfUrl(new URL("https://a.example/b/c%20d.jpg?x=/y"))).toBe("c d.jpg")
     expect(nameOfUrl(new URL("https://a.example/b/"))).toBe("b")
     expect(nameOfUrl(new URL("https://a.example/%ff"))).toBe("%ff")

@@ -32,12 +32,12 @@ describe("the identity of a URL", () => {
     ["https://a.example/x.jpg?e=1", "https://a.example/x.jpg?e=1"],
     ["https://a.example/x.jpg?b=2&a=1", "https://a.example/x.jpg?b=2&a=1"],
     ["https://a.example/A.jpg", "https://a.example/A.jpg"]
-  ])("of %s is %s", (url, expected) => {
+  ])("for %s is %s", (url, expected) => {
     expect(identity(url)).toBe(expected)
   })
 
   it.prop(
-    "is its own identity",
+    "is a URL with the same identity",
     [FastCheck.webUrl({ withQueryParameters: true, withFragments: true })],
     ([url]) => {
       expect(identity(identity(url))).toBe(identity(url))
@@ -45,7 +45,7 @@ describe("the identity of a URL", () => {
   )
 
   it.prop(
-    "stays with another signature, and not with another path",
+    "does not depend on the signature, but on the path",
     [FastCheck.webPath(), FastCheck.hexaString(), FastCheck.hexaString()],
     ([path, one, two]) => {
       const signed = (path: string, signature: string) =>
@@ -56,7 +56,7 @@ describe("the identity of a URL", () => {
   )
 })
 
-describe("an address", () => {
+describe("a link in a document", () => {
   it.each([
     ["https://a.example/x y ü.jpg", undefined, "https://a.example/x%20y%20%C3%BC.jpg"],
     ["//a.example/x.jpg", undefined, "https://a.example/x.jpg"],
@@ -64,7 +64,7 @@ describe("an address", () => {
     ["/uploads/x.jpg", "https://cms.example/api/objects?x=1", "https://cms.example/uploads/x.jpg"],
     ["../x.jpg", "https://cms.example/api/objects", "https://cms.example/x.jpg"],
     ["/uploads/x.jpg", undefined, "unknown"]
-  ])("of %j in a document from %s is %s", (text, base, expected) => {
+  ])("%j in a document from %s leads to %s", (text, base, expected) => {
     expect(address(text, base)).toEqual(Option.some(expected))
   })
 
@@ -76,12 +76,12 @@ describe("an address", () => {
     "ftp://a.example/x",
     "C:\\x.jpg",
     "http://"
-  ])("is none of %j", (text) => {
+  ])("leads nowhere where it is %j", (text) => {
     expect(address(text)).toEqual(Option.none())
     expect(address(text, "https://cms.example/")).toEqual(Option.none())
   })
 
-  it("looks like a link with a scheme, and from the root or a dot on", () => {
+  it("is recognised where it has a scheme, or begins with a slash or a dot", () => {
     for (const text of [
       "https://a.example/x",
       "//a.example/x",
@@ -112,13 +112,13 @@ describe("an address", () => {
     }
   })
 
-  it("is at a host by name, with a port or any", () => {
+  it("is at an allowed host, with the given port or with any", () => {
     const url = new URL("https://cdn.example:8443/x")
     const hosts = ["cdn.example", "cdn.example:8443", "cdn.example:443", "example"]
     expect(hosts.map((host) => isAtHost(url, [host]))).toEqual([true, true, false, false])
   })
 
-  it("is at a host in any case, with letters of any language, the dot at its end and the usual port", () => {
+  it("is at an allowed host however that is written", () => {
     for (const [address, host] of [
       ["https://CDN.Example./x", "cdn.example"],
       ["https://cdn.example/x", "CDN.example."],

@@ -59,11 +59,11 @@ describe("links in documents", () => {
     ["relative with a type", { types: ["image/*"] }, { x: "/a.jpg", y: { z: "a.jpg" } }, ["x"]],
     ["no text", { hosts: ["cdn.example"] }, { x: `see ${a}` }, []],
     ["nothing else", { find: ["**"] }, { x: "data:image/png;base64,AA", y: "", z: 1, w: null }, []]
-  ])("are found %s", (_, options, document, expected) => {
+  ])("are found: %s", (_, options, document, expected) => {
     expect(placing(options)(document).found).toEqual(expected)
   })
 
-  it("get localPath beside the field url, or beside the first in the order of names", () => {
+  it("get localPath beside the field url, or beside the first field by name", () => {
     const { changed, leftOut } = placing({ types: ["image/*"] })([
       { id: 1, a: b, name: "x", url: a },
       { z: b, b: a, zz: { url: b } }
@@ -76,7 +76,7 @@ describe("links in documents", () => {
     expect(JSON.stringify(changed)).toContain(`"a":"${b}","localPath":"${localA}","name":"x","url"`)
   })
 
-  it("become objects where they are to be replaced", () => {
+  it("are replaced by objects where the option says so", () => {
     const document = { cover: a, gallery: [a, b], media: { url: b } }
     expect(placing({ types: ["image/*"], replace: true })(document).changed).toEqual({
       cover: { url: a, localPath: localA },
@@ -104,7 +104,7 @@ describe("links in documents", () => {
     expect(place(changed).changed).toEqual(changed)
   })
 
-  it("are also found by the reader of a vendor", () => {
+  it("are found by the function of a vendor, too", () => {
     const reader: MediaReader = (value) =>
       Predicate.isString(value.file) ? Option.some({ url: value.file, version: "1" }) : Option.none()
     const { changed, found } = placing({}, reader)({ cover: { file: "/a", thumb: { src: a } }, url: b })
@@ -119,12 +119,12 @@ describe("links in documents", () => {
     })
   })
 
-  it("beside a localPath that is not of media are left alone", () => {
+  it("are left alone beside a localPath that the source has written", () => {
     const document = { photos: [{ url: a, localPath: "attachments/att1/a.jpg" }] }
     expect(placing({ types: ["image/*"] })(document)).toEqual({ changed: document, found: [], leftOut: [] })
   })
 
-  it("lose the localPath of an earlier version where there is no file any more", () => {
+  it("lose the localPath of an earlier version where the file is gone", () => {
     const document = { x: a, y: [{ url: b }] }
     const place = placing({ types: ["image/*"], replace: ["x"] })
     expect(place(place(document).changed, () => false).changed).toEqual(document)
@@ -178,8 +178,8 @@ const unboxed = (value: unknown): unknown => {
     : Object.fromEntries(Object.entries(value).map(([name, part]) => [name, unboxed(part)]))
 }
 
-describe("whatever the document", () => {
-  it.prop("only links change", [document, options], ([document, options]) => {
+describe("any document", () => {
+  it.prop("keeps everything but its links", [document, options], ([document, options]) => {
     const before = JSON.stringify(document)
     const { changed, found } = placing(options)(document)
     expect(unboxed(undone(changed))).toEqual(unboxed(document))
@@ -187,14 +187,14 @@ describe("whatever the document", () => {
     if (found.length === 0) expect(changed).toBe(document)
   })
 
-  it.prop("placing links twice gives the same as once", [document, options], ([document, options]) => {
+  it.prop("is the same where links are placed once and twice", [document, options], ([document, options]) => {
     const once = placing(options)(document)
     const twice = placing(options)(once.changed)
     expect(JSON.stringify(twice.changed)).toBe(JSON.stringify(once.changed))
     expect(twice.found).toHaveLength(once.found.length)
   })
 
-  it.prop("placing links without files restores the document", [document, options], ([document, options]) => {
+  it.prop("is restored where links are placed without files", [document, options], ([document, options]) => {
     const place = placing(options)
     const gone = place(place(document).changed, () => false).changed
     expect(unboxed(gone)).toEqual(unboxed(document))

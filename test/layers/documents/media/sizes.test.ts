@@ -56,7 +56,7 @@ const one = [
 ]
 
 describe("the sizes of pictures", () => {
-  it.scoped("are beside media and files of the source itself, around their focal points", () =>
+  it.scoped("are listed beside media and beside files of the source, cropped around their focal points", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp
       const { fetched, files, read } = yield* fetch()
@@ -70,7 +70,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are taken over from the version before, and are gone once the option is removed", () =>
+  it.scoped("are taken over from the previous version, and removed with the option", () =>
     Effect.gen(function* () {
       const { fetch, settings, source } = yield* setUp
       const first = yield* fetch()
@@ -88,7 +88,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are made once of files with the same content, whatever these are called", () =>
+  it.scoped("are made once for files with the same content, whatever their names are", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp
       set({
@@ -109,7 +109,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("fail the fetch where a picture is broken, and the message names its place", () =>
+  it.scoped("fail the fetch where a picture is broken, with its place in the message", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp
       set({

@@ -68,7 +68,7 @@ const localPaths = (value: unknown): ReadonlyArray<unknown> =>
       : []
 
 describe("a source with media", () => {
-  it.scoped("has each file once, with its path beside each link, and digests of all", () =>
+  it.scoped("saves each file once, with its path beside each link and its digest", () =>
     Effect.gen(function* () {
       const { fetch, files, paths, server, set } = yield* setUp()
       files.set("/uploads/a%20b.jpg", jpeg("aaa"))
@@ -103,7 +103,7 @@ describe("a source with media", () => {
   )
 
   it.scoped.each(["image/jpeg", "video/mp4", "model/gltf-binary", "text/vtt", "application/octet-stream"])(
-    "refuses an empty file that is said to be %s",
+    "refuses an empty file of type %s",
     (type) =>
       Effect.gen(function* () {
         const { fetch, files, set } = yield* setUp()
@@ -134,7 +134,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("asks once for each file that it has, and links what is the same", () =>
+  it.scoped("asks once for each file of the previous version, and links those that have not changed", () =>
     Effect.gen(function* () {
       const { fetch, files, requests, server, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -163,7 +163,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("downloads only the file that has changed, and takes over all others", () =>
+  it.scoped("downloads only the files that have changed", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -193,7 +193,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("remembers new tags of unchanged files as long as it runs", () =>
+  it.scoped("remembers a new ETag of an unchanged file as long as it runs", () =>
     Effect.gen(function* () {
       const { fetch, files, requests, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -208,7 +208,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("sends the tag that came with the downloaded file, not a later one", () =>
+  it.scoped("sends the ETag that came with the downloaded file, not a later one", () =>
     Effect.gen(function* () {
       const { fetch, files, requests, server, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -227,7 +227,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("stops a download whose headers say that the file is the same", () =>
+  it.scoped("stops a download if the response headers show that the file has not changed", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { "last-modified": yesterday }))
@@ -237,7 +237,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("asks for nothing where the document proves that a file is the same", () =>
+  it.scoped("asks for nothing if the document shows that a file has not changed", () =>
     Effect.gen(function* () {
       const version = { now: "1" }
       const { fetch, files, paths, set } = yield* setUp({
@@ -258,7 +258,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails as a whole where a file is missing, and says where and why, without the link", () =>
+  it.scoped("fails where a file is missing, with the place and the reason and without the link", () =>
     Effect.gen(function* () {
       const { fetch, files, server, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa"))
@@ -276,69 +276,69 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns of files that may be missing, and keeps those that cannot be had for now", () =>
-    Effect.gen(function* () {
-      const { fetch, files, server, set } = yield* setUp({
-        find: ["**.image.url"],
-        optional: ["1.image.url"]
-      })
-      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
-      files.set("/b.jpg", jpeg("bbb", { etag: '"2"' }))
-      const [a, b] = ["a", "b"].map((name) => ({ id: name, image: { url: `/${name}.jpg` } }))
-      set({ "objects.json": [a, b] })
-      const first = yield* fetch()
-
-      files.delete("/b.jpg")
-      const without = yield* fetch(first)
-      expect(localPaths(without.read("objects.json"))).toHaveLength(1)
-      expect(without.media).toHaveLength(1)
-      expect(without.fetched.warnings).toEqual([expect.stringContaining("record b")])
-
-      set({ "objects.json": [b, b] })
-      server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
-      expect((yield* withAdvancingClock(Effect.flip(fetch(first)))).value.message).toContain("HTTP 503")
-
-      set({ "objects.json": ["", b] })
-      server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
-      const { value } = yield* withAdvancingClock(fetch(first))
-      expect(value.media).toEqual(first.media.slice(1))
-      expect(value.fetched.warnings).toEqual([
-        expect.stringContaining("1 record without id"),
-        expect.stringContaining("HTTP 503")
-      ])
-    }).pipe(run)
-  )
-
   it.scoped(
-    "puts warnings with the same reason together, and says them in the log until they are others",
+    "warns of optional files that are missing, and keeps those that cannot be downloaded for now",
     () =>
       Effect.gen(function* () {
-        const { fetch, files, server, set } = yield* setUp({ find: ["**.image.url"], optional: true })
-        const objects = ["a", "b", "c", "d", "e"].map((name) => ({
-          id: name,
-          image: { url: `/${name}.jpg` }
-        }))
-        set({ "objects.json": objects })
-        const logged: Array<string> = []
-        const missing = yield* withLog(logged)(fetch())
-        const place = (name: string) =>
-          `Document "objects.json", record ${name}, field "image.url" ("/${name}.jpg")`
-        const warning = `5 files cannot be saved: ${server.url} responds with HTTP 404. ${place("a")}; ${place("b")}; ${place("c")}; and 2 more`
-        expect(missing.fetched.warnings).toEqual([warning])
-        expect(logged).toEqual([`WARN ${warning}`])
+        const { fetch, files, server, set } = yield* setUp({
+          find: ["**.image.url"],
+          optional: ["1.image.url"]
+        })
+        files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+        files.set("/b.jpg", jpeg("bbb", { etag: '"2"' }))
+        const [a, b] = ["a", "b"].map((name) => ({ id: name, image: { url: `/${name}.jpg` } }))
+        set({ "objects.json": [a, b] })
+        const first = yield* fetch()
 
-        yield* withLog(logged)(fetch(missing))
-        expect(logged).toEqual([`WARN ${warning}`])
-        files.set("/a.jpg", { body: "<html>", headers: { "content-type": "text/html" } })
-        yield* withLog(logged)(fetch(missing))
-        expect(logged.slice(-2)).toEqual([
-          expect.stringMatching(/^WARN .*record a.*HTML page/),
-          expect.stringMatching(/^WARN 4 files cannot be saved/)
+        files.delete("/b.jpg")
+        const without = yield* fetch(first)
+        expect(localPaths(without.read("objects.json"))).toHaveLength(1)
+        expect(without.media).toHaveLength(1)
+        expect(without.fetched.warnings).toEqual([expect.stringContaining("record b")])
+
+        set({ "objects.json": [b, b] })
+        server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
+        expect((yield* withAdvancingClock(Effect.flip(fetch(first)))).value.message).toContain("HTTP 503")
+
+        set({ "objects.json": ["", b] })
+        server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
+        const { value } = yield* withAdvancingClock(fetch(first))
+        expect(value.media).toEqual(first.media.slice(1))
+        expect(value.fetched.warnings).toEqual([
+          expect.stringContaining("1 record without id"),
+          expect.stringContaining("HTTP 503")
         ])
       }).pipe(run)
   )
 
-  it.scoped("writes places into a document that another program has open for a moment", () => {
+  it.scoped("groups warnings with the same reason, and logs them again only if they change", () =>
+    Effect.gen(function* () {
+      const { fetch, files, server, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+      const objects = ["a", "b", "c", "d", "e"].map((name) => ({
+        id: name,
+        image: { url: `/${name}.jpg` }
+      }))
+      set({ "objects.json": objects })
+      const logged: Array<string> = []
+      const missing = yield* withLog(logged)(fetch())
+      const place = (name: string) =>
+        `Document "objects.json", record ${name}, field "image.url" ("/${name}.jpg")`
+      const warning = `5 files cannot be saved: ${server.url} responds with HTTP 404. ${place("a")}; ${place("b")}; ${place("c")}; and 2 more`
+      expect(missing.fetched.warnings).toEqual([warning])
+      expect(logged).toEqual([`WARN ${warning}`])
+
+      yield* withLog(logged)(fetch(missing))
+      expect(logged).toEqual([`WARN ${warning}`])
+      files.set("/a.jpg", { body: "<html>", headers: { "content-type": "text/html" } })
+      yield* withLog(logged)(fetch(missing))
+      expect(logged.slice(-2)).toEqual([
+        expect.stringMatching(/^WARN .*record a.*HTML page/),
+        expect.stringMatching(/^WARN 4 files cannot be saved/)
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("writes paths into a document that another program has open for a moment", () => {
     let refusals = 3
     const locked = withLocked((path) => path.endsWith("objects.json.new") && refusals-- > 0)
     return Effect.gen(function* () {
@@ -353,7 +353,7 @@ describe("a source with media", () => {
     }).pipe(Effect.provide(Layer.provideMerge(locked, mediaServices)))
   })
 
-  it.scoped("asks an unreachable server for no more files in this fetch, and other servers still", () =>
+  it.scoped("asks an unreachable server for no more files in the same fetch, but other servers", () =>
     Effect.gen(function* () {
       const { fetch, files, paths, set } = yield* setUp({
         find: ["**.image.url"],
@@ -385,7 +385,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("keeps asking a server that responds, also with errors", () =>
+  it.scoped("keeps asking a server that responds with errors", () =>
     Effect.gen(function* () {
       const { fetch, paths, set } = yield* setUp({ find: ["**.image.url"], optional: true })
       set({
@@ -396,7 +396,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("says the right pattern where links are a level deeper, in each language", () =>
+  it.scoped("suggests the right pattern where links are a level deeper, in each language", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.file.url"] })
       set({ "objects.json": [{ id: "a", file: { "en-US": { url: "/bell.png" } } }] })
@@ -405,7 +405,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns where no document has a link at the places to look at", () =>
+  it.scoped("warns if no document has a link where the patterns point", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
       set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
@@ -459,7 +459,7 @@ describe("a source with media", () => {
     ["bell.svg", "text/plain", `<!-- html --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x.dtd">${svg}`],
     ["map.kml", "application/xml", '<kml xmlns="http://www.opengis.net/kml/2.2"/>'],
     ["page.html", "text/html", html]
-  ] as const)("saves %s under its name, though a server calls it %s", ([name, type, body]) =>
+  ] as const)("saves %s under its name, although a server says %s", ([name, type, body]) =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
       files.set(`/${name}`, { body: Buffer.from(body, "latin1"), headers: { "content-type": type } })
@@ -489,18 +489,20 @@ describe("a source with media", () => {
     ["subtitles.vtt", "text/vtt", html],
     ["objects.csv", "text/csv", "<html>Log in"],
     ["letter.docx", "application/octet-stream", `\n${html}`]
-  ] as const)("refuses for %s what a server calls %s and is a page or an answer", ([name, type, body]) =>
-    Effect.gen(function* () {
-      const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
-      files.set(`/${name}`, { body, headers: { "content-type": type } })
-      set({ "objects.json": [{ id: "1", file: `/${name}` }] })
-      expect((yield* Effect.flip(fetch())).message).toMatch(
-        /: it is (?:an HTML page|JSON|XML), not .*perhaps/
-      )
-    }).pipe(run)
+  ] as const)(
+    "refuses a web page or an API response in place of %s, where a server says %s",
+    ([name, type, body]) =>
+      Effect.gen(function* () {
+        const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
+        files.set(`/${name}`, { body, headers: { "content-type": type } })
+        set({ "objects.json": [{ id: "1", file: `/${name}` }] })
+        expect((yield* Effect.flip(fetch())).message).toMatch(
+          /: it is (?:an HTML page|JSON|XML), not .*perhaps/
+        )
+      }).pipe(run)
   )
 
-  it.scoped("leaves no part of an empty optional file on disk", () =>
+  it.scoped("leaves nothing of an empty optional file on disk", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
       files.set("/a.jpg", jpeg(""))
@@ -511,7 +513,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("sends its headers to its hosts only, and to none after a redirect to another", () =>
+  it.scoped("sends its headers only to the hosts in its options, not to others after a redirect", () =>
     Effect.gen(function* () {
       const elsewhere = yield* ScriptedServer.make(ScriptedServer.text(200, "bbb"))
       const { fetch, requests, server, set } = yield* setUp({
@@ -530,7 +532,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("gets nothing from other local addresses than the one that its document came from", () =>
+  it.scoped("downloads nothing from local addresses other than that of its document", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp()
       const other = yield* ScriptedServer.make(
@@ -543,21 +545,23 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("gets nothing from local addresses for documents from elsewhere, unless a host is named", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(ScriptedServer.text(200, "aaa"))
-      const { set, source } = makeDocuments("http://museum.invalid/api")
-      set({ "objects.json": [{ id: "o1", image: { url: `${server.url}/a.jpg` } }] })
-      const fetch = yield* makeFetch({ find: ["**.image.url"] }, source)
-      expect((yield* Effect.flip(fetch())).message).toMatch(
-        /is an address of this machine.*\. Where it may lead there, name 127\.0\.0\.1:\d+ in "media\.hosts"$/
-      )
-      const named = yield* makeFetch({ find: ["**.image.url"], hosts: ["127.0.0.1"] }, source)
-      expect((yield* named()).media).toHaveLength(1)
-    }).pipe(run)
+  it.scoped(
+    "downloads nothing from local addresses for public documents, unless the options name the host",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(ScriptedServer.text(200, "aaa"))
+        const { set, source } = makeDocuments("http://museum.invalid/api")
+        set({ "objects.json": [{ id: "o1", image: { url: `${server.url}/a.jpg` } }] })
+        const fetch = yield* makeFetch({ find: ["**.image.url"] }, source)
+        expect((yield* Effect.flip(fetch())).message).toMatch(
+          /is an address of this machine.*\. Where it may lead there, name 127\.0\.0\.1:\d+ in "media\.hosts"$/
+        )
+        const named = yield* makeFetch({ find: ["**.image.url"], hosts: ["127.0.0.1"] }, source)
+        expect((yield* named()).media).toHaveLength(1)
+      }).pipe(run)
   )
 
-  it.scoped("goes on where a download has broken off, while the file is the same", () =>
+  it.scoped("resumes a download that broke off, if the file has not changed", () =>
     Effect.gen(function* () {
       const { fetch, requests, server, set } = yield* setUp()
       const body = "0123456789".repeat(1000)

@@ -116,7 +116,7 @@ const refusal = (answer: ScriptedServer.Answer, request: { table: string; view: 
   Effect.flatMap(setUp(answer), ({ listPage }) => Effect.flip(listPage(request)))
 
 describe("a request", () => {
-  it.scoped("asks for a full page of a view, and brings the token", () =>
+  it.scoped("asks for a full page of a view, with the token", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp()
       yield* listPage({ table: "Räume/1 & 2", view: "a&b" })
@@ -127,7 +127,7 @@ describe("a request", () => {
     })
   )
 
-  it.scoped("gives records with fields of any name, as they came", () =>
+  it.scoped("returns records with fields of any name unchanged", () =>
     Effect.gen(function* () {
       const record = '{"id":"rec0","fields":{"__proto__":{"a":1},"constructor":2}}'
       const { listPage, next, readRecord } = yield* setUp()
@@ -138,7 +138,7 @@ describe("a request", () => {
     })
   )
 
-  it.scoped("asks for the whole table without a view, and goes on at the cursor", () =>
+  it.scoped("asks for the whole table without a view, and continues at the cursor", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp()
       yield* listPage({ table: "Objects", view: null, cursor: "itr/1+2=&" })
@@ -147,7 +147,7 @@ describe("a request", () => {
     })
   )
 
-  it.scoped("waits for its turn", () =>
+  it.scoped("waits for the pacing of the base", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp()
       yield* listPage(list)
@@ -159,7 +159,7 @@ describe("a request", () => {
     })
   )
 
-  it.scoped("is never sent for a name that would lead elsewhere", () =>
+  it.scoped("is never sent for a name that would change the path of the URL", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp()
       for (const table of ["", ".", "..", "\ud800"]) {
@@ -173,7 +173,7 @@ describe("a request", () => {
 describe("a request for a record", () => {
   const record = json(200, { id: "rec1", createdTime: "now", fields: { A: 1 } })
 
-  it.scoped("asks for just that, and brings the token", () =>
+  it.scoped("asks for that record only, with the token", () =>
     Effect.gen(function* () {
       const { readRecord, received } = yield* setUp(record)
       expect(yield* readRecord("rec1")).toEqual({ id: "rec1", fields: { A: 1 } })
@@ -183,7 +183,7 @@ describe("a request for a record", () => {
     })
   )
 
-  it.scoped("waits for its turn among the pages, and is tried again", () =>
+  it.scoped("waits for the pacing of the base as pages do, and is retried", () =>
     Effect.gen(function* () {
       const { listPage, logs, next, readRecord, received } = yield* setUp(record)
       next(emptyPage, json(503, {}))
@@ -198,7 +198,7 @@ describe("a request for a record", () => {
     })
   )
 
-  it.scoped("is never sent for an id that would lead elsewhere", () =>
+  it.scoped("is never sent for an id that would change the path of the URL", () =>
     Effect.gen(function* () {
       const { readRecord, received } = yield* setUp(record)
       for (const recordId of ["", ".", "..", "\ud800"]) {
@@ -209,11 +209,11 @@ describe("a request for a record", () => {
   )
 
   it.scoped.each([
-    text(200, "<html>login</html>"),
-    json(200, { id: "rec2", fields: {} }),
-    json(200, { records: [] }),
-    json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })
-  ])("fails readably where the answer is no such record: %#", (answer) =>
+    ["a web page", text(200, "<html>login</html>")],
+    ["another record", json(200, { id: "rec2", fields: {} })],
+    ["a list", json(200, { records: [] })],
+    ["an expired list", json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })]
+  ] as const)("fails with a readable message where the response is %s", ([, answer]) =>
     Effect.gen(function* () {
       const { readRecord } = yield* setUp(answer)
       expect(yield* Effect.flip(readRecord("rec1"))).toMatchObject({
@@ -229,7 +229,7 @@ describe("redirects", () => {
     ["fetch", FetchHttpClient.layer],
     ["node:http", NodeHttpClient.layer],
     ["undici", NodeHttpClient.layerUndici]
-  ] as const)("are not followed by %s, lest the token go elsewhere", (_, httpClient) =>
+  ] as const)("are not followed by %s, so that no other server gets the token", (_, httpClient) =>
     Effect.gen(function* () {
       const other = yield* ScriptedServer.make(emptyPage)
       for (const status of [301, 302, 307, 308]) {
@@ -277,7 +277,7 @@ describe("a refusal", () => {
     { status: 418, body: null, reason: "Refused", says: ["HTTP 418"] },
     { status: 429, body: error("PUBLIC_API_BILLING_LIMIT_EXCEEDED"), reason: "RateLimited", says: ["month"] }
   ])(
-    "says what is wrong, in the server's words, and is not tried again: $status $reason",
+    "is reported in the server's words, and not retried: $status $reason",
     ({ body, reason, says, status }) =>
       Effect.gen(function* () {
         const { listPage, received } = yield* setUp(json(status, body))
@@ -300,11 +300,11 @@ describe("a refusal", () => {
     ["plain words\u0007", "HTTP 403, plain words)"],
     ["", "(HTTP 403)"],
     [`{"error":{"message":"${"x".repeat(1000)}"}}`, `${"x".repeat(300)}…)`]
-  ] as const)("is readable whatever its body: %j", ([body, words]) =>
+  ] as const)("has a readable message whatever its body is: %j", ([body, words]) =>
     Effect.map(refusal(text(403, body)), ({ message }) => expect(message).toContain(words))
   )
 
-  it.scoped("of a list that the server has forgotten is its own error", () =>
+  it.scoped("of a list that has expired has its own error", () =>
     Effect.gen(function* () {
       const expired = yield* refusal(json(422, error("LIST_RECORDS_ITERATOR_NOT_AVAILABLE")))
       expect(expired).toMatchObject({ _tag: "vitrine/CursorExpired", table: "Objects" })
@@ -312,7 +312,7 @@ describe("a refusal", () => {
   )
 })
 
-describe("an answer that is no page", () => {
+describe("a response that is not a page", () => {
   it.scoped.each([
     "<html>login</html>",
     "",
@@ -325,7 +325,7 @@ describe("an answer that is no page", () => {
     '{"records":[{"id":"rec1","fields":[]}]}',
     '{"records":[{"id":7,"fields":{}}]}',
     '{"records":[],"offset":3}'
-  ])("is an error and not the end of the list: %s", (body) =>
+  ])("is an error, and does not end the list: %s", (body) =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp(text(200, body))
       expect(yield* Effect.flip(listPage(list))).toMatchObject({ reason: "UnexpectedAnswer", status: 200 })
@@ -333,7 +333,7 @@ describe("an answer that is no page", () => {
     })
   )
 
-  it.scoped("is one that repeats its offset", () =>
+  it.scoped("is an error where it repeats its offset", () =>
     Effect.gen(function* () {
       const { listPage } = yield* setUp(json(200, { records: [], offset: "itr1" }))
       expect(yield* listPage(list)).toEqual({ records: [], next: "itr1" })
@@ -343,7 +343,7 @@ describe("an answer that is no page", () => {
     })
   )
 
-  it.scoped("is one that says to be too long", () =>
+  it.scoped("is an error where its length is too large", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp((response) =>
         response.writeHead(200, { "content-length": 32 * 1024 * 1024 + 1 }).write("{")
@@ -354,7 +354,7 @@ describe("an answer that is no page", () => {
     })
   )
 
-  it.scoped("is not one with more in it than is known today, or with an empty offset", () =>
+  it.scoped("is accepted where it has unknown members or an empty offset", () =>
     Effect.gen(function* () {
       for (const offset of [null, "", undefined]) {
         const { listPage } = yield* setUp(
@@ -370,8 +370,8 @@ describe("an answer that is no page", () => {
   )
 })
 
-describe("a failure that may pass", () => {
-  it.scoped("is tried again with growing pauses, four times in all", () =>
+describe("a transient failure", () => {
+  it.scoped("is retried with growing pauses, four attempts in all", () =>
     Effect.gen(function* () {
       const server = yield* setUp(json(502, { error: "SERVER_ERROR" }))
       const fiber = yield* Effect.fork(Effect.flip(server.listPage(list)))
@@ -414,7 +414,7 @@ describe("a failure that may pass", () => {
 })
 
 describe("a response with HTTP 429", () => {
-  it.scoped("stops all requests to the base for 30 seconds", () =>
+  it.scoped("pauses all requests to the base for 30 seconds", () =>
     Effect.gen(function* () {
       const server = yield* setUp()
       server.next(json(429, { errors: [{ error: "RATE_LIMIT_REACHED", message: "Slow down" }] }))
@@ -431,7 +431,7 @@ describe("a response with HTTP 429", () => {
     })
   )
 
-  it.scoped("is tried again three times", () =>
+  it.scoped("is retried three times", () =>
     Effect.gen(function* () {
       const { listPage, logs, received } = yield* setUp(json(429, {}))
       const fiber = yield* Effect.fork(Effect.flip(listPage(list)))
@@ -446,7 +446,7 @@ describe("a response with HTTP 429", () => {
 })
 
 describe("the token", () => {
-  it.scoped("is in no message, no log and no cause, even where the server echoes it", () =>
+  it.scoped("is in no message, log or cause, even if the server echoes it", () =>
     Effect.gen(function* () {
       const echo =
         (status: number): ScriptedServer.Answer =>
@@ -481,7 +481,7 @@ const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.
   }
 }
 
-it.scoped("takes its options from the environment, the key redacted", () =>
+it.scoped("is redacted in options that come from the environment", () =>
   Effect.gen(function* () {
     const server = yield* ScriptedServer.make(emptyPage)
     const client = AirtableClient.layerConfig({

@@ -102,7 +102,7 @@ it.scopedLive("keeps the digits of numbers in cells as text", () =>
   })
 )
 
-describe("an answer of the wrong form", () => {
+describe("a malformed response", () => {
   const cases = [
     ["more than was said", raw(ok("content-length: 9\r\n", page)), "UnexpectedAnswer", atOnce, "no JSON"],
     ["a body cut off unseen", raw(ok("", page.slice(0, 20))), "UnexpectedAnswer", atOnce, "no JSON"],
@@ -136,7 +136,7 @@ describe("an answer of the wrong form", () => {
     readonly [string, ScriptedServer.Answer, string, { requests: number; took: number }, string]
   >
 
-  it.scoped("is a typed error, after so many requests and so much time", () =>
+  it.scoped("is a typed error after the expected number of requests and time", () =>
     Effect.gen(function* () {
       const all = yield* atTheSameTime(cases, ([, answer]) => asking(answer))
       expect(all).toHaveLength(cases.length)
@@ -156,7 +156,7 @@ describe("an answer of the wrong form", () => {
     ["keys that mean something in JavaScript", text(200, page.replace("{", '{"__proto__":{"offset":"x"},'))]
   ] as const
 
-  it.scoped("may still be a page", () =>
+  it.scoped("is accepted where the page in it can be read", () =>
     Effect.gen(function* () {
       for (const [[name], outcome] of yield* atTheSameTime(pages, ([, answer]) => asking(answer))) {
         expect({ name, ...outcome }).toEqual({ name, answer: { records: records(1) }, ...atOnce })
@@ -165,7 +165,7 @@ describe("an answer of the wrong form", () => {
   )
 })
 
-describe("a server that asks to be left alone", () => {
+describe("a server that limits requests", () => {
   const pauses = [
     { retryAfter: "60", pause: 60_000 },
     { retryAfter: "5", pause: 30_000 },
@@ -173,7 +173,7 @@ describe("a server that asks to be left alone", () => {
     { retryAfter: "soon", pause: 30_000 }
   ]
 
-  it.scoped("with HTTP 429 is left alone for 30 seconds, or longer where Retry-After says so", () =>
+  it.scoped("gets no request for 30 seconds after HTTP 429, or longer where Retry-After says so", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2030, 0, 1))
       const all = yield* atTheSameTime(pauses, ({ retryAfter }) => {
@@ -195,46 +195,44 @@ describe("a server that asks to be left alone", () => {
     })
   )
 
-  it.scoped(
-    "with HTTP 429 stops requests for other tables and records of the base, and not for other bases",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* ScriptedServer.make(text(200, page))
-        const environment = Layer.succeedContext(
-          yield* Layer.build(Layer.merge(httpClient.layer, RequestPacingMemory.layer))
+  it.scoped("pauses requests for the whole base with HTTP 429, and none for other bases", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(text(200, page))
+      const environment = Layer.succeedContext(
+        yield* Layer.build(Layer.merge(httpClient.layer, RequestPacingMemory.layer))
+      )
+      const client = yield* makeClient(server.url, environment)
+      const other = yield* makeClient(`${server.url}/other`, environment)
+      server.next(json(429, {}))
+      const penalised = yield* Effect.fork(client.listPage(list))
+      yield* Queue.take(server.received)
+      const starts: Array<readonly [string, number]> = []
+      const noting = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
+        Effect.zipRight(
+          effect,
+          Effect.map(Clock.currentTimeMillis, (now) => starts.push([name, now]))
         )
-        const client = yield* makeClient(server.url, environment)
-        const other = yield* makeClient(`${server.url}/other`, environment)
-        server.next(json(429, {}))
-        const penalised = yield* Effect.fork(client.listPage(list))
-        yield* Queue.take(server.received)
-        const starts: Array<readonly [string, number]> = []
-        const noting = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
-          Effect.zipRight(
-            effect,
-            Effect.map(Clock.currentTimeMillis, (now) => starts.push([name, now]))
-          )
-        yield* withAdvancingClock(
-          Effect.all(
-            [
-              noting("penalised", Fiber.join(penalised)),
-              noting("table", client.listPage({ ...list, table: "Rooms" })),
-              noting("record", Effect.ignore(client.readRecord({ table: "Rooms", recordId: "rec0" }))),
-              noting("other base", other.listPage(list))
-            ],
-            { concurrency: "unbounded" }
-          )
+      yield* withAdvancingClock(
+        Effect.all(
+          [
+            noting("penalised", Fiber.join(penalised)),
+            noting("table", client.listPage({ ...list, table: "Rooms" })),
+            noting("record", Effect.ignore(client.readRecord({ table: "Rooms", recordId: "rec0" }))),
+            noting("other base", other.listPage(list))
+          ],
+          { concurrency: "unbounded" }
         )
-        expect(Object.fromEntries(starts)).toEqual({
-          "other base": 0,
-          table: 30_000,
-          record: 30_215,
-          penalised: 30_430
-        })
+      )
+      expect(Object.fromEntries(starts)).toEqual({
+        "other base": 0,
+        table: 30_000,
+        record: 30_215,
+        penalised: 30_430
       })
+    })
   )
 
-  it.scoped("with HTTP 503 and 429 in turn is asked sixteen times within 75 minutes at most", () =>
+  it.scoped("gets at most sixteen requests in 75 minutes if it alternates HTTP 503 and 429", () =>
     Effect.gen(function* () {
       let requests = 0
       const { value } = yield* withAdvancingClock(
@@ -277,7 +275,7 @@ describe("a list", () => {
 
   const [first, second, third] = records(3).map((record) => [record])
 
-  it.scoped("goes on at any offset", () =>
+  it.scoped("continues at any offset", () =>
     Effect.gen(function* () {
       const odd = ["/+=&", "a b%2F#?", "ü€𝄞", "__proto__", "0", "../../.."]
       const offsets: Array<string | null> = []
@@ -290,7 +288,7 @@ describe("a list", () => {
     })
   )
 
-  it.scoped("that is forgotten in its middle is read again from its beginning", () =>
+  it.scoped("is read again from its beginning where its offset has expired", () =>
     Effect.gen(function* () {
       const read = yield* reading((request, offset) =>
         offset === null ? of(first ?? [], `itr${request}`) : request < 6 ? expired : of(second ?? [])
@@ -340,7 +338,7 @@ describe("a list", () => {
     })
   )
 
-  it.scoped("survives a failure of every kind between its pages", () =>
+  it.scoped("is complete though every kind of failure comes between its pages", () =>
     Effect.gen(function* () {
       const faults = [
         hangUp,
@@ -369,7 +367,7 @@ describe("a list", () => {
   )
 })
 
-describe("the key", () => {
+describe("the API key", () => {
   /** With a quote and a slash, so that no two of its forms are the same. */
   const apiKey = 'pat"12/3.TopSecret'
   const url = encodeURIComponent(apiKey)
@@ -383,7 +381,7 @@ describe("the key", () => {
     ["broken JSON", text(200, `{"key":${apiKey}}`)],
     ["JSON broken in the middle of it", text(200, `{"key":"x","x":${apiKey.slice(0, 3)}`)],
     ["a record", json(200, { records: [{ id: "rec1", fields: apiKey }] })]
-  ] as const)("echoed in %s is in no message", ([, answer]) =>
+  ] as const)("is in no message where the server echoes it in %s", ([, answer]) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(answer)
       const client = yield* makeClient(server.url, undefined, apiKey)
@@ -393,9 +391,12 @@ describe("the key", () => {
     })
   )
 
-  it.scoped.each([json(404, {}), json(200, { id: "rec1", fields: {} })])(
-    "given as the id of a record is in no message: %#",
-    (answer) =>
+  it.scoped.each([
+    ["HTTP 404", json(404, {})],
+    ["another record", json(200, { id: "rec1", fields: {} })]
+  ] as const)(
+    "is in no message where it is given as the id of a record, and the response is %s",
+    ([, answer]) =>
       Effect.gen(function* () {
         const server = yield* ScriptedServer.make(answer)
         const client = yield* makeClient(server.url, undefined, apiKey)
@@ -404,7 +405,7 @@ describe("the key", () => {
       })
   )
 
-  it.scoped("echoed in the name of a host is in no message either", () =>
+  it.scoped("is in no message where it is part of a host name", () =>
     Effect.gen(function* () {
       const apiKey = "patABC.TopSecret"
       const server = yield* ScriptedServer.make(text(302, "", { location: `http://${apiKey}.example/` }))

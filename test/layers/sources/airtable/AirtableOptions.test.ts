@@ -12,8 +12,8 @@ const issues = (input: unknown) =>
 
 const paths = (input: unknown) => issues(input).map(({ path }) => path)
 
-describe("the options of a table source", () => {
-  it("has defaults for all but four", () => {
+describe("the options of an Airtable source", () => {
+  it("has defaults for all but four of them", () => {
     const { apiKey, ...rest } = decoded(valid)
     expect(Redacted.value(apiKey)).toBe("pat.secret")
     expect(rest).toEqual({
@@ -33,7 +33,7 @@ describe("the options of a table source", () => {
     })
   })
 
-  it("takes a redacted API key, and refuses what is wrong with one", () => {
+  it("accepts a redacted API key, and checks it as any other", () => {
     const { apiKey } = decoded({ ...valid, apiKey: Redacted.make("pat.secret") })
     expect(Redacted.value(apiKey)).toBe("pat.secret")
     for (const key of ["with space", 5]) {
@@ -41,7 +41,7 @@ describe("the options of a table source", () => {
     }
   })
 
-  it("takes a secret that cannot be read any more for a mistake", () => {
+  it("reports a redacted key whose value was wiped", () => {
     const wiped = Redacted.make("pat.secret")
     Redacted.unsafeWipe(wiped)
     expect(paths({ ...valid, apiKey: wiped })).toEqual(["apiKey"])
@@ -50,7 +50,7 @@ describe("the options of a table source", () => {
   it.each([
     ["http://127.0.0.1:9000/", "http://127.0.0.1:9000"],
     ["https://proxy.example/tables//", "https://proxy.example/tables"]
-  ])("takes the endpoint %s as %s", (endpointUrl, expected) => {
+  ])("reads the endpoint %s as %s", (endpointUrl, expected) => {
     expect(decoded({ ...valid, endpointUrl }).endpointUrl).toBe(expected)
   })
 
@@ -107,7 +107,7 @@ describe("the options of a table source", () => {
     expect(paths({ ...valid, maxTimeout })).toEqual(["maxTimeout"])
   })
 
-  it("takes either list, or none", () => {
+  it("accepts either list of tables, or none", () => {
     const { tables: _, ...none } = valid
     for (const lists of [{}, { tables: [] }, { keyValueTables: ["Settings"] }]) {
       expect(issues({ ...none, ...lists })).toEqual([])
@@ -115,7 +115,7 @@ describe("the options of a table source", () => {
     expect(paths({ ...none, tables: "Objects" })).toEqual(["tables"])
   })
 
-  it("names both tables where two would share a file", () => {
+  it("names both tables where two would be saved in one file", () => {
     expect(issues({ ...valid, tables: ["Objects", "Rooms", "Objects"] })).toEqual([
       { path: "tables[2]", message: 'the table "Objects" is already in tables[0]; list it once' }
     ])
@@ -132,7 +132,7 @@ describe("the options of a table source", () => {
     expect(paths({ ...valid, tables: ["Caf\u00e9", "Cafe\u0301"] })).toEqual(["tables[1]"])
   })
 
-  it("reports every mistake at once, and never the key", () => {
+  it("reports all mistakes at once, without the key", () => {
     const input = {
       id: "a/b",
       apiKey: "pat secret",
@@ -162,7 +162,7 @@ describe("the options of a table source", () => {
     expect(message).toContain("a table source")
   })
 
-  it("says which source has the mistake", () => {
+  it("names the source that has the mistake", () => {
     const message = Either.match(decode({ ...valid, maxTimeout: 0 }), {
       onLeft: (error) => error.message,
       onRight: () => ""

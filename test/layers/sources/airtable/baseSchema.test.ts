@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { withDependents } from "../../../../src/layers/sources/airtable/baseSchema.ts"
 
-it("finds the tables that are made of others once for each link, though all depend on one another", () => {
+it("tables that depend on others are found in as many steps as there are links", () => {
   let links = 0
   const link = (linkedTableId: string) => ({
     get options() {

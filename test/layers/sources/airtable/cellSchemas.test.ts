@@ -84,13 +84,11 @@ const declared = (answer: ScriptedServer.Answer, seen: ReadonlyMap<string, Docum
     Effect.provide(Layer.mergeAll(NodeContext.layer, NodeHttpClient.layerUndici, RequestPacingMemory.layer))
   )
 
-it.scoped(
-  "a table has the fields of the base, whatever is in it, and those that are expected must be there",
-  () =>
-    Effect.gen(function* () {
-      const { text, warnings } = yield* declared(ScriptedServer.json(200, { tables }))
-      expect(warnings).toEqual([])
-      expect(text).toContain(`    readonly museum: {
+it.scoped("the type of a table has all fields of the base, and the expected ones are not optional", () =>
+  Effect.gen(function* () {
+    const { text, warnings } = yield* declared(ScriptedServer.json(200, { tables }))
+    expect(warnings).toEqual([])
+    expect(text).toContain(`    readonly museum: {
       readonly Rooms: ReadonlyArray<{
         readonly id: string
       }>
@@ -121,32 +119,36 @@ it.scoped(
         readonly year?: number
       }>
 `)
-      const seen = valueShape({ id: "rec1", former: "x", "own words": { value: "y" }, title: "Bell" })
-      const again = yield* declared(
-        ScriptedServer.json(200, { tables }),
-        new Map([["tblObjects", { holds: "records", shape: seen }]])
+    const seen = valueShape({ id: "rec1", former: "x", "own words": { value: "y" }, title: "Bell" })
+    const again = yield* declared(
+      ScriptedServer.json(200, { tables }),
+      new Map([["tblObjects", { holds: "records", shape: seen }]])
+    )
+    expect(again.text).toBe(
+      text.replace(
+        `readonly "own words"?: unknown`,
+        `readonly "own words"?: {\n          readonly value?: string\n        }`
       )
-      expect(again.text).toBe(
-        text.replace(
-          `readonly "own words"?: unknown`,
-          `readonly "own words"?: {\n          readonly value?: string\n        }`
-        )
-      )
-    })
+    )
+  })
 )
 
-it.scoped("a table has what is expected of it where the token may not read the base", () =>
-  Effect.gen(function* () {
-    const { text, warnings } = yield* declared(
-      ScriptedServer.json(403, { error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND", message: "No." } })
-    )
-    expect(warnings).toEqual([expect.stringContaining("schema.bases:read")])
-    expect(text).toContain(`      readonly tblObjects: ReadonlyArray<{
+it.scoped(
+  "the type of a table has the expected fields where the token may not read the schema of the base",
+  () =>
+    Effect.gen(function* () {
+      const { text, warnings } = yield* declared(
+        ScriptedServer.json(403, {
+          error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND", message: "No." }
+        })
+      )
+      expect(warnings).toEqual([expect.stringContaining("schema.bases:read")])
+      expect(text).toContain(`      readonly tblObjects: ReadonlyArray<{
         readonly id: string
         readonly id_: number
         readonly photo: ReadonlyArray<Attachment>
         readonly title: string
       }>
 `)
-  })
+    })
 )

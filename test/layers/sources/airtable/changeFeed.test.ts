@@ -74,7 +74,7 @@ const asking = (since: ChangeFeed["since"], calls: Effect.Effect<{ readonly tota
 }
 
 describe("what has changed in a hosted base", () => {
-  it.scoped("is asked with one call by all sources of a process that ask at the same time", () =>
+  it.scoped("is requested with one call for all sources of a process that ask at the same time", () =>
     Effect.gen(function* () {
       const { controller, makeSource, requests, write } = yield* museum()
       yield* controller.changed
@@ -100,7 +100,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is what has changed since the source itself asked last", () =>
+  it.scoped("is reported since the last time that the same source asked", () =>
     Effect.gen(function* () {
       const { makeSource, write } = yield* museum()
       const [one, other] = yield* Effect.all([makeSource(), makeSource()])
@@ -118,7 +118,7 @@ describe("what has changed in a hosted base", () => {
     ["webhooks deleted x1", 0],
     ["webhooks disabled x1", 1],
     ["payloads dropped x1", 0]
-  ] as const)("is everything for each source after %s, at whatever time it asks", ([fault, hours]) => {
+  ] as const)("is everything for each source after %s, whenever it asks", ([fault, hours]) => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const { faults, makeSource, webhooks, write } = yield* museum()
@@ -139,7 +139,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog(log))
   })
 
-  it.scoped("is asked of one webhook, which is made once, with one call", () =>
+  it.scoped("is read from one webhook, which is created once", () =>
     Effect.gen(function* () {
       const { controller, makeController, webhooks, write } = yield* museum()
       const { changed, cost } = controller
@@ -159,7 +159,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is in every table where the token may not read the names of tables, which is asked once", () =>
+  it.scoped("is reported for every table where the token may not read the schema, which is tried once", () =>
     Effect.gen(function* () {
       const { controller, write } = yield* museum({ faults: ["schema 403"] })
       const { changed, cost } = controller
@@ -169,7 +169,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is in every table after a table was added or removed", () =>
+  it.scoped("is reported for every table after one was added or removed", () =>
     Effect.gen(function* () {
       const { controller, write } = yield* museum()
       yield* controller.changed
@@ -187,7 +187,7 @@ describe("what has changed in a hosted base", () => {
     ["payloads internal-error x1", "INTERNAL_ERROR"],
     ["payloads unknown-error x1", "SOMETHING_NEW"],
     ["payloads dropped x1", "no longer lists"]
-  ] as const)("is everything after %s, once, and then it can be asked again", ([fault, words]) => {
+  ] as const)("is everything once after %s, and then only what has changed", ([fault, words]) => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const { controller, faults, webhooks, write } = yield* museum()
@@ -224,7 +224,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is asked of another webhook within an hour after the first was disabled", () =>
+  it.scoped("is read from another webhook within an hour after the first was disabled", () =>
     Effect.gen(function* () {
       const { controller, faults, webhooks, write } = yield* museum()
       const { changed } = controller
@@ -242,7 +242,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("needs a token of a creator to make the webhook, and says what to do without one", () =>
+  it.scoped("needs a creator's token to create the webhook, and explains what to do without one", () =>
     Effect.gen(function* () {
       const { controller, faults, makeController } = yield* museum()
       yield* faults.add("webhooks no-creator")
@@ -260,26 +260,24 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped(
-    "needs a token of a creator again where the webhook reports an error, and names the webhook",
-    () =>
-      Effect.gen(function* () {
-        const { controller, faults, webhooks } = yield* museum()
-        const { changed } = controller
-        yield* changed
-        const [webhook] = yield* webhooks
-        yield* faults.add("webhooks no-creator")
-        yield* faults.add("payloads invalid-hook x1")
-        const refused = yield* Effect.either(changed)
-        expect(Either.isLeft(refused) && refused.left).toMatchObject({
-          detail: expect.stringContaining(
-            `Run "vitrine watch remove ${webhook?.id} --base appX" and then "vitrine watch create --base appX"`
-          )
-        })
-      }).pipe(Effect.provide(environment), withLog([]))
+  it.scoped("needs a creator's token again where the webhook reports an error, and names the webhook", () =>
+    Effect.gen(function* () {
+      const { controller, faults, webhooks } = yield* museum()
+      const { changed } = controller
+      yield* changed
+      const [webhook] = yield* webhooks
+      yield* faults.add("webhooks no-creator")
+      yield* faults.add("payloads invalid-hook x1")
+      const refused = yield* Effect.either(changed)
+      expect(Either.isLeft(refused) && refused.left).toMatchObject({
+        detail: expect.stringContaining(
+          `Run "vitrine watch remove ${webhook?.id} --base appX" and then "vitrine watch create --base appX"`
+        )
+      })
+    }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("cannot be asked without the scope for it", () =>
+  it.scoped("cannot be read by a token without the scope for it", () =>
     Effect.gen(function* () {
       const { controller } = yield* museum({ faults: ["webhooks 403"] })
       const refused = yield* Effect.either(controller.changed)
@@ -288,7 +286,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
   it.scoped(
-    "fails where the list of webhooks has no end, and is known from a list of changes of any length",
+    "fails where the list of webhooks never ends, and is read from a list of changes of any length",
     () =>
       Effect.gen(function* () {
         const webhook = {

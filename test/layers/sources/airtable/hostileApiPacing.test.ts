@@ -25,7 +25,7 @@ const rows = (count: number) => JSON.stringify(Array.from({ length: count }, (_,
 const pictures = Array.from({ length: 5 }, (_, n) => ({ Name: `p${n}`, Picture: [{ file: `${n}.svg` }] }))
 
 it.scoped(
-  "three sources, ten pages each, and expired attachments: no 429, and as fast as the limit allows",
+  "three sources with expired attachments read as fast as the rate limit allows, without HTTP 429",
   () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({
@@ -75,7 +75,7 @@ it.scoped(
     }).pipe(Effect.provide(environment))
 )
 
-it.effect("one endpoint and base have one pace, however the endpoint is written", () =>
+it.effect("sources of one base share its pacing, however their endpoint is written", () =>
   Effect.gen(function* () {
     const paceOf = (endpointUrl: string, baseId = "app1") =>
       Effect.gen(function* () {

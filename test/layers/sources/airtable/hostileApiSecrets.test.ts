@@ -46,7 +46,7 @@ const platform = Layer.mergeAll(
   ControllerStateMemory.layer("persistent")
 )
 
-it.scoped("a token that comes back in every way there is stays a secret", () =>
+it.scoped("a token is shown nowhere, whatever way a server sends it back", () =>
   Effect.gen(function* () {
     const { everything, see, seen } = makeWitness()
     const files = yield* ScriptedServer.make((response, { url }) =>

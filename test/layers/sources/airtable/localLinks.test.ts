@@ -50,7 +50,7 @@ const setUp = Effect.gen(function* () {
 
 const run = Effect.provide(Layer.mergeAll(NodeContext.layer, httpClient.layer, RequestPacingMemory.layer))
 
-it.scopedLive("a public API can name no file on this machine, in a link or by a redirect", () =>
+it.scopedLive("a public API cannot make the source download from this machine, by a link or a redirect", () =>
   Effect.gen(function* () {
     const { fetch, inside } = yield* setUp
     const named = inside.url.replace("127.0.0.1", "localhost")
@@ -71,7 +71,7 @@ it.scopedLive("a public API can name no file on this machine, in a link or by a 
   }).pipe(run)
 )
 
-it.scopedLive("an API on this machine can name files there", () =>
+it.scopedLive("an API on this machine can link to files on this machine", () =>
   Effect.gen(function* () {
     const { api, fetch, inside } = yield* setUp
     for (const endpointUrl of [api.url, api.url.replace("127.0.0.1", "localhost")]) {

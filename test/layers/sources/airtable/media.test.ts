@@ -18,7 +18,7 @@ const run = Effect.provide(Layer.mergeAll(NodeContext.layer, httpClient.layer, R
 
 const config = { id: "exhibits", baseId: "app1", apiKey: "k3y", tables: ["Objects"] }
 
-it.scopedLive("a link in a column of text gets its file, beside those of attachments", () =>
+it.scopedLive("a link in a text column is downloaded like an attachment", () =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
     const files = yield* ScriptedServer.make(text(200, "picture", { "content-type": "image/jpeg" }))
@@ -44,7 +44,7 @@ it.scopedLive("a link in a column of text gets its file, beside those of attachm
   }).pipe(run)
 )
 
-it("a mistake in the options of media is said where it is", () => {
+it("a mistake in the options of media is reported with its place", () => {
   const { issues } = tableSource({ ...config, media: {} })
   expect(issuesText("the options", issues)).toContain('media: expected at least one of "find"')
 })

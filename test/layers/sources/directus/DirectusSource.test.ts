@@ -143,7 +143,7 @@ describe("directusSource", () => {
     expect(documents?.["rooms.json"]?.url).toMatch(/^http:.*\/items\/rooms$/)
   })
 
-  scenario("reads all pages, however few items the server gives at once", function* () {
+  scenario("reads all pages, however small they are", function* () {
     for (const limit of [7, 25, 100]) {
       const { fetch } = yield* setUp(
         { collections: { rooms: { items: numbered(25) } }, limit },
@@ -153,7 +153,7 @@ describe("directusSource", () => {
     }
   })
 
-  scenario("ends where a server gives the same page for ever", function* () {
+  scenario("ends where a server returns the same page for ever", function* () {
     const server = yield* setUp({}, { collections: { rooms: {} }, status: [] })
     const page = json(200, { data: [{ id: 1 }], meta: { filter_count: 1_000_000 } })
     server.next(...Array.from({ length: 50 }, () => page))
@@ -181,7 +181,7 @@ describe("directusSource", () => {
     })
   }
 
-  scenario("gives up where a collection does not come to rest, and says that it may later", function* () {
+  scenario("fails after a few attempts where a collection keeps changing", function* () {
     const server = yield* setUp({ limit: 2 }, { collections: { rooms: {} }, status: [] })
     let first = 0
     server.state.collections.rooms = {
@@ -193,7 +193,7 @@ describe("directusSource", () => {
     expect(yield* Queue.size(server.received)).toBeLessThan(10)
   })
 
-  scenario("asks for what is to be given in the words of Directus", function* () {
+  scenario("sends filters, sorting and fields as Directus names them", function* () {
     const server = yield* setUp(
       { collections: { objects: { items: [{ id: 1, status: "published", room: 1, translations: [] }] } } },
       {
@@ -220,27 +220,30 @@ describe("directusSource", () => {
     }
   })
 
-  scenario("saves what is published, where a collection says that, or what is asked for", function* () {
-    const items = [
-      { id: 1, status: "published" },
-      { id: 2, status: "draft" },
-      { id: 3, status: "archived" }
-    ]
-    const savedWith = Effect.fnUntraced(function* (config: Pick<DirectusSourceConfig, "status">) {
-      const { fetch } = yield* setUp(
-        { collections: { objects: { items }, rooms: { items: numbered(1) } } },
-        { collections: { objects: {}, rooms: {} }, ...config }
-      )
-      const { read } = yield* fetch()
-      expect(yield* read("rooms")).toHaveLength(1)
-      return yield* read("objects")
-    })
-    expect(yield* savedWith({})).toEqual(items.slice(0, 1))
-    expect(yield* savedWith({ status: ["published", "draft"] })).toEqual(items.slice(0, 2))
-    expect(yield* savedWith({ status: [] })).toEqual(items)
-  })
+  scenario(
+    "saves published items of a collection that has a status, or those that the options name",
+    function* () {
+      const items = [
+        { id: 1, status: "published" },
+        { id: 2, status: "draft" },
+        { id: 3, status: "archived" }
+      ]
+      const savedWith = Effect.fnUntraced(function* (config: Pick<DirectusSourceConfig, "status">) {
+        const { fetch } = yield* setUp(
+          { collections: { objects: { items }, rooms: { items: numbered(1) } } },
+          { collections: { objects: {}, rooms: {} }, ...config }
+        )
+        const { read } = yield* fetch()
+        expect(yield* read("rooms")).toHaveLength(1)
+        return yield* read("objects")
+      })
+      expect(yield* savedWith({})).toEqual(items.slice(0, 1))
+      expect(yield* savedWith({ status: ["published", "draft"] })).toEqual(items.slice(0, 2))
+      expect(yield* savedWith({ status: [] })).toEqual(items)
+    }
+  )
 
-  scenario("saves each language of what has languages, and everything else once", function* () {
+  scenario("saves translated collections once for each language, and all others once", function* () {
     const translations = [
       { id: 1, languages_code: "en-US", title: "Bell" },
       { id: 2, languages_code: "de-DE", title: "Glocke" }
@@ -270,7 +273,7 @@ describe("directusSource", () => {
     ])
   })
 
-  scenario("has the files, and downloads again only those that were replaced", function* () {
+  scenario("downloads files, and later only those that were replaced", function* () {
     const server = yield* setUp(
       { collections: { objects: { items: [{ id: 1, cover: file }] } }, files },
       { collections: { objects: { fields: ["*", "cover.*"] } } }
@@ -322,7 +325,7 @@ describe("directusSource", () => {
     expect(yield* (yield* fetch()).read("objects")).toMatchObject([{ cover: file }])
   })
 
-  scenario("reads on behind a full page, however few items the server says that there are", function* () {
+  scenario("reads on after a full page, even if the server states a smaller total", function* () {
     const all = numbered(250)
     const { fetch, next } = yield* setUp({ collections: {} }, { collections: { rooms: {} }, status: [] })
     for (const filter_count of [100, 199]) {
@@ -335,14 +338,14 @@ describe("directusSource", () => {
     }
   })
 
-  describe("its poll", () => {
+  describe("a poll of Directus", () => {
     const setUpPoll = (access: "none" | "partial" | "full") =>
       setUp(
         { collections: { rooms: { items: numbered(3) } }, activity: { id: 5, access } },
         { collections: { rooms: {} } }
       )
 
-    scenario("asks for the activity only, where the token may see that of all users", function* () {
+    scenario("reads only the activity, where the token may see that of all users", function* () {
       const { fetch, foundAfter, poll, received, state } = yield* setUpPoll("full")
       expect(yield* foundAfter(() => {})).toBe("nothing")
       expect(
@@ -357,7 +360,7 @@ describe("directusSource", () => {
     })
 
     for (const access of ["none", "partial"] as const) {
-      scenario(`asks for the content where it may see ${access} of the activity`, function* () {
+      scenario(`reads the content where it may see ${access} of the activity`, function* () {
         const { foundAfter, state } = yield* setUpPoll(access)
         expect(yield* foundAfter(() => {})).toBe("nothing")
         expect(
@@ -368,14 +371,14 @@ describe("directusSource", () => {
       })
     }
 
-    scenario("finds everything after an hour in any case", function* () {
+    scenario("reads everything again after an hour in any case", function* () {
       const { foundAfter } = yield* setUpPoll("full")
       expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
       expect(yield* foundAfter(() => {}, "1 hour")).toBe("everything")
     })
   })
 
-  describe("says what to do", () => {
+  describe("the error of a Directus source says what to do", () => {
     scenario("where a token may not read a collection", function* () {
       const { fetch } = yield* setUp(
         { collections: { articles: { items: [] } }, forbidden: ["articles"] },
@@ -404,7 +407,7 @@ describe("directusSource", () => {
       expect(message).not.toContain(directusToken)
     })
 
-    scenario("where items go by another key", function* () {
+    scenario("where items have another key", function* () {
       const server = yield* setUp({}, { collections: { languages: {} }, status: [] })
       server.next(json(200, { data: [{ code: "de-DE" }], meta: { filter_count: 1 } }))
       expect(yield* messageOf(server.fetch())).toMatch('Set "collections.languages.key"')
@@ -422,7 +425,7 @@ describe("directusSource", () => {
     })
   })
 
-  it("says what is wrong with options, without the token", () => {
+  it("reports mistakes in options, without the token", () => {
     const good = { id: "museum", url: "https://cms.example", collections: { articles: {} } }
     const placesIn = (config: object) => directusSource({ ...good, ...config }).issues.map(({ path }) => path)
     expect(placesIn({ url: "https://user@cms.example/", token: "two words", locales: [""] })).toEqual([
@@ -442,7 +445,7 @@ describe("directusSource", () => {
     expect(JSON.stringify(directusSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
   })
 
-  it("takes the address of the app for that of the server", () => {
+  it("accepts the address of the app as that of the server", () => {
     const { issues } = directusSource({
       id: "a",
       url: "https://cms.example/admin/",

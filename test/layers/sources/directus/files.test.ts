@@ -22,7 +22,7 @@ const server = "https://cms.example"
 const read = readFile(server)
 
 describe("readFile", () => {
-  it("gives the URL, the name, the size, the version and the point that matters as fractions", () => {
+  it("returns the URL, the name, the size, the version, and the focal point as fractions", () => {
     expect(read(file)).toEqual(
       Option.some({
         url: `https://cms.example/assets/${id}`,
@@ -38,27 +38,27 @@ describe("readFile", () => {
     expect(read({ ...file, filesize: "659" })).toEqual(read(file))
   })
 
-  it("knows no version where fields leave out the date or the size", () => {
+  it("returns no version where the fields do not include the date or the size", () => {
     const { filesize: _, ...withoutSize } = file
     const { modified_on: __, ...withoutDate } = file
     expect(Option.map(read(withoutSize), (found) => "version" in found)).toEqual(Option.some(false))
     expect(Option.map(read(withoutDate), (found) => "version" in found)).toEqual(Option.some(false))
   })
 
-  it("knows no point where there is none, or where it is outside of the picture", () => {
+  it("returns no focal point where it is missing or outside of the picture", () => {
     for (const more of [{ focal_point_x: null }, { focal_point_y: 201 }, { width: null }, { height: 0 }]) {
       expect(Option.map(read({ ...file, ...more }), (found) => "focus" in found)).toEqual(Option.some(false))
     }
   })
 
-  it("takes nothing else for a file", () => {
+  it("returns nothing for other objects", () => {
     expect(read({ id, title: "An item" })).toEqual(Option.none())
     expect(read({ ...file, id: "../users/me" })).toEqual(Option.none())
   })
 })
 
 describe("withUrls", () => {
-  it("puts the URL into files at any depth, unless they have one, and changes nothing else", () => {
+  it("adds the URL to files at any depth that have none, and changes nothing else", () => {
     const item = { id: 1, gallery: [{ directus_files_id: file }], own: { ...file, url: "own" }, text: "a" }
     expect(withUrls([item], server)).toEqual([
       {

@@ -7,7 +7,7 @@ const de = row("de-DE", "Glocke")
 const en = row("en-US", "Bell")
 
 describe("inLanguages", () => {
-  it("gives each item once in each language, with the fields of its translation as its own", () => {
+  it("returns each item once for each language, with the fields of its translation", () => {
     const items = [{ id: 1, year: 1862, translations: [en, de] }]
     expect(inLanguages(items, { locales: ["de-DE", "en-US"] })).toEqual([
       { id: 1, year: 1862, title: "Glocke", locale: "de-DE" },
@@ -15,7 +15,7 @@ describe("inLanguages", () => {
     ])
   })
 
-  it("leaves out what is not translated, or takes it from the fallback and says so", () => {
+  it("leaves out items without a translation, or takes the fallback and reports it", () => {
     const items = [
       { id: 1, translations: [en] },
       { id: 2, translations: [] }
@@ -26,7 +26,7 @@ describe("inLanguages", () => {
     ])
   })
 
-  it("translates what relations lead to, and leaves keys alone that they do not lead through", () => {
+  it("translates related items, and keeps the keys of relations that were not read", () => {
     const room = { id: 3, translations: [row("de-DE", "Halle")] }
     const items = [{ id: 1, room, other: { translations: [1, 2] }, translations: [de] }]
     expect(inLanguages(items, { locales: ["de-DE"] })).toEqual([
@@ -40,7 +40,7 @@ describe("inLanguages", () => {
     ])
   })
 
-  it("knows a language by its code, and by itself", () => {
+  it("finds a language by its code, or by its item", () => {
     const items = [{ id: 1, translations: [row({ code: "de-DE", name: "Deutsch" }, "Glocke")] }]
     expect(inLanguages(items, { locales: ["de-DE"] })).toMatchObject([{ title: "Glocke", locale: "de-DE" }])
   })

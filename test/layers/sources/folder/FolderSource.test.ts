@@ -174,7 +174,7 @@ const hold = (file: string) =>
   )
 
 describe("a folder that is watched", () => {
-  it.scopedLive.each(Object.entries(waysToSave))("has changed after a file was saved %s", ([, save]) =>
+  it.scopedLive.each(Object.entries(waysToSave))("reports a change after a file was saved %s", ([, save]) =>
     Effect.gen(function* () {
       const { edit, place, source } = yield* setUp()
       const { cursor } = yield* source.poll(Option.none())
@@ -186,7 +186,7 @@ describe("a folder that is watched", () => {
     }).pipe(run)
   )
 
-  it.scoped("is polled where it cannot be watched, and told when it is gone and comes again", () =>
+  it.scoped("is polled where it cannot be watched, and reports that it is gone and that it is back", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { edit, place, poll, source, write } = yield* setUp().pipe(
@@ -219,7 +219,7 @@ describe("a folder that is watched", () => {
 })
 
 describe("a folder as a source", () => {
-  it.scoped("has documents with the names of what every object has", () =>
+  it.scoped("may have documents named like members of every object", () =>
     Effect.gen(function* () {
       const { fetch, text } = yield* setUp({
         "constructor.json": '[{"id":1}]',
@@ -235,7 +235,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("saves tables and JSON at its top as documents, and everything else as it is", () =>
+  it.scoped("saves CSV and JSON at its top as documents, and other files unchanged", () =>
     Effect.gen(function* () {
       const { fetch, text } = yield* setUp({ ...example, "more/data.json": "{ }", "more/list.csv": "a\n" })
       const fetched = yield* fetch()
@@ -260,7 +260,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("saves every file as it is where it has no documents", () =>
+  it.scoped("saves every file unchanged with documents: false", () =>
     Effect.gen(function* () {
       const files = {
         "index.html": "<h1>Bells</h1>",
@@ -276,30 +276,28 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped(
-    "has nothing before a page is built for the first time, and never loses one that is being built",
-    () =>
-      Effect.gen(function* () {
-        const { edit, fetch, place, poll, write } = yield* setUp({}, { documents: false })
-        const { cursor } = yield* poll()
-        const { digests, previous } = yield* fetch()
-        expect(digests).toEqual({})
-        expect(yield* poll(Option.some(cursor))).toEqual({ cursor, changed: "nothing" })
-        yield* write("assets/a.js", "1")
-        yield* write("index.html", "<h1>Bells</h1>")
-        expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
-        const built = yield* fetch({ previous })
-        expect(Object.keys(built.digests ?? {})).toEqual(["index.html", "assets/a.js"])
-        for (const gone of [place("index.html"), place("assets"), place("")]) {
-          yield* edit(() => rm(gone, { recursive: true }))
-          const { message } = yield* Effect.flip(fetch({ previous: built.previous }))
-          expect(message).toContain("index.html: is not there any more. Is the page being built?")
-        }
-      }).pipe(run)
+  it.scoped("is empty before the first build of a page, and keeps the last build while another is made", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place, poll, write } = yield* setUp({}, { documents: false })
+      const { cursor } = yield* poll()
+      const { digests, previous } = yield* fetch()
+      expect(digests).toEqual({})
+      expect(yield* poll(Option.some(cursor))).toEqual({ cursor, changed: "nothing" })
+      yield* write("assets/a.js", "1")
+      yield* write("index.html", "<h1>Bells</h1>")
+      expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
+      const built = yield* fetch({ previous })
+      expect(Object.keys(built.digests ?? {})).toEqual(["index.html", "assets/a.js"])
+      for (const gone of [place("index.html"), place("assets"), place("")]) {
+        yield* edit(() => rm(gone, { recursive: true }))
+        const { message } = yield* Effect.flip(fetch({ previous: built.previous }))
+        expect(message).toContain("index.html: is not there any more. Is the page being built?")
+      }
+    }).pipe(run)
   )
 
   it.scoped.each([true, false])(
-    "asks for the first build while it is watched, unless a dev server has the page: %s",
+    "logs that there is no build while it is watched, unless a dev server serves the page: %s",
     (dev) => {
       const lines: Array<string> = []
       return Effect.gen(function* () {
@@ -314,7 +312,7 @@ describe("a folder as a source", () => {
     }
   )
 
-  it.scoped("may lose the build while a dev server has the page", () =>
+  it.scoped("may lose the build while a dev server serves the page", () =>
     Effect.gen(function* () {
       const { edit, fetch, place } = yield* setUp({ "index.html": "<h1>Bells</h1>" }, { documents: false })
       const built = yield* fetch()
@@ -336,7 +334,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("has the keys of its records, expectations and steps", () =>
+  it.scoped("uses the options for keys, expectations and steps", () =>
     Effect.gen(function* () {
       const { fetch, text } = yield* setUp(example, {
         keys: { Objects: "title" },
@@ -349,38 +347,42 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("copies files, so that no version changes with them, and links those of the version before", () =>
-    Effect.gen(function* () {
-      const { edit, fetch, place, text, write } = yield* setUp({ ...example, "photos/fog.jpg": "fog" })
-      const first = yield* fetch()
-      yield* edit(() => appendFile(place("photos/bell.jpg"), ", rung"))
-      expect(yield* text(first.directory, "photos/bell.jpg")).toBe("a bell")
-      yield* write("photos/new.jpg", "new")
-      const second = yield* fetch({ previous: first.previous })
-      expect(second.attachments).toMatchObject({ total: 3, reused: 1 })
-      expect(yield* text(second.directory, "photos/bell.jpg")).toBe("a bell, rung")
-      const inode = (directory: string) =>
-        edit(async () => (await stat(join(directory, "photos/fog.jpg"))).ino)
-      expect(yield* inode(second.directory)).toBe(yield* inode(first.directory))
-    }).pipe(run)
+  it.scoped(
+    "copies files, so that no version changes with them, and links unchanged ones from the previous version",
+    () =>
+      Effect.gen(function* () {
+        const { edit, fetch, place, text, write } = yield* setUp({ ...example, "photos/fog.jpg": "fog" })
+        const first = yield* fetch()
+        yield* edit(() => appendFile(place("photos/bell.jpg"), ", rung"))
+        expect(yield* text(first.directory, "photos/bell.jpg")).toBe("a bell")
+        yield* write("photos/new.jpg", "new")
+        const second = yield* fetch({ previous: first.previous })
+        expect(second.attachments).toMatchObject({ total: 3, reused: 1 })
+        expect(yield* text(second.directory, "photos/bell.jpg")).toBe("a bell, rung")
+        const inode = (directory: string) =>
+          edit(async () => (await stat(join(directory, "photos/fog.jpg"))).ino)
+        expect(yield* inode(second.directory)).toBe(yield* inode(first.directory))
+      }).pipe(run)
   )
 
-  it.scoped("finds an edit that leaves the size, and takes one back that leaves everything", () =>
-    Effect.gen(function* () {
-      const { edit, fetch, place, poll, write } = yield* setUp()
-      const before = yield* poll()
-      const first = yield* fetch()
-      yield* edit(() => utimes(place("photos/bell.jpg"), 1, 1))
-      const touched = yield* poll(Option.some(before.cursor))
-      expect(touched.changed).toBe("everything")
-      const same = yield* fetch({ previous: first.previous })
-      expect(same).toMatchObject({ fingerprint: first.fingerprint, attachments: { reused: 1 } })
-      yield* write("photos/bell.jpg", "a Bell")
-      expect((yield* fetch({ previous: first.previous })).fingerprint).not.toBe(first.fingerprint)
-    }).pipe(run)
+  it.scoped(
+    "has another fingerprint after an edit that keeps the size, and the same after a file was only touched",
+    () =>
+      Effect.gen(function* () {
+        const { edit, fetch, place, poll, write } = yield* setUp()
+        const before = yield* poll()
+        const first = yield* fetch()
+        yield* edit(() => utimes(place("photos/bell.jpg"), 1, 1))
+        const touched = yield* poll(Option.some(before.cursor))
+        expect(touched.changed).toBe("everything")
+        const same = yield* fetch({ previous: first.previous })
+        expect(same).toMatchObject({ fingerprint: first.fingerprint, attachments: { reused: 1 } })
+        yield* write("photos/bell.jpg", "a Bell")
+        expect((yield* fetch({ previous: first.previous })).fingerprint).not.toBe(first.fingerprint)
+      }).pipe(run)
   )
 
-  it.scoped("leaves out what systems and programs put there", () =>
+  it.scoped("ignores files that systems and programs put there", () =>
     Effect.gen(function* () {
       const names = [
         ".DS_Store",
@@ -396,7 +398,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("follows links to its files, and refuses others", () =>
+  it.scoped("follows symbolic links to its own files, and refuses others", () =>
     Effect.gen(function* () {
       const { edit, failure, fetch, place, text, write } = yield* setUp()
       yield* edit(() => symlink(place("photos/bell.jpg"), place("bell.jpg")))
@@ -426,7 +428,7 @@ describe("a folder as a source", () => {
     Effect.map(folderOf(files), (failure) => expect(failure).toMatch(message)).pipe(run)
   )
 
-  it.scoped("names a document of the options that is not there", () =>
+  it.scoped("reports a document in the options that does not exist", () =>
     Effect.gen(function* () {
       expect(yield* folderOf(example, { keys: { Object: "id" } })).toBe(
         'Source "exhibits": …/content: "keys" names the document "Object", but there is no Object.csv or Object.json in it.'
@@ -443,7 +445,7 @@ describe("a folder as a source", () => {
   )
 
   it.scoped.each(["vitrine.config.ts", ".env"])(
-    "refuses a folder in which %s lies, or a folder above",
+    "refuses a folder with %s in it or in a folder below",
     (name) =>
       Effect.gen(function* () {
         const { folder, write } = yield* setUp()
@@ -459,7 +461,7 @@ describe("a folder as a source", () => {
       }).pipe(run)
   )
 
-  it.scoped("is fetched when all of it has come to rest, and never by half", () =>
+  it.scoped("is read again until no file changes while it is read", () =>
     Effect.gen(function* () {
       const { edit, fetch, place, text } = yield* setUp()
       let parts = 0
@@ -475,7 +477,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns of cells that name files which are not there, with the nearest that is", () =>
+  it.scoped("warns of cells that name missing files, and suggests the most similar name", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({
         "Objects.csv":
@@ -493,7 +495,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns of paths of Windows and of addresses, which name no file either", () =>
+  it.scoped("warns of cells with Windows paths and URLs, which name no file", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({
         "Objects.json": JSON.stringify(
@@ -531,7 +533,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("rejects a version with a cell that names no file, where one is expected", () =>
+  it.scoped("rejects a version with a cell that names a missing file, where a file is expected", () =>
     Effect.gen(function* () {
       const { fetch, write } = yield* setUp(
         { "Objects.csv": "id,photo\n1,photos/bell.jpg\n2,\n", "photos/bell.jpg": "a bell" },
@@ -545,7 +547,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("finds files by letters that are composed and decomposed", () =>
+  it.scoped("finds files whether letters in names are composed or decomposed", () =>
     Effect.gen(function* () {
       const { fetch, text } = yield* setUp(
         {
@@ -565,7 +567,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("gives the pictures that cells name their sizes", () =>
+  it.scopedLive("makes smaller sizes of pictures that cells name", () =>
     Effect.gen(function* () {
       const { edit, place, source, text } = yield* setUp(
         { "Objects.csv": "id,photo\n1,photos/bell.png\n2,photos/boat.png\n", "photos/a.txt": "" },
@@ -592,7 +594,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("says which file is written without an end, and answers polls meanwhile", () =>
+  it.scoped("names a file that is written without end, and still answers polls", () =>
     Effect.gen(function* () {
       const { edit, place, poll, source } = yield* setUp()
       const { cursor } = yield* poll()
@@ -618,22 +620,20 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped(
-    "links nothing, and reads nothing again, where nothing has changed since a controller before this one",
-    () =>
-      Effect.gen(function* () {
-        const { edit, fetch, folder, place } = yield* setUp()
-        yield* edit(() => utimes(place("photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
-        const { directory, fingerprint, previous } = yield* fetch()
-        const started = yield* folderSource({ id: "exhibits", directory: join(folder, "content") }).make
-        const target = { directory: join(folder, "unchanged"), previous, progress: () => Effect.void }
-        yield* edit(() => mkdir(target.directory))
-        yield* edit(() => writeFile(join(directory, "photos/bell.jpg"), "a boat"))
-        yield* edit(() => utimes(join(directory, "photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
-        const { value } = yield* withAdvancingClock(started.fetch(target))
-        expect(value).toMatchObject({ fingerprint, attachments: { total: 1, reused: 1 } })
-        expect(yield* edit(() => readdir(target.directory))).toEqual(["Objects.json", "Settings.json"])
-      }).pipe(run)
+  it.scoped("links and reads nothing again after a restart where nothing has changed", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, folder, place } = yield* setUp()
+      yield* edit(() => utimes(place("photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
+      const { directory, fingerprint, previous } = yield* fetch()
+      const started = yield* folderSource({ id: "exhibits", directory: join(folder, "content") }).make
+      const target = { directory: join(folder, "unchanged"), previous, progress: () => Effect.void }
+      yield* edit(() => mkdir(target.directory))
+      yield* edit(() => writeFile(join(directory, "photos/bell.jpg"), "a boat"))
+      yield* edit(() => utimes(join(directory, "photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
+      const { value } = yield* withAdvancingClock(started.fetch(target))
+      expect(value).toMatchObject({ fingerprint, attachments: { total: 1, reused: 1 } })
+      expect(yield* edit(() => readdir(target.directory))).toEqual(["Objects.json", "Settings.json"])
+    }).pipe(run)
   )
 
   it.scoped.each<readonly [string, (place: (path: string) => string) => Promise<unknown>, RegExp]>([
@@ -658,7 +658,7 @@ describe("a folder as a source", () => {
       },
       /photos: is a link that leads out of the folder/
     ]
-  ])("copies nothing of what is exchanged, when it was looked at, for %s", ([, exchange, message]) =>
+  ])("copies nothing of a file that is replaced by %s after it was checked", ([, exchange, message]) =>
     Effect.gen(function* () {
       const { edit, fetch, place } = yield* setUp()
       let isExchanged = false
@@ -680,7 +680,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("copies what a link leads to, and something else when it leads elsewhere", () =>
+  it.scoped("copies the target of a symbolic link, and the new one when the link changes", () =>
     Effect.gen(function* () {
       const { edit, fetch, place, text, write } = yield* setUp()
       yield* edit(() => symlink("photos/bell.jpg", place("first.jpg")))
@@ -695,7 +695,7 @@ describe("a folder as a source", () => {
   )
 
   // The kernel refuses a file to others while a program has a lease on it, as Windows does while one has it open.
-  it.scopedLive("waits for the program that holds a file", () =>
+  it.scopedLive("waits until another program has closed a file", () =>
     Effect.gen(function* () {
       const { place, source, write } = yield* setUp()
       const { holder, isHeld } = yield* hold(place("photos/bell.jpg"))
@@ -713,7 +713,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("leaves out a file whose name is no UTF-8, and says so", () =>
+  it.scoped("leaves out a file whose name is not UTF-8, with a warning", () =>
     Effect.gen(function* () {
       const { edit, fetch, place } = yield* setUp()
       if (process.platform !== "linux") return
@@ -726,7 +726,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("leaves out pipes and sockets, and says so", () =>
+  it.scoped("leaves out pipes and sockets, with a warning", () =>
     Effect.gen(function* () {
       const { edit, fetch, place } = yield* setUp()
       yield* edit(async () => execFileSync("mkfifo", [place("photos/pipe")]))
@@ -745,7 +745,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("refuses pictures without a byte, and no other files", () =>
+  it.scoped("refuses empty pictures, but no other empty files", () =>
     Effect.gen(function* () {
       expect(yield* folderOf({ "photos/bell.jpg": "" })).toMatch(
         /photos\/bell\.jpg: is empty, .*Copy it again, or remove it/
@@ -755,7 +755,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns of files that no page shows, whatever their names are, as long as they are there", () =>
+  it.scoped("warns of files that no browser shows at every fetch, whatever their names are", () =>
     Effect.gen(function* () {
       const { edit, fetch, place } = yield* setUp({
         "A.csv": "id,photo\n1,a.jpg\n",
@@ -777,7 +777,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("reads no file that its user may not read, and says so", () =>
+  it.scoped("reports a file that the user may not read", () =>
     Effect.gen(function* () {
       const { edit, failure, place } = yield* setUp()
       if (process.getuid?.() === 0) return

@@ -121,7 +121,7 @@ const recordsOf = ({ columns, rows }: Table) =>
 
 describe("a CSV file in a folder", () => {
   it.effect.prop(
-    "is read back as it was written, by whatever program",
+    "is read as it was written by any program",
     { tables: FastCheck.array(tables, { minLength: 20, maxLength: 20 }) },
     ({ tables }) =>
       Effect.gen(function* () {
@@ -146,14 +146,14 @@ describe("a CSV file in a folder", () => {
     ["Nr,Title\n1,Bell,\n"],
     ["Nr,Title\n1,Bell, \n"],
     ["Nr;Title\n ; \n\u00a0;\n1;Bell\n"]
-  ])("needs no option for what separates its columns: %j", ([text]) =>
+  ])("has its delimiter detected: %j", ([text]) =>
     Effect.gen(function* () {
       const [record = {}] = (yield* fetchTable(text)) as ReadonlyArray<object>
       expect(Object.values(record)).toEqual(["1", "Bell"])
     })
   )
 
-  it.effect('is separated by "delimiter" where the names of its columns have another separator', () =>
+  it.effect('uses the option "delimiter" where column names contain another delimiter', () =>
     Effect.gen(function* () {
       const text = "Price, net, EUR;Price, gross, EUR\n1,50;2,50\n"
       expect(yield* failureOf(text)).toMatch(
@@ -193,7 +193,7 @@ describe("a CSV file in a folder", () => {
     [Buffer.from("Name\nMüller\n", "utf16le"), /T\.csv: is not UTF-8 text/],
     ["a;".repeat(300_000), /T\.csv, line 1: there are more than 10,000 columns/],
     [`a;b\n${"x".repeat(17_000_000)}`, /T\.csv: a row has more than 16\.0 MiB/]
-  ])("has its mistakes reported with line and column", ([content, message]) =>
+  ])("has its first mistake reported with its place", ([content, message]) =>
     Effect.map(failureOf(content), (failure) => expect(failure).toMatch(message))
   )
 
@@ -211,7 +211,7 @@ describe("a CSV file in a folder", () => {
       "id,title\n1,M\ufffdller\n",
       /T\.csv, line 2, column 4: has "\ufffd" in the place of a letter that was lost/
     ]
-  ])("is read with a warning of what is probably not meant: %j", ([text, warning]) =>
+  ])("is read with a warning where it probably has a mistake: %j", ([text, warning]) =>
     Effect.gen(function* () {
       const { warnings } = yield* fetchFiles({ "T.csv": text })
       expect(warnings).toHaveLength(1)
@@ -219,7 +219,7 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect("may have one column of texts with any marks in them", () =>
+  it.effect("may have one column of texts that contain delimiters", () =>
     Effect.gen(function* () {
       const files = {
         "A.csv": "Notes\nfirst; second\nthird\n",
@@ -230,7 +230,7 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect("is asked for where the folder has a spreadsheet of that name", () =>
+  it.effect("is asked for where the folder has a spreadsheet instead", () =>
     Effect.gen(function* () {
       const files = { "Objects.xlsx": "PK", "Rooms.ods": "PK", "Rooms.csv": "id\n1\n", "Rooms.json.txt": "" }
       const advice =
@@ -253,7 +253,7 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect("has missing and repeated ids reported, where any record has an id", () =>
+  it.effect("has missing and repeated ids reported if any record has an id", () =>
     Effect.gen(function* () {
       const { warnings } = yield* fetchFiles(
         { "A.csv": "id;x\n1;a\n2;b\n1;c\n;d\n", "B.csv": "x;y\n1;1\n1;1\n", "C.json": '[{"nr":1},{"nr":1}]' },
@@ -295,7 +295,7 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect("is reported where it is a web page, and read without marks at its start", () =>
+  it.effect("is an error where it contains a web page, and read without a byte order mark", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(fetchFiles({ "A.json": "\n<html><body>Log in</body></html>" }))
       expect(message).toMatch(/A\.json: is not valid JSON: it looks like a web page \(HTML\)/)

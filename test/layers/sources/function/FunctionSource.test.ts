@@ -43,7 +43,7 @@ const failure = (config: Omit<SourceConfig, "id">) =>
   })
 
 describe("a source from a function", () => {
-  it.scopedLive("saves what URLs answer", () =>
+  it.scopedLive("saves the responses of URLs", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, [{ title: "Opening", id: 1 }]))
       const { fetch, text } = yield* setUp({
@@ -84,7 +84,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("does not transfer again what has not changed", () =>
+  it.scopedLive("does not transfer unchanged responses again", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, { headers }) => {
         if (headers["if-none-match"] === '"1"') response.writeHead(304).end()
@@ -98,7 +98,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("saves values, lists, long documents, and dates as they are written in JSON", () =>
+  it.scoped("saves values, lists and long documents, with dates as JSON writes them", () =>
     Effect.gen(function* () {
       const { fetch, saved } = yield* setUp({
         fetch: () => ({
@@ -129,7 +129,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("runs steps, and expects something of their result", () =>
+  it.scoped("checks expectations on the result of its steps", () =>
     Effect.gen(function* () {
       const { fetch, saved } = yield* setUp({
         fetch: () => ({ events: [{ id: 1, title: "opening" }] }),
@@ -144,7 +144,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("saves dates of steps as they are written in JSON", () =>
+  it.scoped("saves dates that steps return as JSON writes them", () =>
     Effect.gen(function* () {
       const { fetch, saved } = yield* setUp({
         fetch: () => ({ events: [] }),
@@ -155,7 +155,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("is rejected where something is not as expected", () =>
+  it.scoped("is rejected where a record is not as expected", () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ events: [{ slug: "opening" }] }),
@@ -222,7 +222,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("has the documents of the version before", () =>
+  it.scoped("can read the documents of the previous version", () =>
     Effect.gen(function* () {
       const { directory, fetch, saved } = yield* setUp({
         fetch: async ({ previous }) => ({
@@ -240,7 +240,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("asks by its poll whether anything has changed", () =>
+  it.scoped("uses its own poll to find out whether anything has changed", () =>
     Effect.gen(function* () {
       let revision = 1
       const { poll } = yield* setUp({ fetch: () => ({ events: [] }), poll: () => String(revision) })
@@ -251,7 +251,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("has its signal aborted when it is given up", () =>
+  it.scoped("has its signal aborted when the fetch is interrupted", () =>
     Effect.gen(function* () {
       const isCalled = yield* Deferred.make<AbortSignal>()
       const { fetch } = yield* setUp({
@@ -333,7 +333,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is said where the function throws, and where an iterable does", () =>
+  it.scoped("is reported where the function or an iterable throws", () =>
     Effect.gen(function* () {
       const thrown = yield* failure({
         fetch: () => {
@@ -353,7 +353,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is said where an iterable hangs for ten minutes", () =>
+  it.scoped("is reported where an iterable hangs for ten minutes", () =>
     Effect.gen(function* () {
       const isAsked = yield* Deferred.make<void>()
       const { fetch } = yield* setUp({
@@ -375,7 +375,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is said where a step gives nothing, or what JSON cannot say", () =>
+  it.scoped("is reported where a step returns nothing, or a value that is not JSON", () =>
     Effect.gen(function* () {
       const givenBy = (step: () => unknown) =>
         Effect.map(failure({ fetch: () => ({ events: [] }), steps: [step] }), ({ message }) => message)
@@ -388,7 +388,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is said where a step throws", () =>
+  it.scoped("is reported where a step throws", () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ events: [] }),
@@ -402,7 +402,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is said where a step wants records and is given a value", () =>
+  it.scoped("is reported where a step for records gets a value", () =>
     Effect.gen(function* () {
       const { message } = yield* failure({
         fetch: () => ({ Settings: { idle: 60 } }),
@@ -414,7 +414,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said where a server refuses, without the query", () =>
+  it.scopedLive("is reported where a server refuses, without the query", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(403, "no"))
       const error = yield* failure({
@@ -426,7 +426,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said where text is in no charset that the server names", () =>
+  it.scopedLive("is reported where a text is not in the charset that the server names", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response) => response.end(Buffer.from("München", "latin1")))
       const error = yield* failure({
@@ -436,7 +436,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said where CSV has one, with its line", () =>
+  it.scopedLive("is reported where CSV is malformed, with its line", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, "id;title\n1;Bell\n2\n"))
       const error = yield* failure({
@@ -448,7 +448,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said where a web page comes instead of JSON", () =>
+  it.scopedLive("is reported where a web page comes instead of JSON", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(
         ScriptedServer.text(200, "<!doctype html>", { "content-type": "text/html" })

@@ -43,7 +43,7 @@ const issues = (documents: unknown) =>
   jsonSource({ id: "museum", documents } as never).issues.map(({ message, path }) => `${path}: ${message}`)
 
 describe("a source of JSON at URLs", () => {
-  it.scopedLive("saves an answer as it comes, and the list in another one", () =>
+  it.scopedLive("saves a response unchanged, and the list that is inside of another one", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, request) =>
         ScriptedServer.json(
@@ -80,7 +80,7 @@ describe("a source of JSON at URLs", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("sends its headers with each page, and keeps the other parameters", () =>
+  it.scopedLive("sends its headers with the request for each page, and keeps the other parameters", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, []))
       server.next(ScriptedServer.json(200, [{ id: 1 }]))
@@ -103,7 +103,7 @@ describe("a source of JSON at URLs", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("follows a link that names another protocol or port of its host, at its own", () =>
+  it.scopedLive("follows a link to another protocol or port of its host at its own", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, { records: [{ id: 2 }], next: "" }))
       server.next(
@@ -117,7 +117,7 @@ describe("a source of JSON at URLs", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("does not transfer pages again that have not changed", () =>
+  it.scopedLive("does not transfer unchanged pages again", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, request) => {
         if (request.headers["if-none-match"] === '"1"') response.writeHead(304).end()
@@ -137,7 +137,7 @@ describe("a source of JSON at URLs", () => {
   )
 })
 
-describe("what goes wrong with JSON at a URL", () => {
+describe("an error of a JSON source", () => {
   const mistakes: ReadonlyArray<{
     readonly what: string
     readonly answers: ReadonlyArray<unknown>
@@ -219,7 +219,7 @@ describe("what goes wrong with JSON at a URL", () => {
     }
   ]
 
-  it.scopedLive.each(mistakes)("is said with its place: $what", ({ answers, document, message }) =>
+  it.scopedLive.each(mistakes)("is reported with its place: $what", ({ answers, document, message }) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, [{ id: 1 }]))
       server.next(...answers.map((answer) => ScriptedServer.json(200, answer)))
@@ -227,7 +227,7 @@ describe("what goes wrong with JSON at a URL", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said where a server refuses, without query and headers", () =>
+  it.scopedLive("is reported where a server refuses, without query and headers", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(401, "secret"))
       const url = `${server.url}/events`
@@ -243,7 +243,7 @@ describe("what goes wrong with JSON at a URL", () => {
     ["http://localhost:1/latest", "is an address of this machine"],
     ["http://[::ffff:127.0.0.1]:1/", "::ffff:7f00:1 is an address of this machine"],
     ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is an address of a cloud's metadata service"]
-  ])("is said where a server elsewhere redirects to %s", ([location, reason]) =>
+  ])("is reported where a server on another machine redirects to %s", ([location, reason]) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location }))
       const url = "http://192.0.2.1"
@@ -255,40 +255,36 @@ describe("what goes wrong with JSON at a URL", () => {
     }).pipe(run)
   )
 
-  it.scopedLive(
-    "is said where the configuration or a redirect from this machine leads to a metadata service",
-    () =>
-      Effect.gen(function* () {
-        const url = "http://[::ffff:169.254.169.254]/"
-        const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location: url }))
-        for (const named of [url, server.url]) {
-          expect(yield* failure({ documents: { events: { url: named } } })).toContain(
-            "::ffff:a9fe:a9fe is an address of a cloud's metadata service, which is never asked"
-          )
-        }
-      }).pipe(run)
+  it.scopedLive("is reported where the configuration or a local redirect leads to a metadata service", () =>
+    Effect.gen(function* () {
+      const url = "http://[::ffff:169.254.169.254]/"
+      const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location: url }))
+      for (const named of [url, server.url]) {
+        expect(yield* failure({ documents: { events: { url: named } } })).toContain(
+          "::ffff:a9fe:a9fe is an address of a cloud's metadata service, which is never asked"
+        )
+      }
+    }).pipe(run)
   )
 
-  it.scopedLive(
-    "is said without the secret that a server repeats as the name of a field or as its type",
-    () =>
-      Effect.gen(function* () {
-        const secret = "Pat4711.OfTheMuseum"
-        const headers = { Authorization: `Bearer ${secret}` }
-        for (const [answer, more] of [
-          [ScriptedServer.json(200, { [secret]: 1 }), { items: "list" }],
-          [ScriptedServer.json(200, { [secret]: 1 }), { items: "list", page: "page" }],
-          [ScriptedServer.text(200, "none", { "content-type": `text/${secret}` }), {}],
-          [ScriptedServer.text(400, `{"message":"${secret.slice(0, 12)}"}`), {}]
-        ] as const) {
-          const { url } = yield* ScriptedServer.make(answer)
-          const message = yield* failure({ documents: { events: { url, headers, ...more } } })
-          expect(message).not.toContain(secret.slice(0, 8))
-        }
-      }).pipe(run)
+  it.scopedLive("is reported without the secret that a server echoes as a field's name or type", () =>
+    Effect.gen(function* () {
+      const secret = "Pat4711.OfTheMuseum"
+      const headers = { Authorization: `Bearer ${secret}` }
+      for (const [answer, more] of [
+        [ScriptedServer.json(200, { [secret]: 1 }), { items: "list" }],
+        [ScriptedServer.json(200, { [secret]: 1 }), { items: "list", page: "page" }],
+        [ScriptedServer.text(200, "none", { "content-type": `text/${secret}` }), {}],
+        [ScriptedServer.text(400, `{"message":"${secret.slice(0, 12)}"}`), {}]
+      ] as const) {
+        const { url } = yield* ScriptedServer.make(answer)
+        const message = yield* failure({ documents: { events: { url, headers, ...more } } })
+        expect(message).not.toContain(secret.slice(0, 8))
+      }
+    }).pipe(run)
   )
 
-  it.scopedLive("is said where the headers are not sent to what it redirects to", () =>
+  it.scopedLive("is reported where a redirect leads to a server that does not get the headers", () =>
     Effect.gen(function* () {
       const other = yield* ScriptedServer.make(ScriptedServer.text(401, "who asks?"))
       const server = yield* ScriptedServer.make(
@@ -310,7 +306,7 @@ describe("what goes wrong with JSON at a URL", () => {
     { says: { message: "key 0123456789 is wrong" }, words: "" },
     { says: { message: "Bearer abcdefgh is wrong" }, words: "" },
     { says: ["message"], words: "" }
-  ])("is said in the words of the server, without secrets: $says", ({ says, words }) =>
+  ])("is reported in the words of the server, without secrets: $says", ({ says, words }) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(400, says))
       const url = `${server.url}/events`
@@ -321,7 +317,7 @@ describe("what goes wrong with JSON at a URL", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said where a document is too large, with the option for it", () =>
+  it.scopedLive("is reported where a document is too large, with the option for it", () =>
     Effect.gen(function* () {
       const part = Buffer.alloc(1024 * 1024, " ")
       const server = yield* ScriptedServer.make((response) => {
@@ -343,7 +339,7 @@ describe("what goes wrong with JSON at a URL", () => {
 describe("the options of a source of JSON", () => {
   const url = "https://museum.example/events"
 
-  it("may be a URL, or all that there is to say", () => {
+  it("may be a URL or an object", () => {
     expect(
       issues({ a: url, b: { url, next: "@odata.nextLink" }, c: { url: `${url}?n=5`, page: "p", size: "n" } })
     ).toEqual([])

@@ -204,7 +204,7 @@ describe.each(Object.entries(shapes))("a list by %s", (_, shape) => {
   const servers = server.filter(({ items, size }) => shape.needsTwoPages !== true || items.length > size)
 
   it.effect.prop(
-    "is read to its end, with nothing missing and nothing twice",
+    "is read to its end, with no record missing or repeated",
     [servers],
     ([given]) =>
       Effect.gen(function* () {
@@ -216,7 +216,7 @@ describe.each(Object.entries(shapes))("a list by %s", (_, shape) => {
   )
 
   it.effect.prop(
-    "is read to its end while records are added, or is an error",
+    "is complete or an error while records are added",
     [servers],
     ([given]) =>
       Effect.gen(function* () {
@@ -233,12 +233,12 @@ describe.each(Object.entries(shapes))("a list by %s", (_, shape) => {
   )
 })
 
-describe("a list whose first page leads to itself", () => {
+describe("a list whose first page links to itself", () => {
   const items = [{ id: 1 }, { id: 2 }]
   const readItself = (document: Shape["document"], respond: Respond) =>
     read({ document, respond }, { items, size: 1, added: [] })
 
-  it.effect("is an error, for its other pages would be missing", () =>
+  it.effect("is an error, because its other pages would be missing", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         readItself({ items: "data", next: "links.self" }, (url) => ({
@@ -251,7 +251,7 @@ describe("a list whose first page leads to itself", () => {
     })
   )
 
-  it.effect("is an error where the page behind it is the same by another address, too", () =>
+  it.effect("is an error where the second page has another URL and the same records", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         readItself({ next: "link" }, () => ({ json: items, link: '<?limit=1&p=1>; rel="next"' }))
@@ -262,7 +262,7 @@ describe("a list whose first page leads to itself", () => {
     })
   )
 
-  it.effect("ends where there is nothing in it", () =>
+  it.effect("ends where the page is empty", () =>
     Effect.gen(function* () {
       const { ids, requests } = yield* readItself({ items: "data", next: "links.self" }, (url) => ({
         json: { data: [], links: { self: url.href } }
@@ -288,7 +288,7 @@ describe("a record that comes twice", () => {
     )
   }
 
-  it.effect("on two pages makes the list be read once more", () =>
+  it.effect("causes the list to be read once more where it is on two pages", () =>
     Effect.gen(function* () {
       const twice = [[{ id: 1 }], [{ id: 1 }, { id: 2 }]]
       expect((yield* readPages([twice, [[{ id: 1 }], [{ id: 2 }]]])).ids).toEqual([1, 2])
@@ -298,7 +298,7 @@ describe("a record that comes twice", () => {
     })
   )
 
-  it.effect("on one page is saved as it came", () =>
+  it.effect("is saved twice where it is twice on one page", () =>
     Effect.gen(function* () {
       expect((yield* readPages([[[{ id: 1 }, { id: 1 }], [{ id: 2 }]]])).ids).toEqual([1, 1, 2])
     })
@@ -348,7 +348,7 @@ describe("a list that has fewer records than its server states", () => {
     })
   )
 
-  it.effect("may begin behind the first record", () =>
+  it.effect("is complete where it begins after the first record", () =>
     Effect.gen(function* () {
       const { ids } = yield* list(
         { url: "https://museum.example/items?skip=1", offset: "skip" },
@@ -365,7 +365,7 @@ describe("a list whose server", () => {
   const asked = (document: Shape["document"], respond: Respond) =>
     read({ document, respond }, { items: [], size: 1000, added: [] })
 
-  it.effect("gives fewer at once than it is asked for goes on where the page ended", () =>
+  it.effect("returns smaller pages than requested continues where the page ended", () =>
     Effect.gen(function* () {
       const capped = (url: URL) => byOffset(url, all).slice(0, 100)
       expect((yield* asked({ offset: "skip", size: "limit" }, (url) => ({ json: capped(url) }))).ids).toEqual(
@@ -384,7 +384,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("gives fewer at once, but skips as many as it is asked for, is asked for fewer", () =>
+  it.effect("returns smaller pages, but skips as many records as requested, is asked for smaller pages", () =>
     Effect.gen(function* () {
       const skipping: Respond = (url) => {
         const start = (numberOf(url, "page", 1) - 1) * numberOf(url, "limit", 10)
@@ -394,7 +394,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("refuses a page that it has linked to does not end there", () =>
+  it.effect("refuses a page that it has linked to is an error", () =>
     Effect.gen(function* () {
       const respond: Respond = (url) =>
         numberOf(url, "page", 1) === 1
@@ -404,7 +404,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("states too little, or what is on the page alone, is read to its end or is an error", () =>
+  it.effect("states a total that is too small is read to its end or is an error", () =>
     Effect.gen(function* () {
       const paged = (total: (records: number) => unknown) =>
         asked({ items: "items", page: "page", total: "count" }, (url) => {
@@ -419,7 +419,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("counts for the first page only is read to its end", () =>
+  it.effect("states a total on the first page only is read to its end", () =>
     Effect.gen(function* () {
       for (const later of [{}, { count: null }]) {
         const { ids } = yield* asked({ items: "items", offset: "skip", total: "count" }, (url) => ({
@@ -433,7 +433,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("repeats a page that is all there is, ends there", () =>
+  it.effect("repeats the only page ends there", () =>
     Effect.gen(function* () {
       const { ids, requests } = yield* asked({ items: "items", page: "page", total: "count" }, () => ({
         json: { items: all.slice(0, 10), count: 10 }
@@ -442,7 +442,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("gives a token again ends at a page that is shorter, and is an error at another one", () =>
+  it.effect("repeats a token ends at a shorter page, and is an error at a full one", () =>
     Effect.gen(function* () {
       const tokens =
         (pages: ReadonlyArray<readonly [end: number, next: unknown]>): Respond =>
@@ -482,7 +482,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("says null where there are no records ends there", () =>
+  it.effect("returns null instead of records ends there", () =>
     Effect.gen(function* () {
       const json = (url: URL) => ({ items: numberOf(url, "page", 1) === 1 ? [{ id: 1 }] : null })
       expect((yield* asked({ items: "items", page: "page" }, (url) => ({ json: json(url) }))).ids).toEqual([
@@ -495,7 +495,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("refuses the page behind the last one ends there", () =>
+  it.effect("refuses the page after the last one ends there", () =>
     Effect.gen(function* () {
       const pages =
         (refusal: { readonly status: number; readonly body: string }): Respond =>

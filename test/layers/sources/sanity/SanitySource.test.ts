@@ -64,7 +64,7 @@ const messageOf = (server: { readonly url: string }, config: Partial<SanitySourc
   })
 
 describe("a Sanity source", () => {
-  it.scopedLive("saves what each query answers, under its name", () =>
+  it.scopedLive("saves the result of each query under its name", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const { fetch, saved } = yield* setUp(server, {
@@ -88,7 +88,7 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("reads drafts with a token, and sends that to nobody else", () =>
+  it.scopedLive("reads drafts with a token, and sends that to no other server", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents, { isPrivate: true })
       const { fetch, saved } = yield* setUp(server, { token: SanityServer.token, perspective: "drafts" })
@@ -98,7 +98,7 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("posts a query that is too long for an address", () =>
+  it.scopedLive("sends a query that is too long for a URL in the body of a request", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const { fetch, saved } = yield* setUp(server, {
@@ -118,7 +118,7 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("asks the cache for the state after the last change", () =>
+  it.scopedLive("asks the cache for a state that includes the last change", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const { fetch, poll } = yield* setUp(server, { useCdn: true })
@@ -132,7 +132,7 @@ describe("a Sanity source", () => {
   const picture = { _type: "image", asset, hotspot: { x: 0.5, y: 0.5, width: 0.2, height: 0.2 } }
   const url = `https://cdn.sanity.io/images/zp7mbokg/production/${"a".repeat(40)}-300x450.jpg`
 
-  it.scopedLive("writes where an asset is beside the reference to it", () =>
+  it.scopedLive("adds the URL of an asset beside the reference to it", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make([{ _id: "a", _type: "event", picture }])
       const { fetch, saved } = yield* setUp(server, { media: false })
@@ -141,7 +141,7 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("downloads what is referred to, without an option", () =>
+  it.scopedLive("downloads assets that documents refer to, without an option", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make([{ _id: "a", _type: "event", picture }])
       const instead = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
@@ -184,7 +184,7 @@ describe("the official client and a Sanity source", () => {
   ]
   const long = (groq: string) => `${groq} // ${"long ".repeat(3000)}\n`
 
-  it.scopedLive("read the same", () =>
+  it.scopedLive("return the same documents", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make([])
       const runtime = yield* Effect.runtime<Effect.Effect.Context<ReturnType<typeof setUp>>>()
@@ -230,8 +230,8 @@ describe("the official client and a Sanity source", () => {
   )
 })
 
-describe("what Sanity refuses", () => {
-  it.scopedLive("is a dataset without a token", () =>
+describe("the error of a Sanity source", () => {
+  it.scopedLive("says that a private dataset needs a token", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents, { isPrivate: true })
       expect(yield* messageOf(server)).toBe(
@@ -240,7 +240,7 @@ describe("what Sanity refuses", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is a wrong token, which is not in the message though the server repeats it", () =>
+  it.scopedLive("says that the token is wrong, without the token that the server echoes", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents, { isPrivate: true })
       expect(yield* messageOf(server, { token: "sk-wrong-secret" })).toBe(
@@ -249,7 +249,7 @@ describe("what Sanity refuses", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is a dataset that is not there", () =>
+  it.scopedLive("says that a dataset does not exist", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       expect(yield* messageOf(server, { dataset: "prod" })).toBe(
@@ -258,7 +258,7 @@ describe("what Sanity refuses", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is GROQ with a mistake, with its place", () =>
+  it.scopedLive("has the place of a mistake in GROQ", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       expect(yield* messageOf(server, { queries: { events: '*[_type == "event"]\n  | order(_id))' } })).toBe(
@@ -278,7 +278,7 @@ describe("what Sanity refuses", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is said in its words, of whatever shape", () =>
+  it.scopedLive("has the words of the server, whatever the shape of its response is", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const answers: ReadonlyArray<readonly [unknown, string]> = [
@@ -307,7 +307,7 @@ describe("what Sanity refuses", () => {
     }).pipe(run)
   )
 
-  it("are wrong options, and options that do not go together", () => {
+  it("reports wrong options, and options that exclude each other", () => {
     const issues = (config: object) =>
       sanitySource({ ...base, ...config } as SanitySourceConfig).issues.map(
         ({ message, path }) => `${path}: ${message}`
@@ -340,7 +340,7 @@ describe("what Sanity refuses", () => {
 })
 
 describe("an edit in Sanity", () => {
-  it.scopedLive("makes a version without waiting for the next tick", () =>
+  it.scopedLive("makes a version before the next poll is due", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const museum = sanitySource({ ...base, endpointUrl: server.url })

@@ -16,7 +16,7 @@ const vase = "image-G3i4emG6B8JnTmGoN0UjgAp8-300x450-jpg".replace("G3i4emG6B8JnT
 
 describe("references to assets", () => {
   it.prop(
-    "lead to the picture of their digest, size and extension",
+    "have the URL of a picture with the same digest, size and extension",
     [digest, side, side, extension],
     ([sha1, w, h, ext]) => {
       expect(assetUrl(`image-${sha1}-${w}x${h}-${ext}`, place)).toEqual(
@@ -25,13 +25,13 @@ describe("references to assets", () => {
     }
   )
 
-  it.prop("lead to the file of their digest and extension", [digest, extension], ([sha1, ext]) => {
+  it.prop("have the URL of a file with the same digest and extension", [digest, extension], ([sha1, ext]) => {
     expect(assetUrl(`file-${sha1}-${ext}`, place)).toEqual(
       Option.some(`https://cdn.sanity.io/files/zp7mbokg/production/${sha1}.${ext}`)
     )
   })
 
-  it.prop("have no address where they are not an id of Sanity", [FastCheck.string()], ([text]) => {
+  it.prop("have no URL where they are not an asset id of Sanity", [FastCheck.string()], ([text]) => {
     for (const id of [text, `image-${text}-1x1-jpg`, `file-${text}`, `image-${"a".repeat(40)}-${text}`]) {
       for (const url of Option.toArray(assetUrl(id, place))) {
         expect(url).toMatch(/^https:\/\/cdn\.sanity\.io\/(images|files)\/zp7mbokg\/production\/[0-9a-z.-]+$/)
@@ -39,7 +39,7 @@ describe("references to assets", () => {
     }
   })
 
-  it.prop("change nothing but for the addresses beside them", [FastCheck.jsonValue()], ([value]) => {
+  it.prop("get a URL beside them, and nothing else changes", [FastCheck.jsonValue()], ([value]) => {
     expect(withAssetUrls(value, place)).toEqual(value)
     const picture = { _type: "image", asset: { _type: "reference", _ref: vase }, more: value }
     const once = withAssetUrls([{ picture }], place)
@@ -47,12 +47,12 @@ describe("references to assets", () => {
     expect(withAssetUrls(once, place)).toEqual(once)
   })
 
-  it("leave an address of the editors alone", () => {
+  it("keep a URL that editors have written", () => {
     const linked = { asset: { _ref: vase }, url: "https://museum.example" }
     expect(withAssetUrls(linked, place)).toEqual(linked)
   })
 
-  it("are read with the centre of a picture and what is cut off it", () => {
+  it("are read with the focal point and the crop of a picture", () => {
     const url = Option.getOrThrow(assetUrl(vase, place))
     expect(
       readAsset(place)({
@@ -75,7 +75,7 @@ describe("references to assets", () => {
     expect(readAsset(place)({ asset: { _ref: "someone" } })).toEqual(Option.none())
   })
 
-  it("may be followed by the query", () => {
+  it("may be resolved by the query itself", () => {
     const url = Option.getOrThrow(assetUrl(vase, place))
     expect(readAsset(place)({ _id: vase, url, originalFilename: "vase.jpg", size: 1234 })).toEqual(
       Option.some({ url, version: vase, name: "vase.jpg", size: 1234 })

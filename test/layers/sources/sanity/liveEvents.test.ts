@@ -74,7 +74,7 @@ const setUp = (config: Partial<SanitySourceConfig> = {}) =>
 const event = (title: string) => ({ _id: "a", _type: "event", title })
 
 describe("the live events of Sanity", () => {
-  it.scoped("are heard at once, and what they are about is found by the poll", () =>
+  it.scoped("cause a poll at once, which finds the changed documents", () =>
     Effect.gen(function* () {
       const { changes, data, fetch, listening, poll, server } = yield* setUp()
       yield* soon(fetch)
@@ -103,7 +103,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("all cause a fetch while nothing has been fetched yet", () =>
+  it.scoped("cause a fetch in any case before the first fetch", () =>
     Effect.gen(function* () {
       const { changes, listening, server } = yield* setUp()
       yield* listening
@@ -148,7 +148,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("are connected to again after minutes without an event", () =>
+  it.scoped("are requested again after minutes without an event", () =>
     Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -164,7 +164,7 @@ describe("the live events of Sanity", () => {
   )
 
   it.scoped(
-    "that cannot be read are one problem and one warning, and are tried again with growing pauses",
+    "cause one problem and one warning where they cannot be read, and are retried with growing pauses",
     () => {
       const lines: Array<string> = []
       return Effect.gen(function* () {
@@ -205,7 +205,7 @@ describe("the live events of Sanity", () => {
     }
   )
 
-  it.scoped("are tried again after ten minutes where the server asks for that", () =>
+  it.scoped("are retried after ten minutes where the server asks for that", () =>
     Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -225,7 +225,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("make the cache answer with the state after the last event", () =>
+  it.scoped("are sent to the cache, so that it responds with the state after the last event", () =>
     Effect.gen(function* () {
       const { changes, fetch, listening, server } = yield* setUp({ useCdn: true })
       yield* soon(fetch)
@@ -282,7 +282,7 @@ describe("the live events of Sanity", () => {
   it.scoped.each([
     ["a line", `data: ${"x".repeat(4096)}`],
     ["empty lines", "data:\n"]
-  ] as const)("end with a warning where an event has no end: %s", ([, part]) =>
+  ] as const)("end with a warning where an event never ends: %s", ([, part]) =>
     Effect.gen(function* () {
       const { data, listening, server } = yield* setUp()
       let sent = 0
@@ -317,7 +317,7 @@ describe("the live events of Sanity", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.scopedLive("of the stand-in are those that the official client hears", () =>
+  it.scopedLive("are received by the official client, too, from the server of these tests", () =>
     Effect.gen(function* () {
       const { server } = yield* setUp()
       const client = createClient({

@@ -119,7 +119,7 @@ describe("strapiSource", () => {
     expect(documents?.["articles.json"]?.url).toMatch(/^http:.*\/api\/articles$/)
   })
 
-  scenario("reads all pages, however few entries the server gives at once", function* () {
+  scenario("reads all pages, however small they are", function* () {
     const { fetch } = yield* setUp(
       { types: { articles: { entries: numbered(25) } }, maxLimit: 7 },
       { types: { articles: {} } }
@@ -154,7 +154,7 @@ describe("strapiSource", () => {
     })
   }
 
-  scenario("reads on behind a full page, however few entries the server says that there are", function* () {
+  scenario("reads on after a full page, even if the server states a smaller total", function* () {
     const all = numbered(250)
     const { fetch, next } = yield* setUp({ types: {} }, { types: { articles: {} } })
     const pages = (total: number) =>
@@ -170,7 +170,7 @@ describe("strapiSource", () => {
     }
   })
 
-  scenario("ends where a server gives the same page for ever", function* () {
+  scenario("ends where a server returns the same page for ever", function* () {
     const server = yield* setUp({ types: { articles: { entries: [] } } }, { types: { articles: {} } })
     const page = json(200, {
       data: numbered(2),
@@ -181,7 +181,7 @@ describe("strapiSource", () => {
     expect(yield* Queue.size(server.received)).toBeLessThan(10)
   })
 
-  scenario("asks for what is to be given in the words of Strapi", function* () {
+  scenario("sends filters, sorting and fields as Strapi names them", function* () {
     const server = yield* setUp(
       { types: { articles: { entries: numbered(1) } } },
       {
@@ -210,7 +210,7 @@ describe("strapiSource", () => {
     }
   })
 
-  describe("with languages", () => {
+  describe("strapiSource with locales", () => {
     const types = {
       articles: {
         entries: [
@@ -223,7 +223,7 @@ describe("strapiSource", () => {
       homepage: { isSingle: true, entries: [entry("h", 5, { locale: "en" })] }
     }
 
-    scenario("saves the entries of each, and types without languages once", function* () {
+    scenario("saves entries once for each locale, and types without locales once", function* () {
       const { fetch } = yield* setUp(
         { types },
         { types: { articles: {}, rooms: {}, homepage: {} }, locales: ["de", "en"] }
@@ -240,7 +240,7 @@ describe("strapiSource", () => {
       expect(yield* read("homepage")).toMatchObject([{ documentId: "h", locale: "en" }])
     })
 
-    scenario("fills what one does not have from another, which need not be saved itself", function* () {
+    scenario("fills missing entries from the fallback locale, which need not be saved itself", function* () {
       const { fetch } = yield* setUp(
         { types },
         { types: { articles: {}, homepage: {} }, locales: ["de"], fallback: "en" }
@@ -254,19 +254,22 @@ describe("strapiSource", () => {
     })
   })
 
-  scenario("is the same after a publish that changes nothing, and another one after an edit", function* () {
-    const { fetch, state } = yield* setUp(
-      { types: { articles: { entries: [entry("a", 1, { size: { id: 7, unit: "cm" } })] } } },
-      { types: { articles: {} } }
-    )
-    const first = yield* fetch()
-    state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "cm" } })] }
-    expect((yield* fetch()).fingerprint).toBe(first.fingerprint)
-    state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "mm" } })] }
-    expect((yield* fetch()).fingerprint).not.toBe(first.fingerprint)
-  })
+  scenario(
+    "keeps its fingerprint after a publish without a change, and has another one after an edit",
+    function* () {
+      const { fetch, state } = yield* setUp(
+        { types: { articles: { entries: [entry("a", 1, { size: { id: 7, unit: "cm" } })] } } },
+        { types: { articles: {} } }
+      )
+      const first = yield* fetch()
+      state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "cm" } })] }
+      expect((yield* fetch()).fingerprint).toBe(first.fingerprint)
+      state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "mm" } })] }
+      expect((yield* fetch()).fingerprint).not.toBe(first.fingerprint)
+    }
+  )
 
-  scenario("is the same when the link to a private file is signed anew", function* () {
+  scenario("keeps its fingerprint when the link to a private file is signed anew", function* () {
     const { fetch, state, url } = yield* setUp({ uploads }, { types: { articles: {} } })
     const sign = (signature: string) => {
       const link = `${url}/uploads/bell.jpg?X-Amz-Signature=${signature}`
@@ -281,7 +284,7 @@ describe("strapiSource", () => {
     expect(second.attachments).toMatchObject({ total: 1, reused: 1 })
   })
 
-  scenario("has the files of the media library, and says where they are", function* () {
+  scenario("downloads files of the media library, and adds their paths", function* () {
     const cover = { ...media, name: "bell.jpg", size: 0.01, updatedAt: at(0) }
     const server = yield* setUp(
       { types: { articles: { entries: [entry("a", 1, { cover }), entry("b", 1, { cover })] } }, uploads },
@@ -323,7 +326,7 @@ describe("strapiSource", () => {
     expect(yield* (yield* fetch()).read("articles")).toMatchObject([{ cover }])
   })
 
-  describe("its poll", () => {
+  describe("a poll of Strapi", () => {
     const setUpPoll = (articles: ReadonlyArray<StrapiEntry>) =>
       setUp(
         {
@@ -339,7 +342,7 @@ describe("strapiSource", () => {
       )
 
     scenario(
-      "finds what is published, unpublished, and replaced among the files, and nothing else",
+      "finds entries that were published or unpublished and files that were replaced, and nothing else",
       function* () {
         const { foundAfter, state } = yield* setUpPoll([entry("a", 1), entry("b", 1)])
         expect(yield* foundAfter(() => {})).toBe("nothing")
@@ -366,31 +369,37 @@ describe("strapiSource", () => {
       }
     )
 
-    scenario("is sure of relations to types that are saved", function* () {
-      const { foundAfter } = yield* setUpPoll([entry("a", 1, { room: entry("r", 2) })])
-      expect(yield* foundAfter(() => {})).toBe("nothing")
-    })
-
-    it.scoped("cannot be sure of relations to other types: everything is read again after a minute", () => {
-      const log: Array<string> = []
-      return Effect.gen(function* () {
-        const { foundAfter } = yield* setUpPoll([entry("a", 1, { maker: entry("m", 2) })])
+    scenario(
+      "finds nothing where entries relate only to types that are saved, and nothing has changed",
+      function* () {
+        const { foundAfter } = yield* setUpPoll([entry("a", 1, { room: entry("r", 2) })])
         expect(yield* foundAfter(() => {})).toBe("nothing")
-        expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
-        expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-          expect.stringContaining('Relations give entries of types that are not in "types"')
-        ])
-      }).pipe(Effect.provide(environment), withLog(log))
-    })
+      }
+    )
 
-    scenario("cannot be sure of files that the token may not list", function* () {
+    it.scoped(
+      "reads everything again after a minute where entries relate to types that are not saved",
+      () => {
+        const log: Array<string> = []
+        return Effect.gen(function* () {
+          const { foundAfter } = yield* setUpPoll([entry("a", 1, { maker: entry("m", 2) })])
+          expect(yield* foundAfter(() => {})).toBe("nothing")
+          expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
+          expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+            expect.stringContaining('Relations give entries of types that are not in "types"')
+          ])
+        }).pipe(Effect.provide(environment), withLog(log))
+      }
+    )
+
+    scenario("reads everything again where the token may not list files", function* () {
       const { foundAfter, state } = yield* setUpPoll([entry("a", 1, { cover: media })])
       expect(yield* foundAfter(() => {}, "1 minute")).toBe("nothing")
       state.forbidden = ["upload/files"]
       expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
     })
 
-    scenario("cannot be sure where Strapi does not understand the question", function* () {
+    scenario("reads everything again where Strapi rejects the query of the poll", function* () {
       const { fetch, next, poll } = yield* setUpPoll([entry("a", 1)])
       yield* fetch()
       const error = { name: "ValidationError", message: "Invalid key", details: { key: "publishedAt" } }
@@ -406,13 +415,13 @@ describe("strapiSource", () => {
       expect((yield* pollRefused(Option.some(cursor))).changed).toBe("everything")
     })
 
-    scenario("finds everything after an hour in any case", function* () {
+    scenario("reads everything again after an hour in any case", function* () {
       const { foundAfter } = yield* setUpPoll([entry("a", 1)])
       expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
       expect(yield* foundAfter(() => {}, "1 hour")).toBe("everything")
     })
 
-    scenario("goes by the last edit where drafts are saved", function* () {
+    scenario("compares the time of the last edit where drafts are saved", function* () {
       const draft = (second: number) => ({ ...entry("a", 1), publishedAt: null, updatedAt: at(second) })
       const { foundAfter, state } = yield* setUp(
         { types: { articles: { entries: [draft(1)] } } },
@@ -427,7 +436,7 @@ describe("strapiSource", () => {
     })
   })
 
-  describe("says what to do", () => {
+  describe("the error of a Strapi source says what to do", () => {
     scenario("where a token may not read a type", function* () {
       const { fetch } = yield* setUp(
         { types: { articles: { entries: [] } }, forbidden: ["articles"] },
@@ -473,7 +482,7 @@ describe("strapiSource", () => {
     })
   })
 
-  it("says what is wrong with options, without the token", () => {
+  it("reports mistakes in options, without the token", () => {
     const good = { id: "museum", url: "https://cms.example", types: { articles: {} } }
     const placesIn = (config: object) => strapiSource({ ...good, ...config }).issues.map(({ path }) => path)
     expect(placesIn({ url: "https://user@cms.example/", token: "two words", locales: [""] })).toEqual([
@@ -492,7 +501,7 @@ describe("strapiSource", () => {
     expect(JSON.stringify(strapiSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
   })
 
-  it("takes the address of the API for that of the server", () => {
+  it("accepts the address of the API as that of the server", () => {
     expect(
       strapiSource({ id: "a", url: "https://cms.example/api/", types: { articles: {} } }).issues
     ).toEqual([])

@@ -18,7 +18,7 @@ const media = {
 }
 
 describe("readFile", () => {
-  it("gives the URL, the name, the version and the point that matters as fractions", () => {
+  it("returns the URL, the name, the version, and the focal point as fractions", () => {
     expect(readFile(media)).toEqual(
       Option.some({
         url: "/uploads/bell_0b6d3a5cdb.jpg",
@@ -29,19 +29,19 @@ describe("readFile", () => {
     )
   })
 
-  it("knows no version where a populate leaves out the date or the size", () => {
+  it("returns no version where a populate does not include the date or the size", () => {
     const { size: _, ...others } = media
     expect(Option.map(readFile(others), (file) => "version" in file)).toEqual(Option.some(false))
   })
 
-  it("knows no version of the copy in a text, which does not follow its file", () => {
+  it("returns no version for a copy in a rich text, which is not updated with its file", () => {
     const { documentId: _, ...copy } = { ...media, hash: "bell_0b6d3a5cdb" }
     expect(Option.map(readFile(copy), ({ url, version }) => [url, version])).toEqual(
       Option.some([media.url, undefined])
     )
   })
 
-  it("knows no point where it is null, or outside of the picture", () => {
+  it("returns no focal point where it is null or outside of the picture", () => {
     for (const focalPoint of [null, { x: 70 }, { x: 101, y: 0 }]) {
       expect(Option.map(readFile({ ...media, focalPoint }), (file) => "focus" in file)).toEqual(
         Option.some(false)
@@ -49,7 +49,7 @@ describe("readFile", () => {
     }
   })
 
-  it("does not take an entry with a link for media", () => {
+  it("returns nothing for an entry that has a link", () => {
     expect(readFile({ documentId: "abc", url: "https://museum.example/", label: "Visit us" })).toEqual(
       Option.none()
     )
@@ -57,7 +57,7 @@ describe("readFile", () => {
 })
 
 describe("withoutFormats", () => {
-  it("leaves out the smaller pictures at any depth, and nothing else of that name", () => {
+  it("removes the smaller pictures at any depth, and no other field of that name", () => {
     const { formats: _, ...original } = media
     expect(withoutFormats({ formats: ["oil", "ink"], body: [{ file: media }] })).toEqual({
       formats: ["oil", "ink"],

@@ -14,7 +14,7 @@ const names = [..."abcdefghijklmnop"]
 const happenings = FastCheck.array(FastCheck.constantFrom(...names, undefined), { maxLength: 12 })
 
 it.effect.prop(
-  "each entry comes once, and none is missing that was there all the time",
+  "a list that changes while it is read has each entry once, and none that stayed is missing",
   [FastCheck.subarray(names), happenings, FastCheck.integer({ min: 1, max: 5 })],
   ([start, happenings, pageSize]) =>
     Effect.gen(function* () {

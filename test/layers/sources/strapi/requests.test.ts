@@ -8,20 +8,20 @@ const text = (asked: ReadonlyArray<readonly [string, string]>) =>
   asked.map(([name, value]) => `${name}=${value}`)
 
 describe("parameters", () => {
-  it("puts nested names in brackets, and lists behind empty ones", () => {
+  it("have nested names in brackets, and empty brackets for lists", () => {
     expect(
       text(parameters({ populate: { body: { on: { "block.picture": { populate: ["file"] } } } } }))
     ).toEqual(["populate[body][on][block.picture][populate][]=file"])
   })
 
-  it("gives lists of objects their indices", () => {
+  it("have indices for lists of objects", () => {
     expect(text(parameters({ filters: { $or: [{ a: { $eq: 1 } }, { b: true }] } }))).toEqual([
       "filters[$or][0][a][$eq]=1",
       "filters[$or][1][b]=true"
     ])
   })
 
-  it("leaves out what is not there", () => {
+  it("do not contain undefined values", () => {
     expect(parameters({ populate: undefined, filters: { a: null } })).toEqual([])
   })
 })
@@ -29,7 +29,7 @@ describe("parameters", () => {
 describe("a page", () => {
   const edition = { status: "published" } as const
 
-  it("is sorted by documentId behind what the user sorts by", () => {
+  it("is sorted by documentId last, after the fields of the options", () => {
     expect(text(page({ sort: "title:desc" }, edition, 2))).toEqual([
       "sort[]=title:desc",
       "sort[]=documentId:asc",
@@ -40,13 +40,13 @@ describe("a page", () => {
     ])
   })
 
-  it("has the language of each entry, where a user names fields of a type that has languages", () => {
+  it("includes the locale of each entry, where the options name fields of a type with locales", () => {
     const german = { ...edition, locale: "de" }
     expect(text(page({ fields: ["title"] }, german, 1))).toContain("fields[]=locale")
     expect(text(page({ fields: ["title"] }, edition, 1))).not.toContain("fields[]=locale")
   })
 
-  it("is not needed to see whether a type has a field", () => {
+  it("has one entry and no sorting where only a field is looked for", () => {
     expect(text(onlyField("locale", edition))).toEqual([
       "fields[]=locale",
       "pagination[pageSize]=1",

@@ -22,7 +22,7 @@ describe("readAnswer", () => {
     expect(readAnswer({ data: entry, meta: {} })).toEqual({ kind: "single", item: entry })
   })
 
-  it("says what is strange about other answers", () => {
+  it("reports what is wrong with other responses", () => {
     const detailOf = (body: unknown) => {
       const answer = readAnswer(body)
       return answer.kind === "strange" ? answer.detail : answer.kind
@@ -35,7 +35,7 @@ describe("readAnswer", () => {
     expect(detailOf([])).toMatch('"data"')
   })
 
-  it.prop("takes whatever comes", [FastCheck.jsonValue()], ([body]) => {
+  it.prop("never throws, whatever the response is", [FastCheck.jsonValue()], ([body]) => {
     readAnswer(body)
     readAnswer({ data: body })
     readRefusal(body)
@@ -47,7 +47,7 @@ describe("readAnswer", () => {
 describe("a refusal", () => {
   const refusal = (error: unknown) => readRefusal({ data: null, error })
 
-  it("says what to do about a token, with the words of Strapi", () => {
+  it("explains what to do about a token, with the words of Strapi", () => {
     const unauthorized = refusal({ name: "UnauthorizedError", message: "Missing or invalid credentials" })
     expect(refused(strapi, "articles", 401, true, unauthorized).message).toBe(
       'Strapi does not accept the token. Check "token": in Strapi, Settings, API Tokens shows whether it has expired (HTTP 401, UnauthorizedError: Missing or invalid credentials)'
@@ -59,7 +59,7 @@ describe("a refusal", () => {
     expect(refused(strapi, "articles", 403, false, forbidden).message).toMatch("Roles, Public")
   })
 
-  it("names the parameter that is wrong", () => {
+  it("names the invalid parameter", () => {
     const invalid = refusal({
       name: "ValidationError",
       message: "Invalid key nofield",
@@ -70,11 +70,11 @@ describe("a refusal", () => {
     )
   })
 
-  it("names both kinds of types where there is none", () => {
+  it("mentions collection and single types where the type does not exist", () => {
     expect(refused(strapi, "article", 404, true, refusal({})).message).toMatch("plural")
   })
 
-  it("is cut and cleaned", () => {
+  it("is shortened, without control characters", () => {
     const text = refused(
       strapi,
       "articles",

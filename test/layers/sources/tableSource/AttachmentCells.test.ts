@@ -14,7 +14,7 @@ const attachment = (signature: string) => ({
 })
 
 describe("attachments", () => {
-  it("are items of arrays, in lookups too", () => {
+  it("are found in arrays, also in those of lookups", () => {
     const idsIn = (value: unknown) => allIn(value).map(({ id }) => id)
     expect(idsIn([{ id: "usr1", email: "a@example.org", name: "A" }])).toEqual([])
     expect(idsIn({ Photo: [attachment("x")] })).toEqual(["att1"])
@@ -23,7 +23,7 @@ describe("attachments", () => {
     expect(idsIn({ Text: "a", Tags: ["b"], None: null })).toEqual([])
   })
 
-  it("leave what has none the value that it is", () => {
+  it("leave values without attachments as the same objects", () => {
     const cells = { Photo: [attachment("x")], Tags: ["b"], Person: { name: "A", roles: [["c"]] }, Text: "a" }
     const { Photo: _, ...others } = cells
     expect(withoutVolatileParts(others)).toBe(others)
@@ -34,14 +34,14 @@ describe("attachments", () => {
     expect(Reflect.get(Object(replaced), "Person")).toBe(cells.Person)
   })
 
-  it("have a size where it is one", () => {
+  it("have a size if it is a valid one", () => {
     const sized = (size: unknown) => [{ ...attachment("x"), size }]
     expect(
       [3, 0, -1, 1.5, "3", undefined].flatMap((size) => allIn(sized(size)).map(({ size }) => size))
     ).toEqual([Option.some(3), Option.some(0), ...Array.from({ length: 4 }, () => Option.none())])
   })
 
-  it("are read as the client's base has them, and not at all where it has none", () => {
+  it("are read as the client says, and not at all where it has none", () => {
     const cells = Attachments.make({
       read: ({ href }) =>
         typeof href === "string"
@@ -55,7 +55,7 @@ describe("attachments", () => {
     expect(Attachments.make().allIn([attachment("x")])).toEqual([])
   })
 
-  it("last but for what is signed anew", () => {
+  it("have the same identity when only their link is signed anew", () => {
     const cells = (signature: string) => ({
       Photo: [attachment(signature)],
       Lookup: [null, [attachment(signature), "text"]],
@@ -70,7 +70,7 @@ describe("attachments", () => {
     expect(withoutVolatileParts(cells("x"))).toEqual(withoutVolatileParts(cells("y")))
   })
 
-  it("leave every other value as it is", () => {
+  it("do not change any other value", () => {
     const cells = JSON.parse(
       '{"__proto__":{"url":"u"},"Button":{"url":"u","label":"l"},"Tags":[{"url":"u"}]}'
     )

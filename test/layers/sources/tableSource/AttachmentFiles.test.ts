@@ -147,7 +147,7 @@ const record = (id: string, cell: unknown, field = "Photo") => ({ id, fields: { 
 const run = Effect.provide(Layer.merge(NodeContext.layer, OwnHttpClient.layer))
 
 describe("attachments", () => {
-  it.scoped("are downloaded once each, out of lookups and over all tables, after all lists are read", () =>
+  it.scoped("are each downloaded once for lookups and all tables, after all lists are read", () =>
     Effect.gen(function* () {
       const { fetch, host, photo, requests, setTable } = yield* setUp({
         tables: ["Objects", "Rooms"],
@@ -183,7 +183,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("stay as they come where no paths are wanted", () =>
+  it.scoped("are saved as the API returns them where no files are wanted", () =>
     Effect.gen(function* () {
       const { fetch, photo, setOne } = yield* setUp({ appendLocalAttachmentPaths: false })
       yield* setOne()
@@ -193,7 +193,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("of key/value tables are those of the values that count", () =>
+  it.scoped("of key/value tables are downloaded only for the values that are saved", () =>
     Effect.gen(function* () {
       const { fetch, photo, saved } = yield* Effect.gen(function* () {
         const { fetch, photo, setTable } = yield* setUp({ tables: [], keyValueTables: ["Settings"] })
@@ -210,7 +210,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("have safe names whatever they are called, and are where the saved table says", () =>
+  it.scoped("have safe names, and are where the saved table says", () =>
     Effect.gen(function* () {
       const { fetch, host, setTable } = yield* setUp()
       const names = [
@@ -242,7 +242,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("may be empty, and of unknown size and type", () =>
+  it.scoped("may be empty, or have an unknown size and type", () =>
     Effect.gen(function* () {
       const { fetch, host, photo, setTable } = yield* setUp()
       const chunked: ScriptedServer.Answer = (response) => {
@@ -265,7 +265,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("are asked for without token or trace, by the link as it is", () =>
+  it.scoped("are requested without token and tracing headers, by the unchanged link", () =>
     Effect.gen(function* () {
       const { fetch, host, setOne } = yield* setUp()
       const path = "/v1/%2F/a%20b+c?x=a%20b+c&y=%2f&y=&sig=~!()*"
@@ -303,7 +303,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("of large size take no more memory than small ones", () =>
+  it.scoped("take no more memory where they are large", () =>
     Effect.gen(function* () {
       const block = Buffer.alloc(1024 * 1024)
       const samples: Array<number> = []
@@ -334,31 +334,33 @@ describe("attachments", () => {
 describe("an expired link", () => {
   const refresh = { table: "Objects", recordId: "rec1" }
 
-  it.scoped.each([403, 404, 410])("makes the record be read again, once for all of its files: %d", (status) =>
-    Effect.gen(function* () {
-      const { fetch, host, logs, photo, requests, setTable } = yield* setUp({
-        answer: (response, { url }) => response.writeHead(url.includes("fresh") ? 200 : status).end("x")
-      })
-      const photos = (path: string) =>
-        Array.from({ length: 20 }, (_, index) => ({ ...photo(`att${index}`), url: `${host.url}${path}` }))
-      yield* setTable("Objects", [record("rec1", photos("/stale"))])
-      host.next((response) => {
-        Effect.runSync(setTable("Objects", [record("rec1", [null, photos("/fresh")], "Lookup")]))
-        response.writeHead(status).end()
-      })
-      const { attachments, files } = yield* fetch()
-      expect(attachments?.total).toBe(20)
-      expect(new Set(Object.values(files))).toEqual(new Set(["x"]))
-      const asked = yield* requests
-      expect(asked.slice(1)).toEqual(asked.slice(1).map(() => refresh))
-      expect(asked.length).toBeGreaterThan(1)
-      // As many as were under way when the first fresh link came, at most.
-      expect(asked.length).toBeLessThanOrEqual(1 + 6)
-      expect(yield* Queue.size(logs)).toBe(0)
-    }).pipe(run)
+  it.scoped.each([403, 404, 410])(
+    "causes the record to be read again, once for all of its files: HTTP %d",
+    (status) =>
+      Effect.gen(function* () {
+        const { fetch, host, logs, photo, requests, setTable } = yield* setUp({
+          answer: (response, { url }) => response.writeHead(url.includes("fresh") ? 200 : status).end("x")
+        })
+        const photos = (path: string) =>
+          Array.from({ length: 20 }, (_, index) => ({ ...photo(`att${index}`), url: `${host.url}${path}` }))
+        yield* setTable("Objects", [record("rec1", photos("/stale"))])
+        host.next((response) => {
+          Effect.runSync(setTable("Objects", [record("rec1", [null, photos("/fresh")], "Lookup")]))
+          response.writeHead(status).end()
+        })
+        const { attachments, files } = yield* fetch()
+        expect(attachments?.total).toBe(20)
+        expect(new Set(Object.values(files))).toEqual(new Set(["x"]))
+        const asked = yield* requests
+        expect(asked.slice(1)).toEqual(asked.slice(1).map(() => refresh))
+        expect(asked.length).toBeGreaterThan(1)
+        // As many as were under way when the first fresh link came, at most.
+        expect(asked.length).toBeLessThanOrEqual(1 + 6)
+        expect(yield* Queue.size(logs)).toBe(0)
+      }).pipe(run)
   )
 
-  it.scoped("fails the fetch where the fresh one is refused, too", () =>
+  it.scoped("fails the fetch where the new link is refused, too", () =>
     Effect.gen(function* () {
       const { fetch, host, requests, setOne } = yield* setUp({ answer: text(403, signature) })
       yield* setOne()
@@ -398,7 +400,7 @@ describe("a download", () => {
     response.writeHead(200, { "content-length": 5 }).write("ab", () => response.destroy())
   }
 
-  it.scoped("is tried again where the server or the way to it failed", () =>
+  it.scoped("is retried after an error of the server or the connection", () =>
     Effect.gen(function* () {
       const { fetch, host, advancing, setOne } = yield* setUp()
       for (const [answer, words] of [
@@ -421,7 +423,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("is refused where a page comes in the place of the file, but for what is called one", () =>
+  it.scoped("is refused where a web page comes instead of the file, unless the file is one by its name", () =>
     Effect.gen(function* () {
       const { fetch, setOne } = yield* setUp({ answer: text(200, "<!doctype html><title>Log in</title>") })
       for (const [filename, expected] of [
@@ -439,7 +441,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("is given up after four tries, with growing pauses", () =>
+  it.scoped("fails after four attempts, with growing pauses", () =>
     Effect.gen(function* () {
       const { fetch, host, advancing, setOne } = yield* setUp({ answer: text(200, "abc") })
       yield* setOne({ size: 5 })
@@ -451,7 +453,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails at once where trying again would not help", () =>
+  it.scoped("fails at once where a retry would not help", () =>
     Effect.gen(function* () {
       const { fetch, host, logs, setOne } = yield* setUp()
       for (const [answer, words] of [
@@ -477,7 +479,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("from a host whose certificate nobody vouches for is not tried again", () =>
+  it.scoped("is not retried where the certificate of the host is not trusted", () =>
     Effect.gen(function* () {
       const connections = yield* Queue.unbounded<void>()
       const server = yield* Effect.acquireRelease(
@@ -502,7 +504,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped('has "maxTimeout" for the response to begin and for each pause, not for the whole', () =>
+  it.scoped('has "maxTimeout" until the response begins and for each pause, not for the whole', () =>
     Effect.gen(function* () {
       const { directories, fetch, fileSystem, host, logs, setOne } = yield* setUp()
       const stalledText = `nothing came from ${host.url} for 60000 ms ("maxTimeout")`
@@ -566,7 +568,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("that trickles is given up, and tried again", () =>
+  it.scoped("is ended and retried where it is too slow", () =>
     Effect.gen(function* () {
       const { fetch, host, logs, setOne } = yield* setUp()
       const trickling = yield* Deferred.make<ServerResponse>()
@@ -593,7 +595,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("is no larger than is allowed, whether its size is announced or not", () =>
+  it.scoped("fails where it is larger than allowed, with and without a Content-Length", () =>
     Effect.gen(function* () {
       const { directories, fetch, fileSystem, host, setOne } = yield* setUp({ maxAttachmentBytes: 5 })
       const chunked: ScriptedServer.Answer = (response) => {
@@ -620,7 +622,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("follows redirects, of whatever kind and to whatever host, but not for ever", () =>
+  it.scoped("follows redirects of any kind and to any host, up to a limit", () =>
     Effect.gen(function* () {
       const other = yield* ScriptedServer.make(text(200, "there"))
       const { fetch, host, setOne } = yield* setUp()
@@ -648,7 +650,7 @@ describe("a download", () => {
   it.each([
     ["fetch", FetchHttpClient.layer],
     ["node:http", NodeHttpClient.layer]
-  ] as const)("works with %s as with the client of the command line", (_, httpClient) =>
+  ] as const)("works with %s as with the HTTP client of the command line", (_, httpClient) =>
     Effect.gen(function* () {
       const { fetch, host, logs, advancing, setOne } = yield* setUp()
       yield* setOne({ size: 5 })
@@ -670,7 +672,7 @@ describe("a download", () => {
     )
   )
 
-  it.scoped("ends at once when nobody waits for it any more, or when another one fails", () =>
+  it.scoped("ends at once when the fetch is interrupted, or when another one fails", () =>
     Effect.gen(function* () {
       const stalls: ScriptedServer.Answer = (response) => response.writeHead(200).write("a")
       const { fetch, host, photo, setTable } = yield* setUp({ answer: silence })
@@ -717,7 +719,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("shows no more of a link than its origin, whatever goes wrong", () =>
+  it.scoped("shows only the origin of a link in every error", () =>
     Effect.gen(function* () {
       const { fetch, host, advancing, setOne } = yield* setUp()
       const redirect = text(302, "", { location: `/moved?${signature}` })
@@ -752,7 +754,7 @@ describe("a download", () => {
   )
 })
 
-describe("files of the version before", () => {
+describe("files of the previous version", () => {
   const inode = (file: string) =>
     Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
       Effect.map(fileSystem.stat(file), ({ ino }) => Option.getOrThrow(ino))
@@ -789,7 +791,7 @@ describe("files of the version before", () => {
     }).pipe(run)
   )
 
-  it.scoped("are left where they are if nothing has changed", () =>
+  it.scoped("are not touched if nothing has changed", () =>
     Effect.gen(function* () {
       const { fetch, host, photo, setTable } = yield* setUp()
       yield* setTable("Objects", [record("rec1", [photo("att1"), photo("att2")])])
@@ -806,7 +808,7 @@ describe("files of the version before", () => {
     }).pipe(run)
   )
 
-  it.scoped("are copied where the file system has no links", () =>
+  it.scoped("are copied where the file system has no hard links", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const link = () =>
@@ -825,7 +827,7 @@ describe("files of the version before", () => {
   )
 
   it.scoped(
-    "are downloaded where they are another size, no file, or cannot be read, and never written to",
+    "are downloaded anew where they have another size, are no files, or cannot be read, and are never written to",
     () =>
       Effect.gen(function* () {
         const fileSystem = yield* FileSystem.FileSystem

@@ -91,7 +91,7 @@ describe("the path of an attachment", () => {
   })
 
   it.prop(
-    "is one for each attachment, and one file for no two of them",
+    "is a different file for each attachment, and the same each time",
     [
       FastCheck.array(
         FastCheck.record({ id: FastCheck.oneof(hostile, twins), filename: FastCheck.oneof(hostile, twins) }),

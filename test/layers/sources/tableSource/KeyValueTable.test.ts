@@ -42,7 +42,7 @@ describe("a key/value table", () => {
     expect(value(cell)).toBe(expected)
   })
 
-  it("names records and keys on one line, whatever they are", () => {
+  it("reports records and keys on one line, whatever characters they have", () => {
     const hostile = `rec\n09:30:00  error\u202e${"x".repeat(1000)}`
     const fails = (key: string) =>
       Either.match(keyValues("Settings", [{ id: hostile, fields: { key } }]), {
@@ -56,7 +56,7 @@ describe("a key/value table", () => {
     }
   })
 
-  it("leaves values that are no text as they are", () => {
+  it("keeps values that are not texts", () => {
     expect(value(["1", "true"])).toEqual(["1", "true"])
     expect(value({ error: "#ERROR!" })).toEqual({ error: "#ERROR!" })
   })
@@ -69,7 +69,7 @@ describe("a key/value table", () => {
     }
   )
 
-  it.prop("changes text only where writing it again gives the same", [FastCheck.string()], ([text]) => {
+  it.prop("converts a text only if the value is written as the same text", [FastCheck.string()], ([text]) => {
     expect(String(value(text))).toBe(text)
   })
 
@@ -83,7 +83,7 @@ describe("a key/value table", () => {
     expect(warnings).toEqual([])
   })
 
-  it("builds arrays, with null in their holes", () => {
+  it("builds arrays, with null for missing items", () => {
     const { value } = read(
       { key: "a[2]", value: "3" },
       { key: "a[0]", value: "true" },
@@ -94,13 +94,13 @@ describe("a key/value table", () => {
   })
 
   it.each(["a[01]", "a[-1]", "a[1.0]", "a[ 1]", "a[]", "a[x]", "[0]", "a[1] ", "a[1"])(
-    "takes %j as an ordinary key",
+    "reads %j as an ordinary key",
     (key) => {
       expect(read({ key, value: "v" }).value).toEqual({ [key]: "v" })
     }
   )
 
-  it("says which rows were left out, five of them by name", () => {
+  it("reports the rows that were left out, five of them by name", () => {
     const { value, warnings } = read(
       {},
       { value: "x" },
@@ -116,7 +116,7 @@ describe("a key/value table", () => {
     ])
   })
 
-  it("lets the last of several rows count, and says so", () => {
+  it("uses the last of several rows with one key, and reports it", () => {
     const { value, warnings } = read(
       { key: "a", value: "1" },
       { key: "a", value: "2" },
@@ -129,12 +129,12 @@ describe("a key/value table", () => {
     ])
   })
 
-  it("takes numbers as keys", () => {
+  it("accepts numbers as keys", () => {
     expect(read({ key: 7, value: "x" }).value).toEqual({ 7: "x" })
   })
 
   it.each([[[{ key: "a" }, { key: "b" }, { key: "a[0]" }]], [[{ key: "a[3]" }, { key: "b" }, { key: "a" }]]])(
-    "refuses a key that is a value and an array, and names both records: %j",
+    "refuses a key that is both a value and an array, and names both records: %j",
     (cells) => {
       expect(failure(...cells)).toBe(
         'Table "Settings": the key "a" is a value and an array at once, in the records rec0 and rec2; rename one of them'
@@ -149,7 +149,7 @@ describe("a key/value table", () => {
     )
     expect(failure({ key: `a[1${"0".repeat(400)}]` })).toContain("beyond")
   })
-  it("refuses arrays that have a million items together, whatever holes these are", () => {
+  it("refuses arrays with more than a million items in all, missing items included", () => {
     const cells = Array.from({ length: 101 }, (_, index) => ({ key: `a${index}[9999]` }))
     expect(failure(...cells.slice(1))).toBe("")
     expect(failure(...cells)).toContain("more than 1000000 items")

@@ -82,7 +82,7 @@ const ada = { id: "recA", Name: "Ada", Teacher: ["recB"] }
 const ben = { id: "recB", id_: 7, Name: "Ben" }
 
 describe("linked records", () => {
-  it.scoped("are in the place of their ids, in their order, with links of their own as ids", () =>
+  it.scoped("replace their ids in the same order, and keep their own links as ids", () =>
     Effect.gen(function* () {
       const { fetched, read } = yield* setUp()
       expect(yield* fetched("Objects")).toEqual([
@@ -93,7 +93,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are read once, though their table is one of the source, and may be of the same table", () =>
+  it.scoped("are read once where their table is saved, too, and may be in the same table", () =>
     Effect.gen(function* () {
       const { fetched, read, saved } = yield* setUp({
         tables: ["Objects", "Makers"],
@@ -105,7 +105,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("may be of another table where two tables have a field of one name", () =>
+  it.scoped("may be in different tables for fields of the same name in two tables", () =>
     Effect.gen(function* () {
       const { fetched, saved, setTable } = yield* setUp({
         tables: ["Objects", "Films"],
@@ -118,7 +118,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are left out where their table does not have them, with a warning", () =>
+  it.scoped("are left out with a warning where their table does not have them", () =>
     Effect.gen(function* () {
       const { fetch, saved, setTable } = yield* setUp({ defaultView: "Grid view" })
       yield* setTable("Objects", [
@@ -132,7 +132,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("that lead nowhere are counted, and five of them named", () =>
+  it.scoped("are counted where they do not exist, and five of them named", () =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp()
       const lost = Array.from({ length: 6 }, (_, index) => `recX${index}`)
@@ -142,7 +142,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are read again from the first page where the server forgets their list", () =>
+  it.scoped("are read again from the first page where their list has expired", () =>
     Effect.gen(function* () {
       const forgotten: Array<PageRequest> = []
       const { fetched } = yield* setUp({}, ({ client, expireCursors }) => ({
@@ -182,7 +182,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("may be empty everywhere: the API knows whether the field is there", () =>
+  it.scoped("may be empty in all records, because the API knows whether the field exists", () =>
     Effect.gen(function* () {
       const asked: Array<PageRequest> = []
       const { fetched, setTable } = yield* setUp({}, ({ client }) => ({
@@ -200,7 +200,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("bring their files, whose expired links are read again in their own table", () =>
+  it.scoped("have their files downloaded, and expired links read again in their own table", () =>
     Effect.gen(function* () {
       const photo = (url: string) => ({
         id: "att1",
@@ -230,7 +230,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("change the tables that link to them", () =>
+  it.scoped("cause the tables that link to them to be read again when they change", () =>
     Effect.gen(function* () {
       const { setTable, source } = yield* setUp({
         tables: ["Objects", "Rooms"],
@@ -253,7 +253,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are what is expected of a list", () =>
+  it.scoped("are checked as a list where one is expected", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ expect: { Objects: { fields: { Maker: "list?", Name: "text" } } } })
       expect(yield* fetch).toMatchObject({ records: 2 })
@@ -261,8 +261,8 @@ describe("linked records", () => {
   )
 })
 
-describe("fields", () => {
-  it.scoped("are the only ones that are read, of all tables or of one", () =>
+describe("the option fields", () => {
+  it.scoped("limits what is read, of all tables or of one", () =>
     Effect.gen(function* () {
       const all = yield* setUp({ fields: ["Maker"] })
       expect(yield* all.fetched("Objects")).toEqual([{ id: "rec1", Maker: [ben, ada] }, { id: "rec2" }])
@@ -281,7 +281,7 @@ describe("fields", () => {
     }).pipe(run)
   )
 
-  it.scoped("that do not exist fail the fetch", () =>
+  it.scoped("fails the fetch where a field does not exist", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ links: {}, fields: ["Name", "Title"] })
       expect((yield* Effect.flip(fetch)).message).toContain('Table "Objects": there is no field "Title"')
@@ -302,7 +302,7 @@ describe("fields", () => {
       options: { fields: ["Maker"], expect: { Objects: { fields: { Maker: "list", Name: "text" } } } },
       paths: ["expect.Objects.fields.Name"]
     }
-  ])("and links that do not fit are refused: $paths", ({ options, paths }) =>
+  ])("is rejected where it is invalid or contradicts the links: $paths", ({ options, paths }) =>
     Effect.gen(function* () {
       const { issues } = yield* Effect.flip(
         TableSource.make({ id: "exhibits", tables: ["Objects"], links: { Maker: "Makers" }, ...options })

@@ -28,7 +28,7 @@ const answering = (answer: (request: number) => Effect.Effect<Page, TableError |
 
 describe("readTable", () => {
   it.effect.prop(
-    "reads every record once, in order, whatever the pages",
+    "reads every record once, in order, whatever the pages are",
     [FastCheck.integer({ min: 0, max: 30 }), FastCheck.integer({ min: 1, max: 12 })],
     ([count, pageSize]) =>
       Effect.gen(function* () {
@@ -67,7 +67,7 @@ describe("readTable", () => {
     })
   )
 
-  it.effect("starts again from the first page where the server forgets the list, three times", () =>
+  it.effect("starts again from the first page where the list has expired, three times", () =>
     Effect.gen(function* () {
       let starts = 0
       const expiring = (times: number) =>
@@ -93,7 +93,7 @@ describe("readTable", () => {
     })
   )
 
-  it.effect("fails with what a page failed with", () =>
+  it.effect("fails with the error of a page", () =>
     Effect.gen(function* () {
       const { client, failNext, setTable } = yield* TableSourceClientMemory.make()
       yield* setTable("Objects", records(1))
@@ -108,7 +108,7 @@ describe("readTable", () => {
   it.effect.each([
     ["offsets that come again", (request: number) => `itr${request % 3}`, () => []],
     ["pages that bring nothing new", () => "itr", () => records(1)]
-  ] as const)("does not go round in a circle: %s", ([, next, recordsOf]) =>
+  ] as const)("fails where the list goes in a circle: %s", ([, next, recordsOf]) =>
     Effect.gen(function* () {
       const client = answering((request) => Effect.succeed({ records: recordsOf(), next: next(request) }))
       const error = yield* Effect.flip(
@@ -119,7 +119,7 @@ describe("readTable", () => {
     })
   )
 
-  it.effect("does not go on for ever, though every page brings something new", () =>
+  it.effect("fails after a limit of pages, though every page has new records", () =>
     Effect.gen(function* () {
       let asked = 0
       const client = answering((request) => {
@@ -138,7 +138,7 @@ describe("readTable", () => {
       expect(asked).toBe(10_000)
     })
   )
-  it.effect("does not go on for ever, though pages are as large as the server likes", () =>
+  it.effect("fails after a limit of records, however large the pages are", () =>
     Effect.gen(function* () {
       const page = (request: number) =>
         Array.from({ length: 200_000 }, (_, index) => ({ id: `rec${request}-${index}`, fields: {} }))

@@ -91,7 +91,7 @@ const photo = (signature: string, id = "att1") => ({
 })
 
 describe("a fetch", () => {
-  it.scoped("saves every table to its file, and tells how far it is", () =>
+  it.scoped("saves every table to its file, and reports its progress", () =>
     Effect.gen(function* () {
       const { fetch, file, files, progress, setTable } = yield* setUp({ tables: ["Räume/1", "None"] })
       yield* setTable("Räume/1", records(3))
@@ -131,7 +131,7 @@ describe("a fetch", () => {
   )
 
   it.scoped.prop(
-    "saves what JSON.stringify would write, whatever the pages",
+    "saves what JSON.stringify would write, whatever the pages are",
     [
       FastCheck.array(
         FastCheck.dictionary(FastCheck.string({ maxLength: 3 }), FastCheck.jsonValue({ maxDepth: 2 })),
@@ -158,7 +158,7 @@ describe("a fetch", () => {
     { fastCheck: { numRuns: 50 } }
   )
 
-  it.scoped("replaces what it wrote before the server forgot the list", () =>
+  it.scoped("replaces what it wrote before the list expired", () =>
     Effect.gen(function* () {
       const { expireCursors, fetchTelling, file, logs, setTable } = yield* setUp({ keyValueTables: [] })
       yield* setTable("Objects", records(4))
@@ -191,7 +191,7 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
-  it.scoped("saves a column named id under another name, and says so", () =>
+  it.scoped("saves a column named id under another name, with a warning", () =>
     Effect.gen(function* () {
       const { fetch, file, logs, setTable } = yield* setUp({ keyValueTables: [] })
       yield* setTable("Objects", [{ id: "rec1", fields: { id: 5 } }])
@@ -217,7 +217,7 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
-  it.scoped("passes on what is odd in a key/value table", () =>
+  it.scoped("reports the warnings of a key/value table", () =>
     Effect.gen(function* () {
       const { fetch, logs, setTable } = yield* setUp({ tables: [] })
       yield* setTable("Settings", [{ id: "rec1", fields: {} }])
@@ -257,7 +257,7 @@ describe("a fetch", () => {
     ["RateLimited", true],
     ["ServerError", true],
     ["UnexpectedAnswer", false]
-  ] as const)("says whether time may heal what it failed of: %s", ([reason, isTransient]) =>
+  ] as const)("fails with an error that is transient or not: %s", ([reason, isTransient]) =>
     Effect.gen(function* () {
       const { failNext, fetch, setTable } = yield* setUp()
       yield* setTable("Objects", records(1))
@@ -268,7 +268,7 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails readably where a cell is nested too deep to be written", () =>
+  it.scoped("fails with a readable message where a cell is nested too deeply", () =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp({ keyValueTables: [] })
       const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000))
@@ -278,7 +278,7 @@ describe("a fetch", () => {
   )
 })
 
-it.scoped("a version is replaced where it lacks a file, and not because links are other ones", () =>
+it.scoped("makes a new version where a file was missing, and none where only links differ", () =>
   Effect.gen(function* () {
     const { setTable, source } = yield* setUp({ tables: ["Objects", "Rooms"], keyValueTables: [] })
     const fileSystem = yield* FileSystem.FileSystem
@@ -311,7 +311,7 @@ it.scoped("a version is replaced where it lacks a file, and not because links ar
   }).pipe(run)
 )
 
-it.scoped("knows the digests of all its files: the store of versions reads none again", () => {
+it.scoped("returns the digests of all its files, so that the version store reads none again", () => {
   const counts: FileCounts = { reads: 0, stats: 0, parts: 0 }
   return Effect.gen(function* () {
     const { setTable, source } = yield* setUp()
@@ -414,7 +414,7 @@ describe("the fingerprint", () => {
 describe("tableSource", () => {
   const config = { id: "exhibits", baseId: "app1", apiKey: "pat.secret", tables: ["Objects"] }
 
-  it.scoped("fetches from the hosted API", () =>
+  it.scoped("fetches from an HTTP server", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const directory = yield* fileSystem.makeTempDirectoryScoped()
@@ -439,13 +439,13 @@ describe("tableSource", () => {
     )
   )
 
-  it("tells what is wrong with its options before it is made", () => {
+  it("reports mistakes in its options before it is made", () => {
     const { id, issues } = tableSource({ ...config, tables: ["A", "a"], maxTimeout: 0 })
     expect(id).toBe("exhibits")
     expect(issues.map(({ path }) => path)).toEqual(["maxTimeout", "tables[1]"])
   })
 
-  it.effect("is not made of options that are wrong", () =>
+  it.effect("cannot be made with invalid options", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.scoped(tableSource({ ...config, apiKey: "pat secret" }).make))
       expect(error).toBeInstanceOf(InvalidOptions)

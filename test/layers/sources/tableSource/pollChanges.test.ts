@@ -73,8 +73,8 @@ const setUp = Effect.gen(function* () {
   return { ...memory, fetch, data: source.data ?? Effect.succeed({}), saved, tick }
 })
 
-describe("a table source that can ask what has changed", () => {
-  it.scoped("reads the tables that have changed, and takes the others over", () =>
+describe("a table source with a change feed", () => {
+  it.scoped("reads only the tables that have changed", () =>
     Effect.gen(function* () {
       const { requests, saved, setTable, tick } = yield* setUp
       expect(yield* tick).toBe("everything")
@@ -90,7 +90,7 @@ describe("a table source that can ask what has changed", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.scoped("reads everything where the version before is not the one that it read last", () =>
+  it.scoped("reads everything where the previous version is not the one that it read last", () =>
     Effect.gen(function* () {
       const { requests, setTable, tick } = yield* setUp
       const store = yield* VersionStore
@@ -116,7 +116,7 @@ describe("a table source that can ask what has changed", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.scoped("reads everything now and then while it cannot ask, says so once, and misses nothing", () => {
+  it.scoped("reads everything at intervals while the change feed fails, and warns once", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const { data, failNextChanges, setTable, tick } = yield* setUp
@@ -142,7 +142,7 @@ describe("a table source that can ask what has changed", () => {
     }).pipe(Effect.provide(environment), withLog(log))
   })
 
-  it.scoped("asks again soon after what may pass by itself, with growing pauses", () =>
+  it.scoped("retries the change feed after transient errors, with growing pauses", () =>
     Effect.gen(function* () {
       const { data, failNextChanges, tick } = yield* setUp
       yield* tick
