@@ -212,12 +212,14 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           // Its size when unpacked is unknown.
           const length = isCoded ? Option.none() : contentLength(response.headers)
           const all = Option.map(length, (length) => part.bytes + length)
+          const expected =
+            response.status === 206 ? Option.orElse(whole, () => totalOf(response.headers)) : size
           yield* checkSize(Option.getOrElse(all, () => 0))
           const read = yield* Body.reader(response, pace)
           return yield* save(
             read,
             length,
-            Option.orElse(size, () => all),
+            Option.orElse(expected, () => all),
             response.url
           )
         })
@@ -275,18 +277,28 @@ const restHeaders = (headers: Headers, offset: number, begun: Option.Option<Begu
   }
 }
 
-/** Whether it begins at the offset, and is of a file of the right size and tag. */
+const rangeOf = (headers: Headers) =>
+  /^bytes (?<start>\d+)-\d+\/(?<total>\d+|\*)$/.exec(headers["content-range"] ?? "")?.groups
+
+/** The size of the file that the response has a part of, where it says that. */
+const totalOf = (headers: Headers): Option.Option<number> =>
+  Option.filter(Option.some(Number(rangeOf(headers)?.total)), Number.isInteger)
+
+/** Whether it begins at the offset, and is of a file of the right tag, and of the right size or one that is known now. */
 const isRest = (
   { headers }: Response,
   offset: number,
   size: Option.Option<number>,
   begun: Option.Option<Begun>
 ): boolean => {
-  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers["content-range"] ?? "") ?? []
   const { etag } = headers
+  const total = totalOf(headers)
   return (
-    Number(start) === offset &&
-    (total === "*" || Option.getOrElse(size, () => Number(total)) === Number(total)) &&
+    Number(rangeOf(headers)?.start) === offset &&
+    Option.exists(
+      Option.orElse(total, () => size),
+      (total) => Option.getOrElse(size, () => total) === total
+    ) &&
     (etag === undefined || !Option.exists(begun, ({ validator }) => isOtherTag(validator, etag)))
   )
 }

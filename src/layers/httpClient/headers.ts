@@ -27,7 +27,14 @@ export const contentLength = (headers: Headers): Option.Option<number> => {
 
 /**
  * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
- * a time in seconds (RFC 9110, section 8.8.2.2).
+ * a time in seconds (RFC 9110, section 8.8.2.2). A date of no meaning, which builds and archives give all files, tells no change at all.
  */
-export const mayChangeUnseen = (headers: Headers): boolean =>
-  Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "") < 2000
+export const mayChangeUnseen = ({ date, etag, "last-modified": lastModified }: Headers): boolean => {
+  const modified = Date.parse(lastModified ?? "")
+  if (Number.isNaN(modified)) return false
+  const age = Date.parse(date ?? "") - modified
+  return !(age >= 2000) || (etag === undefined && modified < firstDate)
+}
+
+/** Those of reproducible builds are of 1970, those of ZIP archives of 1980. */
+const firstDate = Date.UTC(1980, 0, 2)

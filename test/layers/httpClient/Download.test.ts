@@ -320,6 +320,24 @@ it.effect.prop(
   { fastCheck: { numRuns: 30 } }
 )
 
+it.scopedLive.each([
+  ["of it", rest("bytes 3-3/5", "4"), rest("bytes 4-4/5", "5")],
+  ["of nobody knows what", rest("bytes 3-3/*", "4"), text(200, "12345")]
+] as const)("a download of no known size does not end with a part %s", ([, ...answers]) =>
+  Effect.gen(function* () {
+    const { content, fetch, server } = yield* setUp
+    server.next(
+      (response) => {
+        response.writeHead(200, { etag: '"1"' })
+        response.write("123", () => setImmediate(() => response.destroy()))
+      },
+      ...answers
+    )
+    expect(yield* fetch()).toMatchObject({ bytes: 5 })
+    expect(yield* content).toBe("12345")
+  }).pipe(run)
+)
+
 describe("a download with credentials", () => {
   it.scoped("shows them to the origin of its address only", () =>
     Effect.gen(function* () {

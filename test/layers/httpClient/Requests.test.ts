@@ -240,6 +240,16 @@ describe("a request", () => {
     }).pipe(run)
   )
 
+  it.scoped("is made again where a refusal says when", () =>
+    Effect.gen(function* () {
+      const { server, text: get } = yield* setUp
+      server.next(text(403, "", { "retry-after": "100" }))
+      const { took, value } = yield* withAdvancingClock(get)
+      expect(value).toBe("12345")
+      expect(took).toBeGreaterThanOrEqual(100_000)
+    }).pipe(run)
+  )
+
   it.scopedLive("is given up, and its connection with it, when something beside it fails", () =>
     Effect.gen(function* () {
       const { requests, server } = yield* setUp
@@ -352,6 +362,27 @@ describe("what has not changed", () => {
         undefined,
         undefined
       ])
+    }).pipe(run)
+  )
+
+  it.scopedLive.each<readonly [what: string, answer: Answer]>([
+    [
+      "is not known to be of an earlier second",
+      (response) => {
+        response.sendDate = false
+        response.writeHead(200, { "last-modified": now() }).end("a")
+      }
+    ],
+    ["all files of a build have", text(200, "a", { "last-modified": "Thu, 01 Jan 1970 00:00:01 GMT" })],
+    ["all files of an archive have", text(200, "a", { "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" })]
+  ])("is not asked about by a date that %s", ([, answer]) =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      server.next(answer, (response, { headers }) =>
+        response.writeHead("if-modified-since" in headers ? 304 : 200).end()
+      )
+      for (const expected of ["a", ""]) expect((yield* get()).text).toBe(expected)
+      expect(yield* asked("if-modified-since")).toEqual([undefined, undefined])
     }).pipe(run)
   )
 
