@@ -255,13 +255,15 @@ export interface AckDetails {
   readonly drawing?: boolean
   /** Random, the same until the page or program ends: two that use one name differ by it. */
   readonly runId?: string
+  /** Whether a link or the history led to it, and not a reload: it is no restart where the run before has closed. */
+  readonly navigated?: boolean
   /** Whether it is about to end. Nothing else that the ack says counts then, but of which run it is. */
   readonly closing?: boolean
 }
 
 /** A consumer with a fresh lease, as it was last heard of. Times are in milliseconds since 1970. */
 export interface Consumer
-  extends Omit<AckDetails, "closing" | "runId">,
+  extends Omit<AckDetails, "closing" | "navigated" | "runId">,
     Pick<Lease, "consumerId" | "versionId" | "heardAt" | "until"> {
   /** Since when it shows this version, as far as that is known: it was heard of then. */
   readonly shownSince: number

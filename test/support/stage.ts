@@ -57,6 +57,8 @@ export interface Ack {
   readonly visible?: boolean
   readonly drawing?: boolean
   readonly closing?: boolean
+  readonly runId?: string
+  readonly navigated?: boolean
 }
 
 const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
@@ -68,7 +70,9 @@ const AckFields = Schema.Struct({
   renewMs: Schema.optionalWith(Schema.Number, { exact: true }),
   visible: flag,
   drawing: flag,
-  closing: flag
+  closing: flag,
+  runId: Schema.optionalWith(Schema.String, { exact: true }),
+  navigated: flag
 })
 
 /** The id of a version by its number: so many seconds after midnight, for it must be a time. */

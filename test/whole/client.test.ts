@@ -288,6 +288,18 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
+    it.scoped("says what it needs where no server has sent it, as a page that is opened as a file", () =>
+      Effect.gen(function* () {
+        const { start } = yield* makeStage
+        const { url } = yield* start()
+        const tab = yield* openStage(url, { content: "file://" })
+        yield* waitFor(
+          tab,
+          `exhibit.state.problem === 'The content cannot be reached: file://manifest.json: TypeError: Failed to fetch. Give "content", the address of the content server'`
+        )
+      })
+    )
+
     it.scoped("says where it looks while there is no content", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage

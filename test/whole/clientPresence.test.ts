@@ -110,6 +110,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* window.open(address)
         yield* hears("seen", "closing", "seen", "seen")
         expect(new Set(acks.map(({ consumerId }) => consumerId))).toEqual(new Set(["left wall"]))
+        expect(acks.map(({ navigated }) => navigated)).toEqual([true, true, false, true])
       })
     )
 
@@ -170,7 +171,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
   layer(withPageCache, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("says that it is closed when it goes into the back/forward cache, and is back after that", () =>
       Effect.gen(function* () {
-        const { hears, promote, start } = yield* makePromoted
+        const { acks, hears, promote, start } = yield* makePromoted
         const { url } = yield* start()
         const address = url.replace("127.0.0.1", otherMachine)
         const tab = yield* openStage(address, { pollEvery: never })
@@ -184,6 +185,10 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* Effect.promise(() => tab.goBack({ waitUntil: "commit" }))
         yield* hears("seen", "closing", "seen")
         expect(yield* evaluate(tab, "isSame")).toBe(true)
+        const [seen, closing, back] = acks
+        expect(closing?.runId).toBe(seen?.runId)
+        expect(back?.runId).not.toBe(seen?.runId)
+        expect(back?.navigated).toBe(true)
         yield* promote(2)
         yield* evaluate(tab, "dispatchEvent(new Event('online'))")
         yield* shows(tab, 2)

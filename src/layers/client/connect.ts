@@ -6,7 +6,7 @@ import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makePresence } from "./presence.ts"
-import { makeRenewal } from "./renewal.ts"
+import { makeRenewal, navigation } from "./renewal.ts"
 import { Refused, request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { shareStream } from "./stream.ts"
@@ -74,7 +74,9 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   }
 
   const presence = makePresence()
-  const runId = randomId()
+  let runId = randomId()
+  /** Whether a link or the history led here: that is no restart. */
+  let navigated = (navigation()?.type ?? "reload") !== "reload"
 
   const acks = makeAcks(
     () => {
@@ -88,7 +90,14 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
         method: "POST",
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
-        body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs: renewMs(ack), runId, ...ack })
+        body: JSON.stringify({
+          type: `${name}.ack`,
+          consumerId,
+          renewMs: renewMs(ack),
+          runId,
+          navigated,
+          ...ack
+        })
       })
       if (!answer) {
         throw new Refused(`${url}: HTTP 404`)
@@ -182,7 +191,8 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       return
     }
     isReachable = false
-    setTrouble(`The content cannot be reached: ${reason}`)
+    const hint = /^https?:/.test(base) ? "" : '. Give "content", the address of the content server'
+    setTrouble(`The content cannot be reached: ${reason}${hint}`)
     update()
     if (!hasRestored && !swap.current().wanted && isSecureContext) {
       restore().catch(warnOfCache)
@@ -225,8 +235,18 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     }
   }, lookMs)
   addEventListener("pagehide", acks.close, { signal })
-  // It comes back from the back/forward cache.
-  addEventListener("pageshow", acks.open, { signal })
+  addEventListener(
+    "pageshow",
+    ({ persisted }) => {
+      if (persisted) {
+        // It is back from the back/forward cache: the run that has closed does not go on.
+        runId = randomId()
+        navigated = true
+      }
+      acks.open()
+    },
+    { signal }
+  )
   for (const event of ["online", "pageshow", "visibilitychange"]) {
     addEventListener(event, update, { signal })
     addEventListener(event, poll, { signal })

@@ -119,12 +119,14 @@ export const makeRenewal = ({
 }
 
 /** What the server has said with the page: which build it is part of, empty where it did not know it yet, and which version. */
-const saidOfPage = (name: string): string | undefined => {
-  const [navigation] = performance.getEntriesByType("navigation")
-  return navigation instanceof PerformanceNavigationTiming
-    ? // Firefox has none on pages that are not secure.
-      navigation.serverTiming?.find((timing) => timing.name === name)?.description
-    : undefined
+const saidOfPage = (name: string): string | undefined =>
+  // Firefox has none on pages that are not secure.
+  navigation()?.serverTiming?.find((timing) => timing.name === name)?.description
+
+/** How the page was loaded. */
+export const navigation = (): PerformanceNavigationTiming | undefined => {
+  const [entry] = performance.getEntriesByType("navigation")
+  return entry instanceof PerformanceNavigationTiming ? entry : undefined
 }
 
 /** Without a storage, no page is loaded again: it could be for ever. */

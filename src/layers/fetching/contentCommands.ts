@@ -85,6 +85,7 @@ export const registerCommands = Effect.fnUntraced(function* (
       visible: flag,
       drawing: flag,
       runId: text,
+      navigated: flag,
       closing: flag
     }),
     ({ consumerId, versionId, ...details }) =>

@@ -62,7 +62,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
     }
     const text =
       said.stoppedBy === undefined
-        ? `was last heard of at ${since}: see whether it is on, and whether it reaches this machine`
+        ? `was last heard of at ${since}: see whether it is on and reaches this machine, and what its own status says`
         : `was stopped by ${said.stoppedBy} at ${since}, and has not been started since: switch it on`
     yield problem("player:silent", ofExpected, text)
   } else {

@@ -1,5 +1,5 @@
 /**
- * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs?, visible?, drawing?, runId?, closing? }`,
+ * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs?, visible?, drawing?, runId?, navigated?, closing? }`,
  * and is as old as its time of change says. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -122,6 +122,7 @@ const WrittenLease = Schema.Struct({
   visible: Schema.optional(Schema.Unknown),
   drawing: Schema.optional(Schema.Unknown),
   runId: Schema.optional(Schema.Unknown),
+  navigated: Schema.optional(Schema.Unknown),
   closing: Schema.optional(Schema.Unknown)
 })
 export type WrittenLease = typeof WrittenLease.Type
@@ -130,7 +131,7 @@ const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
 /** What is kept of it. */
 export const contentOf = (written: WrittenLease): LeaseContent => {
-  const { closing, drawing, problem, renewMs, runId, versionId, visible } = written
+  const { closing, drawing, navigated, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,
     ...problemOf(problem),
@@ -138,6 +139,7 @@ export const contentOf = (written: WrittenLease): LeaseContent => {
     ...(Predicate.isBoolean(visible) ? { visible } : {}),
     ...(Predicate.isBoolean(drawing) ? { drawing } : {}),
     ...(Predicate.isString(runId) && runId !== "" ? { runId: printableLine(runId, maxRunId) } : {}),
+    ...(navigated === true ? { navigated } : {}),
     ...(closing === true ? { closing } : {})
   }
 }

@@ -97,7 +97,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     Option.exists(lease, (lease) => !isFresh({ lease, takenAt }, now))
 
   const heardOf = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
-    Option.map(entry.lease, ({ closing, problem, runId, ...lease }): Consumer => {
+    Option.map(entry.lease, ({ closing, navigated, problem, runId, ...lease }): Consumer => {
       const heardAt = now.wall - (now.monotonic - entry.takenAt)
       const runs = Runs.atOnce(entry.runs.heard.filter((run) => now.monotonic - run.takenAt <= lifetime))
       const restarts = Runs.restarts(entry.runs, now)

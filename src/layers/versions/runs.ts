@@ -1,7 +1,7 @@
 /**
  * The pages and programs that use the name of one consumer: each says which run it is. Pure.
  *
- * A new run takes the place of the one before: a page was loaded again. Where the one before is heard of again, both go on.
+ * A new run takes the place of the one before: a page was loaded again, or a link led to the next one. Where the one before is heard of again, both go on.
  */
 import type { LeaseContent, Now } from "./LeaseFile.ts"
 
@@ -19,7 +19,7 @@ export interface Run {
 export interface Runs {
   /** Those that have not closed; the last one was heard of last. */
   readonly heard: ReadonlyArray<Run>
-  /** When each began, by the monotonic clock: the last hundred. */
+  /** When each began that is not the next page of one that closed, by the monotonic clock: the last hundred. */
   readonly begun: ReadonlyArray<number>
   /** Those that closed last, and when, likewise. */
   readonly closed: ReadonlyArray<{ readonly id: string; readonly at: number }>
@@ -41,6 +41,11 @@ export const hear = (runs: Runs, lease: LeaseContent, takenAt: number, now: Now)
     return { ...runs, heard: others }
   }
   const latest = heard.at(-1)
+  const lastClosed = runs.closed.at(-1)
+  const isNextPage =
+    lease.navigated === true &&
+    lastClosed !== undefined &&
+    (latest === undefined || lastClosed.at > latest.takenAt)
   const isBack = known !== undefined && known !== latest
   const since = now.wall - (now.monotonic - takenAt)
   const run: Run = { id, since, isBeside: isBack, ...known, lease, takenAt }
@@ -50,7 +55,7 @@ export const hear = (runs: Runs, lease: LeaseContent, takenAt: number, now: Now)
       ...others.map((other) => (isBack && other === latest ? { ...other, isBeside: true } : other)),
       isBack ? { ...run, isBeside: true } : run
     ].slice(-maxRuns),
-    begun: known === undefined ? [...begun, takenAt].slice(-maxBegun) : begun
+    begun: known === undefined && !isNextPage ? [...begun, takenAt].slice(-maxBegun) : begun
   }
 }
 

@@ -109,7 +109,7 @@ describe("a player is", () => {
             code: "player:silent",
             severity: "error",
             subject: "hall-3",
-            text: `Player The third hall was last heard of at ${at(0)}: see whether it is on, and whether it reaches this machine`,
+            text: `Player The third hall was last heard of at ${at(0)}: see whether it is on and reaches this machine, and what its own status says`,
             since: at(0)
           }
         ]

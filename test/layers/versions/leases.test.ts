@@ -451,6 +451,26 @@ describe("two pages with one name", () => {
     })
   )
 
+  scenario(
+    "are no restart where a link leads from one page to the next, which takes the place of one that closed",
+    () =>
+      Effect.gen(function* () {
+        const { versionId } = (yield* promote("one")).manifest
+        for (const run of ["first", "second", "third", "fourth"]) {
+          yield* ack(run, versionId, { navigated: true })
+          yield* ack(run, versionId, { closing: true })
+        }
+        yield* ack("fifth", versionId, { navigated: true })
+        const found = yield* screen
+        expect(found).not.toHaveProperty("restarts")
+        expect(found).not.toHaveProperty("closedAt")
+        expect(found).not.toHaveProperty("navigated")
+        // Its process has ended: whoever starts the page again opens its address.
+        yield* ack("sixth", versionId, { navigated: true })
+        expect(yield* screen).toMatchObject({ restarts: 1 })
+      })
+  )
+
   scenario("are one that was loaded again where the first is not heard of any more, which is counted", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
