@@ -28,7 +28,7 @@ describe("fileName", () => {
     "com10",
     "~x",
     "100€"
-  ])("leaves %j as it is", (ordinary) => {
+  ])("does not change %j", (ordinary) => {
     expect(fileName(ordinary)).toBe(ordinary)
   })
 
@@ -71,7 +71,7 @@ describe("fileName", () => {
     expect(fileName(one) === fileName(other)).toBe(one === other)
   })
 
-  it.prop("is not a plain file name if it had to be escaped", [name], ([given]) => {
+  it.prop("is not a plain file name if characters were escaped", [name], ([given]) => {
     expect(isPlainFileName(given)).toBe(fileName(given) === given)
     if (!isPlainFileName(given)) {
       expect(fileName(fileName(given))).not.toBe(fileName(given))
@@ -84,17 +84,17 @@ describe("fileKey", () => {
     ["Objects", "OBJECTS"],
     ["Caf\u00e9", "cafe\u0301"],
     ["Straße", "STRASSE"]
-  ])("is the same for %j and %j", (one, other) => {
+  ])("is the same for %j as for %j", (one, other) => {
     expect(fileKey(one)).toBe(fileKey(other))
   })
 
-  it("differs for names that no file system treats as equal", () => {
+  it("differs for names that every file system distinguishes", () => {
     expect(fileKey("a")).not.toBe(fileKey("ä"))
     expect(fileKey("a/b")).not.toBe(fileKey("a_b"))
   })
 
   it.prop(
-    "ignores case and composition",
+    "ignores letter case and Unicode composition",
     [FastCheck.string({ unit: "grapheme", maxLength: 20 })],
     ([given]) => {
       const [decomposed, composed] = [given.normalize("NFD"), given.normalize("NFC")]

@@ -40,7 +40,7 @@ const chain = (length: number, level = 0): Error =>
 
 describe("jsonText", () => {
   it.prop(
-    "is JSON.stringify for values that JSON has",
+    "is the text of JSON.stringify for JSON values",
     [FastCheck.jsonValue({ stringUnit: "binary" })],
     ([value]) => {
       expect(jsonText(value)).toBe(JSON.stringify(value))
@@ -48,7 +48,7 @@ describe("jsonText", () => {
   )
 
   it.prop(
-    "is one line of JSON for any value, and JSON.stringify's where that has one",
+    "is one line of JSON for any value, and the text of JSON.stringify if there is one",
     [anything],
     ([value]) => {
       const text = jsonText(value)
@@ -61,7 +61,7 @@ describe("jsonText", () => {
   )
 
   it.prop(
-    "leaves the rest as it is where a part needs a placeholder",
+    "keeps the rest of a value where a part needs a placeholder",
     [anything.filter(isStringifiable)],
     ([value]) => {
       expect(jsonText({ part: 1n, rest: value })).toBe(JSON.stringify({ part: "[BigInt 1]", rest: value }))
@@ -72,7 +72,7 @@ describe("jsonText", () => {
     expect(jsonText(value)).toBe("null")
   })
 
-  it("puts a placeholder where JSON.stringify would throw", () => {
+  it("has a placeholder where JSON.stringify would throw", () => {
     const cyclic: Record<string, unknown> = { name: "cyclic" }
     cyclic.self = { inner: [cyclic] }
     expect(JSON.parse(jsonText(cyclic))).toEqual({ name: "cyclic", self: { inner: ["[Circular]"] } })
@@ -168,7 +168,7 @@ describe("jsonText", () => {
     expect(JSON.parse(jsonText([error]))).toEqual([{ name: "Error", message: "real" }])
   })
 
-  it("cuts a chain of causes that loops or does not end", () => {
+  it("shortens a chain of causes that is circular or endless", () => {
     const loop = new Error("loop")
     loop.cause = new Error("back", { cause: loop })
     expect(JSON.parse(jsonText(loop))).toEqual({

@@ -68,7 +68,7 @@ describe("serializeError", () => {
     expect(serializeError(new Error("outer", { cause: null }))).not.toHaveProperty("cause")
   })
 
-  it("cuts a chain that loops", () => {
+  it("shortens a circular chain", () => {
     const own = new Error("own")
     own.cause = own
     expect(serializeError(own)).toEqual({ name: "Error", message: "own" })
@@ -77,7 +77,7 @@ describe("serializeError", () => {
     expect(depth(serializeError(new Error("outer", { cause: inner })))).toBe(3)
   })
 
-  it.prop("cuts a chain after sixteen", [FastCheck.integer({ min: 1, max: 40 })], ([length]) => {
+  it.prop("shortens a chain after sixteen causes", [FastCheck.integer({ min: 1, max: 40 })], ([length]) => {
     let error = new Error("last")
     for (let level = 1; level < length; level++) {
       error = new Error("level", { cause: error })
@@ -132,7 +132,7 @@ describe("serializeError", () => {
     ["\\\\server\\share\\x.json", "…/x.json"],
     ["import file:///srv/exhibit/vitrine.config.ts:3:1", "import …/vitrine.config.ts:3:1"],
     ["at load (/srv/exhibit/x.js:3:1)", "at load (…/x.js:3:1)"]
-  ])("does not say where the folders of %j are", (message, expected) => {
+  ])("removes the folders from %j", (message, expected) => {
     expect(serializeError(new Error("outer", { cause: new Error(message) }))).toEqual({
       name: "Error",
       message: "outer",
@@ -148,7 +148,7 @@ describe("serializeError", () => {
     "either/or, 3/4/5, and /status",
     "a relative ./a/b and ../a/b",
     "text/html; charset=utf-8"
-  ])("leaves %j as it is", (message) => {
+  ])("does not change %j", (message) => {
     expect(serializeError(new Error(message)).message).toBe(message)
   })
 
@@ -207,7 +207,7 @@ describe("ErrorChain", () => {
     outer.reduce<SerializedError>((cause, one) => ({ ...one, cause }), last ?? { name: "Error", message: "" })
   )
 
-  it.prop("encodes a decoded error unchanged", [serialized], ([described]) => {
+  it.prop("encodes a decoded error to the same value", [serialized], ([described]) => {
     expect(encode(Schema.decodeSync(ErrorChain)(described))).toEqual(described)
   })
 
@@ -237,7 +237,7 @@ describe("ErrorChain", () => {
     })
   })
 
-  it("cuts a chain that loops, and one of more than sixteen", () => {
+  it("shortens a circular chain, and one of more than sixteen causes", () => {
     const own = new Error("own")
     own.cause = own
     expect(encode(own)).toEqual({ name: "Error", message: "own" })
@@ -279,7 +279,7 @@ describe("ErrorChain", () => {
     [new Late({ cause: undefined }), undefined],
     [new Late({ cause: null }), { name: "Error", message: "null" }],
     [new Late({ cause: "fog" }), { name: "Error", message: "fog" }]
-  ])("may be missing, and undefined is no error: %o", (error, cause) => {
+  ])("may be missing, and undefined is not an error: %o", (error, cause) => {
     expect(Schema.encodeSync(Late)(error)).toHaveProperty("_tag", "Late")
     expect(Schema.encodeSync(Late)(error).cause).toEqual(cause)
   })

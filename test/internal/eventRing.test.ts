@@ -21,7 +21,7 @@ describe("valueSize", () => {
     expect(valueSize(value)).toBeGreaterThan(0)
   })
 
-  it("counts text, bytes and names, and nothing twice", () => {
+  it("counts text, bytes and names, each once", () => {
     const text = "x".repeat(10_000)
     const shared = { text }
     for (const value of [text, [text], { [text]: 1 }, new Uint8Array(10_000), [shared, shared]]) {

@@ -52,7 +52,7 @@ describe("the tail of the log", () => {
     })
   )
 
-  it.effect("keeps the last lines, and the beginning of each", () =>
+  it.effect("keeps the last lines, each up to a limit", () =>
     Effect.gen(function* () {
       const { lines } = yield* tailOf(
         Effect.forEach(

@@ -12,12 +12,12 @@ describe("the default id of a machine", () => {
     ["-=hub=-", "hub"],
     ["", "localhost"],
     ["…", "localhost"]
-  ])("is the short name of the host %s, as %s", (hostname, id) => {
+  ])("is, for the host %s, %s", (hostname, id) => {
     expect(nodeIdOf(hostname)).toBe(id)
   })
 
   it.prop(
-    "is plain and short whatever the host is called",
+    "is a short plain name, whatever the name of the host is",
     [FastCheck.string({ unit: "binary" })],
     ([name]) => {
       expect(nodeIdOf(name)).toMatch(/^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/)

@@ -18,7 +18,7 @@ describe("the address of a server", () => {
     }
   })
 
-  it("has no query, fragment or white space if other addresses begin with it", () => {
+  it("has no query, fragment or white space if it is the base of other URLs", () => {
     assert.isTrue(isHttpBase("https://a.example/api/"))
     for (const end of ["?q=1", "?", "#top", "#", " ", "\n"]) {
       assert.isFalse(isHttpBase(`https://a.example/${end}`), end)

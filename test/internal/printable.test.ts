@@ -42,7 +42,7 @@ describe("printable text", () => {
   })
 
   it.prop(
-    "stays as it is where there is nothing to replace",
+    "does not change where there is nothing to replace",
     [
       fc.array(
         fc
@@ -57,7 +57,7 @@ describe("printable text", () => {
     }
   )
 
-  it("shows what was replaced, and how much was cut", () => {
+  it("shows what was replaced, and how much was left out", () => {
     expect(printable("rec\u001b[31m\u202e1\ttab")).toBe("rec�[31m�1 tab")
     expect(printable(`${"x".repeat(maxLineLength)}yy`)).toBe(
       `${"x".repeat(maxLineLength)}… (2 more characters)`
@@ -74,7 +74,7 @@ describe("the printable start of a line", () => {
     ["a\r\n b\u2028c\n", "a b c"],
     ["gnp.\u202e\u2066exe", "gnp.\ufffd\ufffdexe"],
     ["half \ud83d", "half \ufffd"]
-  ])("makes of %j %j", (text, shown) => {
+  ])("of %j is %j", (text, shown) => {
     expect(printableLine(text, 80)).toBe(shown)
   })
 
@@ -84,7 +84,7 @@ describe("the printable start of a line", () => {
     expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u)
   })
 
-  it("ends with an ellipsis if it was cut", () => {
+  it("ends with an ellipsis if it was shortened", () => {
     expect(printableLine("four 👩", 6)).toBe("four 👩")
     expect(printableLine("four 👩!", 6)).toBe("four 👩…")
     expect(printableLine(`a${" ".repeat(1000)}b`, 6)).toBe("a…")

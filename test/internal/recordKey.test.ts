@@ -8,7 +8,7 @@ describe("the key of a record", () => {
     { key: defaultKey, record: { id: 0 }, id: "0" },
     { key: ["slug.current"], record: { slug: { current: "bell" } }, id: "bell" },
     { key: ["documentId", "locale"], record: { documentId: "a", locale: "de" }, id: "a/de" }
-  ])("is $id of $record by $key", ({ id, key, record }) => {
+  ])("of $record by $key is $id", ({ id, key, record }) => {
     expect(recordId(key)(record)).toEqual(Option.some(id))
   })
 
@@ -18,7 +18,7 @@ describe("the key of a record", () => {
     { key: defaultKey, record: "a" },
     { key: ["id", "locale"], record: { id: "a" } },
     { key: ["constructor"], record: {} }
-  ])("is none of $record by $key", ({ key, record }) => {
+  ])("of $record by $key does not exist", ({ key, record }) => {
     expect(recordId(key)(record)).toEqual(Option.none())
   })
 })

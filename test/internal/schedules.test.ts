@@ -19,7 +19,7 @@ describe("the pause after a fetch", () => {
   const pausesOf = (failed: ReadonlyArray<boolean>, every?: Duration.DurationInput) =>
     pauses(fetch(Option.fromNullable(every)), failed)
 
-  it.effect("is that of the configuration after a success or a permanent failure", () =>
+  it.effect("is the one of the configuration after a success or a permanent failure", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf([false, false], "7 hours")).toEqual([25_200, 25_200])
       expect(yield* pausesOf([true, true, false, true], "1 hour")).toEqual([15, 30, 3600, 15])
@@ -31,14 +31,14 @@ describe("the pause after a fetch", () => {
     })
   )
 
-  it.effect("doubles from 15 seconds to 5 minutes without one in the configuration", () =>
+  it.effect("doubles from 15 seconds to 5 minutes by default", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf(failures(7))).toEqual([15, 30, 60, 120, 240, 300, 300])
       expect((yield* pausesOf(failures(5000))).at(-1)).toBe(300)
     })
   )
 
-  it.effect("is never longer than that of the configuration", () =>
+  it.effect("is never longer than the one of the configuration", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf(failures(4), "50 seconds")).toEqual([15, 30, 50, 50])
       expect(yield* pausesOf(failures(2), "1 second")).toEqual([1, 1])
@@ -49,7 +49,7 @@ describe("the pause after a fetch", () => {
 
 describe("the pause before the next poll", () => {
   it.effect.prop(
-    "doubles with each failure up to a minute, and is a fifth shorter at most",
+    "doubles with each failure up to a minute, less a fifth at most",
     { pollEvery: FastCheck.integer({ min: 1, max: 7200 }), count: FastCheck.nat({ max: 300 }) },
     ({ count, pollEvery }) =>
       Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { pipePath } from "../../src/internal/socketFile.ts"
 
 describe("the named pipe of a folder", () => {
-  it("is the same however the letters of the folder are written, as the folder is", () => {
+  it("does not depend on the letter case of the folder's path", () => {
     const pipe = pipePath("C:\\Exhibit\\downloads")
     expect(pipe).toMatch(/^\\\\\.\\pipe\\vitrine-[0-9a-f]{16}$/)
     expect(pipePath("c:\\EXHIBIT\\Downloads")).toBe(pipe)

@@ -3,7 +3,7 @@ import { createServer } from "node:net"
 import { expect, it } from "@effect/vitest"
 import { explain } from "../../src/internal/systemError.ts"
 
-it("the message for sockets in a folder does not depend on their names", async () => {
+it("the message for a socket does not contain its generated name", async () => {
   const explained = (name: string) =>
     once(createServer().listen(`/proc/${name}`), "listening").then(() => "", explain)
   const said = await explained("lock-1")

@@ -80,7 +80,7 @@ describe.skipIf(isMissing("chromium"))("a browser", () => {
       )
     }
 
-    it.scoped("reconnects by itself after a restart, and is given what it missed", () =>
+    it.scoped("reconnects after a restart, and receives the events that it missed", () =>
       Effect.gen(function* () {
         const page = yield* openTab(yield* servePage)
         const firstLife = yield* Scope.make()
@@ -98,7 +98,7 @@ describe.skipIf(isMissing("chromium"))("a browser", () => {
       })
     )
 
-    it.scoped("gives up for good when all streams are in use, and gets in with a new stream later", () =>
+    it.scoped("stops trying when all streams are in use, and connects with a new stream later", () =>
       Effect.gen(function* () {
         const url = yield* transportUrl
         const pageUrl = yield* servePage
@@ -116,7 +116,7 @@ describe.skipIf(isMissing("chromium"))("a browser", () => {
       }).pipe(Effect.provide(transport.layer({ maxClients: 1 })))
     )
 
-    it.scoped("reads nothing, sends nothing and holds no stream from a page that is not allowed", () =>
+    it.scoped("cannot read, send or keep a stream open from a page that is not allowed", () =>
       Effect.gen(function* () {
         const allowed = yield* servePage
         const foreign = yield* servePage
@@ -155,7 +155,7 @@ describe.skipIf(isMissing("chromium"))("a browser", () => {
       })
     )
 
-    it.scoped("is let in where its page, the host and the token are right", () =>
+    it.scoped("connects where its page, the host and the token are right", () =>
       Effect.gen(function* () {
         const allowed = yield* servePage
         const token = "a-token-that-nobody-guesses"
@@ -192,7 +192,7 @@ describe.skipIf(isMissing("chromium"))("a browser", () => {
       })
     )
 
-    it.scoped("lets six tabs of a page subscribe; the seventh waits for one of them", () =>
+    it.scoped("lets six tabs of a page subscribe, and the seventh when one of them is closed", () =>
       Effect.gen(function* () {
         const url = yield* transportUrl
         const pageUrl = yield* servePage

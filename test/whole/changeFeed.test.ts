@@ -22,7 +22,7 @@ export default defineConfig({
 })
 `
 
-it.scopedLive("an edit of one table is announced, and that table alone is read again", () =>
+it.scopedLive("an edit in one table makes a new version, and only that table is read again", () =>
   Effect.gen(function* () {
     const { folder, read, run, write } = yield* makeProject
     yield* write("vitrine.config.ts", configuration)

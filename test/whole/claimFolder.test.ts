@@ -13,9 +13,9 @@ import { locateController } from "../../src/layers/control/socketPath.ts"
 import { liveScenario, temporaryFolder } from "../support/control.ts"
 import { startHolder } from "../support/holder.ts"
 
-describe("the place of the controller", () => {
+describe("the lock of a controller", () => {
   liveScenario(
-    "names the process that has it, is free at once when that was killed, and says who has it now",
+    "names its owner, and is free as soon as that is killed",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { pidFile, socket } = yield* locateController(folder)
@@ -40,7 +40,7 @@ describe("the place of the controller", () => {
   )
 
   liveScenario(
-    "goes to one of several processes that start at the same moment after one was killed; that one stops when asked",
+    "goes to one of several processes that start when the owner was killed, and that one can be stopped",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { folder: own, socket } = yield* locateController(folder)

@@ -114,7 +114,7 @@ const promotions = Number(process.env.PROMOTIONS ?? 200)
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("shows a version, the next one and an older one again, each when it is announced", () =>
+    it.scoped("shows each version when it is announced, an older one too", () =>
       Effect.gen(function* () {
         const { acks, promote, servers, tab } = yield* makeShowing({ pollEvery: never })
         yield* waitFor(tab, isLive)
@@ -129,7 +129,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("that is asked for its name shows that at once, over everything, for ten seconds", () =>
+    it.scoped("shows its name at once for ten seconds when it is asked to", () =>
       Effect.gen(function* () {
         const { acks, answers, servers, tab } = yield* makeShowing()
         yield* waitFor(tab, isLive)
@@ -175,7 +175,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("that is asked to reload does so once", () =>
+    it.scoped("reloads once when it is asked to", () =>
       Effect.gen(function* () {
         const { acks, answers, servers, tab } = yield* makeShowing()
         yield* waitFor(tab, isLive)
@@ -195,33 +195,35 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("polls where no stream is to be had, gets one when there is one, and survives a restart", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const first = yield* start({ maxClients: 1 })
-        yield* promote(1)
-        const other = yield* Scope.make()
-        yield* Scope.extend(Effect.provide(transport.openEvents, first.services), other)
-        const tab = yield* openStage(first.url)
-        yield* shows(tab, 1)
-        yield* promote(2)
-        yield* shows(tab, 2)
-        expect(yield* evaluate(tab, "exhibit.state.connection")).toBe("polling")
-        yield* Scope.close(other, Exit.void)
-        yield* waitFor(tab, isLive)
+    it.scoped(
+      "polls while it gets no event stream, then uses the stream, and continues after a restart",
+      () =>
+        Effect.gen(function* () {
+          const { promote, start } = yield* makeStage
+          const first = yield* start({ maxClients: 1 })
+          yield* promote(1)
+          const other = yield* Scope.make()
+          yield* Scope.extend(Effect.provide(transport.openEvents, first.services), other)
+          const tab = yield* openStage(first.url)
+          yield* shows(tab, 1)
+          yield* promote(2)
+          yield* shows(tab, 2)
+          expect(yield* evaluate(tab, "exhibit.state.connection")).toBe("polling")
+          yield* Scope.close(other, Exit.void)
+          yield* waitFor(tab, isLive)
 
-        yield* first.stop
-        yield* waitFor(tab, "exhibit.state.connection === 'offline'")
-        yield* promote(3)
-        expect(yield* evaluate(tab, "document.body.dataset.number")).toBe("2")
-        yield* start({ port: first.transportPort }, first.port)
-        yield* shows(tab, 3)
-        yield* waitFor(tab, isLive)
-      })
+          yield* first.stop
+          yield* waitFor(tab, "exhibit.state.connection === 'offline'")
+          yield* promote(3)
+          expect(yield* evaluate(tab, "document.body.dataset.number")).toBe("2")
+          yield* start({ port: first.transportPort }, first.port)
+          yield* shows(tab, 3)
+          yield* waitFor(tab, isLive)
+        })
     )
 
     it.scoped(
-      "shows nothing of a version whose picture is broken, says so, and shows it once it is mended",
+      "does not show a version with a broken picture, reports it, and shows the version once it is repaired",
       () =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
@@ -257,7 +259,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         })
     )
 
-    it.scoped("says that the content cannot be reached, with its address, and warns of it once", () =>
+    it.scoped("reports that the content is unreachable, with its URL, and warns once", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const servers = yield* start()
@@ -300,7 +302,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("says where it looks while there is no content", () =>
+    it.scoped("shows the URL of the content while there is none", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const { url } = yield* start()
@@ -312,7 +314,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("says that a manifest is none of Vitrine, as web apps have one", () =>
+    it.scoped("reports a manifest that is not one of Vitrine, but of a web app", () =>
       Effect.gen(function* () {
         const { start } = yield* makeStage
         const { url } = yield* start()
@@ -328,7 +330,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("gives up a version that is loading when another one comes, and drops what arrives late", () =>
+    it.scoped("stops loading a version when another one comes, and ignores what arrives late", () =>
       Effect.gen(function* () {
         const { promote, tab } = yield* makeShowing()
         const release = yield* Deferred.make<void>()
@@ -351,32 +353,34 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("shows a version that is loading before a newer one, where the screen is behind for long", () =>
-      Effect.gen(function* () {
-        const { promote, tab } = yield* makeShowing()
-        const release = yield* Deferred.make<void>()
-        yield* Effect.promise(() =>
-          tab.route(`**/${idOf(2)}/**/picture.svg`, async (route) => {
-            await Effect.runPromise(Deferred.await(release))
-            await route.continue().catch(() => {})
-          })
-        )
-        yield* evaluate(
-          tab,
-          "{ window.late = 0; const now = performance.now; performance.now = () => now.call(performance) + late }"
-        )
-        for (const number of [2, 3]) {
-          yield* promote(number)
-          yield* waitFor(tab, `exhibit.state.next === "${idOf(number)}"`)
-          yield* evaluate(tab, "{ late += 11_000 }")
-        }
-        yield* Deferred.succeed(release, undefined)
-        yield* shows(tab, 3)
-        expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 2, 3])
-      })
+    it.scoped(
+      "finishes loading a version before a newer one, where the screen has been behind for long",
+      () =>
+        Effect.gen(function* () {
+          const { promote, tab } = yield* makeShowing()
+          const release = yield* Deferred.make<void>()
+          yield* Effect.promise(() =>
+            tab.route(`**/${idOf(2)}/**/picture.svg`, async (route) => {
+              await Effect.runPromise(Deferred.await(release))
+              await route.continue().catch(() => {})
+            })
+          )
+          yield* evaluate(
+            tab,
+            "{ window.late = 0; const now = performance.now; performance.now = () => now.call(performance) + late }"
+          )
+          for (const number of [2, 3]) {
+            yield* promote(number)
+            yield* waitFor(tab, `exhibit.state.next === "${idOf(number)}"`)
+            yield* evaluate(tab, "{ late += 11_000 }")
+          }
+          yield* Deferred.succeed(release, undefined)
+          yield* shows(tab, 3)
+          expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 2, 3])
+        })
     )
 
-    it.scoped("waits for a picture that is slow, and until the page is idle, but no longer than it may", () =>
+    it.scoped("waits for a slow picture and until the page is idle, up to a limit", () =>
       Effect.gen(function* () {
         const { promote, tab } = yield* makeShowing({ maxDefer: 3000 })
         yield* Effect.promise(() =>
@@ -397,15 +401,13 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped(
-      "says what it cannot show though the rest is shown; addresses and names of tables may be any",
-      () =>
-        Effect.gen(function* () {
-          const { acks, promote, tab } = yield* makeShowing()
-          const name = "50 % of #1 & größer.json"
-          yield* promote(2, { [name]: "{}", "What%3F.json": '{ "asked": true }' })
-          yield* shows(tab, 2)
-          const read = `(async () => {
+    it.scoped("reports what it cannot show while it shows the rest, for any URL and table name", () =>
+      Effect.gen(function* () {
+        const { acks, promote, tab } = yield* makeShowing()
+        const name = "50 % of #1 & größer.json"
+        yield* promote(2, { [name]: "{}", "What%3F.json": '{ "asked": true }' })
+        yield* shows(tab, 2)
+        const read = `(async () => {
           const { version } = exhibit.state
           version.problem("no\\u0007 sound")
           const file = await fetch(version.url("exhibits", ${JSON.stringify(name)}))
@@ -416,21 +418,21 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
           }
           return [file.status, asked, ...failures]
         })()`
-          expect(yield* evaluate(tab, read)).toEqual([
-            200,
-            true,
-            'there is no table "Gone" in "exhibits"',
-            'there is no source "b"'
-          ])
-          yield* eventually(Effect.sync(() => acks.at(-1)?.problem === "no\u0007 sound"))
-          yield* promote(3)
-          yield* eventually(Effect.sync(() => acks.at(-1)?.versionId === idOf(3)))
-          expect(acks.at(-1)?.problem).toBeUndefined()
-        })
+        expect(yield* evaluate(tab, read)).toEqual([
+          200,
+          true,
+          'there is no table "Gone" in "exhibits"',
+          'there is no source "b"'
+        ])
+        yield* eventually(Effect.sync(() => acks.at(-1)?.problem === "no\u0007 sound"))
+        yield* promote(3)
+        yield* eventually(Effect.sync(() => acks.at(-1)?.versionId === idOf(3)))
+        expect(acks.at(-1)?.problem).toBeUndefined()
+      })
     )
 
     it.scoped(
-      "asks for the manifest with its tag, and renews the lease once a minute, whatever the clock does",
+      "requests the manifest with its ETag, and renews the lease once a minute, whatever the clock does",
       () =>
         Effect.gen(function* () {
           const statuses: Array<number> = []
@@ -458,7 +460,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         })
     )
 
-    it.scoped("goes on after a sleep, and after its network was cut", () =>
+    it.scoped("continues after a sleep and after a loss of the network", () =>
       Effect.gen(function* () {
         const { promote, servers, start, tab } = yield* makeShowing()
         const session = yield* sessionOf(tab)
@@ -491,34 +493,36 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("shares a stream with eleven others; when that tab is frozen or closed, another has it", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const { announce, clientsBecome, url } = yield* start()
-        yield* promote(1)
-        const tabs = yield* Effect.replicateEffect(openStage(url, { pollEvery: never }), 12, {
-          concurrency: 4
-        })
-        const all = (condition: string) => Effect.forEach(tabs, (tab) => waitFor(tab, condition))
-        yield* all(isLive)
-        yield* clientsBecome(1)
-        for (const number of [2, 3]) {
-          yield* promote(number)
-          yield* announce
-          yield* Effect.forEach(tabs, (tab) => shows(tab, number))
-          const [first] = tabs as [Page]
-          // A headless browser freezes no tab: the test dispatches the event.
-          yield* number === 2
-            ? evaluate(first, "document.dispatchEvent(new Event('freeze'))")
-            : Effect.promise(() => first.close())
-          tabs.shift()
+    it.scoped(
+      "shares a stream with eleven other tabs, and another takes it over when its tab is frozen or closed",
+      () =>
+        Effect.gen(function* () {
+          const { promote, start } = yield* makeStage
+          const { announce, clientsBecome, url } = yield* start()
+          yield* promote(1)
+          const tabs = yield* Effect.replicateEffect(openStage(url, { pollEvery: never }), 12, {
+            concurrency: 4
+          })
+          const all = (condition: string) => Effect.forEach(tabs, (tab) => waitFor(tab, condition))
           yield* all(isLive)
           yield* clientsBecome(1)
-        }
-      })
+          for (const number of [2, 3]) {
+            yield* promote(number)
+            yield* announce
+            yield* Effect.forEach(tabs, (tab) => shows(tab, number))
+            const [first] = tabs as [Page]
+            // A headless browser freezes no tab: the test dispatches the event.
+            yield* number === 2
+              ? evaluate(first, "document.dispatchEvent(new Event('freeze'))")
+              : Effect.promise(() => first.close())
+            tabs.shift()
+            yield* all(isLive)
+            yield* clientsBecome(1)
+          }
+        })
     )
 
-    it.scoped("has a stream in three tabs where the page is not secure, so that all eight are heard of", () =>
+    it.scoped("opens a stream in three tabs of an insecure page, so that all eight tabs can send acks", () =>
       Effect.gen(function* () {
         const { acks, promote, start } = yield* makeStage
         const { clientsBecome, url } = yield* start()
@@ -549,7 +553,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("says why the controller refuses to hear of it, also where nobody knows what an ack is", () =>
+    it.scoped("reports why its acks are rejected, also where no plugin accepts them", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const token = "0123456789abcdef"
@@ -567,29 +571,27 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped(
-      "says that its acks are answered by something else, a proxy that asks for a login for example",
-      () =>
-        Effect.gen(function* () {
-          const { promote, start } = yield* makeStage
-          const { url } = yield* start()
-          yield* promote(1)
-          const tab = yield* openTab("about:blank")
-          yield* Effect.promise(() =>
-            tab.route("**/command", (route) =>
-              route.fulfill({
-                body: "<p>Who are you?",
-                contentType: "text/html",
-                headers: { "Access-Control-Allow-Origin": "*" }
-              })
-            )
+    it.scoped("reports that something else answers its acks, for example a proxy with a login", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { url } = yield* start()
+        yield* promote(1)
+        const tab = yield* openTab("about:blank")
+        yield* Effect.promise(() =>
+          tab.route("**/command", (route) =>
+            route.fulfill({
+              body: "<p>Who are you?",
+              contentType: "text/html",
+              headers: { "Access-Control-Allow-Origin": "*" }
+            })
           )
-          yield* Effect.promise(() => tab.goto(url))
-          yield* waitFor(
-            tab,
-            `/^The controller does not hear of screen .*command: SyntaxError: /.test(exhibit.state.problem)`
-          )
-        })
+        )
+        yield* Effect.promise(() => tab.goto(url))
+        yield* waitFor(
+          tab,
+          `/^The controller does not hear of screen .*command: SyntaxError: /.test(exhibit.state.problem)`
+        )
+      })
     )
 
     it.scoped("starts without a controller, with the version that was shown last", () =>
@@ -629,7 +631,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       ["one after the other", 1, promotions],
       ["faster than they load", 10, 5 * promotions]
     ] as const)(
-      "shows whole versions only, in the same memory, when hundreds come %s",
+      "shows only complete versions, in constant memory, when hundreds come %s",
       ([, awaited, count]) =>
         Effect.gen(function* () {
           const { acks, promote, servers, tab } = yield* makeShowing()
@@ -668,7 +670,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       ["React", "jsx", mountReact],
       ["Vue", "vue", mountVue],
       ["Svelte", "svelte", mountSvelte]
-    ] as const)("is drawn by %s as the documentation says", ([, language, mount]) =>
+    ] as const)("is rendered by %s as the documentation shows", ([, language, mount]) =>
       Effect.gen(function* () {
         const [sample] = samplesOf("docs/page.md").filter((sample) => sample.language === language)
         const script = yield* Effect.promise(() => bundle(mount(sample?.text ?? "")))
@@ -694,7 +696,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("shows pictures in the size that its window wants, as the documentation says", () =>
+    it.scoped("shows pictures in the size for its window, as the documentation shows", () =>
       Effect.gen(function* () {
         const [sample] = samplesOf("docs/page.md").filter(({ text }) => text.includes("version.picture"))
         const script = yield* Effect.promise(() => bundle(sample?.text ?? ""))
@@ -735,7 +737,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("does nothing any more once it is closed, but to say so", () =>
+    it.scoped("does nothing after it was closed, except to report that", () =>
       Effect.gen(function* () {
         const { acks, promote, servers, tab } = yield* makeShowing()
         yield* waitFor(tab, isLive)

@@ -55,7 +55,7 @@ const text = "document.body.textContent.trim()"
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("has elements of its own for each preload of an address, which is asked for once", () =>
+    it.scoped("has its own element for each preload of a URL, which is requested once", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const { url } = yield* start()
@@ -77,7 +77,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("lets go of the pictures of versions that are gone", () =>
+    it.scoped("releases the pictures of removed versions", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const { announce, url } = yield* start()
@@ -99,7 +99,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("is in one language and then in the other, as the documentation says", () =>
+    it.scoped("switches its language, as the documentation shows", () =>
       Effect.gen(function* () {
         const { url } = yield* openSample("language", [
           { id: "1", title_de: "Glocke", title_en: "Bell" },
@@ -114,7 +114,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("shows what is valid now, as the documentation says", () =>
+    it.scoped("shows what is valid now, as the documentation shows", () =>
       Effect.gen(function* () {
         const soon = new Date(Date.now() + 86_400_000).toISOString()
         const { url } = yield* openSample("current", [
@@ -133,7 +133,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
     )
 
     it.scoped(
-      "has an attract loop, as the documentation says: it ends by pointer, key, wheel, touch and gamepad",
+      "has an attract loop that ends by pointer, key, wheel, touch and gamepad, as the documentation shows",
       () =>
         Effect.gen(function* () {
           const { promote, url } = yield* openSample("idle", [{ id: "1", title: "Bell" }])
@@ -184,10 +184,12 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         })
     )
 
-    it.scoped("is idle in a frame by itself, hears no pointer that rests, and nothing once it is ended", () =>
-      Effect.gen(function* () {
-        const { start } =
-          yield* makeStageWith(`<!doctype html><script src="/vitrine/helpers.global.js"></script><script>
+    it.scoped(
+      "detects idleness in a frame separately, ignores a resting pointer, and stops when it is ended",
+      () =>
+        Effect.gen(function* () {
+          const { start } =
+            yield* makeStageWith(`<!doctype html><script src="/vitrine/helpers.global.js"></script><script>
           const said = []
           if (parent === window) document.write("<iframe src='/' width=500 height=500></iframe>")
           else {
@@ -195,30 +197,30 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
             window.stop = vitrineHelpers.idle(60_000, { begin: () => said.push("begin"), end: () => said.push("end") })
           }
         </script>`)
-        const { url } = yield* start()
-        const tab = yield* openTab("about:blank")
-        yield* Effect.promise(() => tab.clock.install())
-        yield* Effect.promise(() => tab.goto(url))
-        const inFrame = (script: string) => Effect.promise(async () => tab.frames()[1]?.evaluate(script))
-        const pass = (ms: number) => Effect.promise(() => tab.clock.runFor(ms))
-        yield* Effect.promise(() => tab.mouse.move(50, 50))
-        yield* pass(61_000)
-        yield* inFrame(
-          "{ dispatchEvent(new PointerEvent('pointermove', last)) }".replace(
-            "last",
-            "{ screenX: 1, screenY: 1 }"
+          const { url } = yield* start()
+          const tab = yield* openTab("about:blank")
+          yield* Effect.promise(() => tab.clock.install())
+          yield* Effect.promise(() => tab.goto(url))
+          const inFrame = (script: string) => Effect.promise(async () => tab.frames()[1]?.evaluate(script))
+          const pass = (ms: number) => Effect.promise(() => tab.clock.runFor(ms))
+          yield* Effect.promise(() => tab.mouse.move(50, 50))
+          yield* pass(61_000)
+          yield* inFrame(
+            "{ dispatchEvent(new PointerEvent('pointermove', last)) }".replace(
+              "last",
+              "{ screenX: 1, screenY: 1 }"
+            )
           )
-        )
-        yield* pass(61_000)
-        yield* inFrame("{ dispatchEvent(new PointerEvent('pointermove', { screenX: 1, screenY: 1 })) }")
-        expect(yield* inFrame("said")).toEqual(["begin", "end", "begin"])
-        yield* Effect.promise(() => tab.mouse.click(60, 60))
-        expect(yield* inFrame("said.join()")).toBe("begin,end,begin,end")
-        yield* inFrame("stop()")
-        yield* pass(200_000)
-        yield* Effect.promise(() => tab.mouse.click(70, 70))
-        expect(yield* inFrame("said.length")).toBe(4)
-      })
+          yield* pass(61_000)
+          yield* inFrame("{ dispatchEvent(new PointerEvent('pointermove', { screenX: 1, screenY: 1 })) }")
+          expect(yield* inFrame("said")).toEqual(["begin", "end", "begin"])
+          yield* Effect.promise(() => tab.mouse.click(60, 60))
+          expect(yield* inFrame("said.join()")).toBe("begin,end,begin,end")
+          yield* inFrame("stop()")
+          yield* pass(200_000)
+          yield* Effect.promise(() => tab.mouse.click(70, 70))
+          expect(yield* inFrame("said.length")).toBe(4)
+        })
     )
   })
 })

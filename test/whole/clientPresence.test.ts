@@ -40,7 +40,7 @@ const makePromoted = Effect.gen(function* () {
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("tells at once that it is hidden, and that it is seen again, and that its tab was closed", () =>
+    it.scoped("reports at once that it is hidden, visible again, or closed", () =>
       Effect.gen(function* () {
         const { hears, start } = yield* makePromoted
         const { url } = yield* start()
@@ -59,7 +59,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
     it.scoped.each([
       ["the address of the controller", true],
       ["what /endpoint.json says", false]
-    ] as const)("says that it is closed with the headers of an ack, by %s", ([, isNamed]) =>
+    ] as const)("reports that it closes with the headers of an ack, by %s", ([, isNamed]) =>
       Effect.gen(function* () {
         const { acks, hears, start } = yield* makePromoted
         const { transportPort, url } = yield* start({ requireJson: true, token })
@@ -81,7 +81,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("says that it cannot reach the content, as long as it has events", () =>
+    it.scoped("reports that it cannot reach the content while it still receives events", () =>
       Effect.gen(function* () {
         const { acks, hears, start } = yield* makePromoted
         const { url } = yield* start()
@@ -114,7 +114,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("tells within seconds that it does not draw any more, and that it draws again", () =>
+    it.scoped("reports within seconds that it stops rendering, and that it renders again", () =>
       Effect.gen(function* () {
         const { hears, start } = yield* makePromoted
         const { url } = yield* start()
@@ -141,7 +141,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("has its name on its stream, and renews its ack when the stream is lost", () =>
+    it.scoped("sends its id with its event stream, and renews its ack when that is lost", () =>
       Effect.gen(function* () {
         const { hears, start } = yield* makePromoted
         const { transportPort, url } = yield* start({ token })
@@ -169,30 +169,32 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
   })
 
   layer(withPageCache, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("says that it is closed when it goes into the back/forward cache, and is back after that", () =>
-      Effect.gen(function* () {
-        const { acks, hears, promote, start } = yield* makePromoted
-        const { url } = yield* start()
-        const address = url.replace("127.0.0.1", otherMachine)
-        const tab = yield* openStage(address, { pollEvery: never })
-        yield* hears("seen")
-        yield* evaluate(
-          tab,
-          "{ window.isSame = false; addEventListener('pageshow', () => { isSame = true }) }"
-        )
-        yield* Effect.promise(() => tab.goto("about:blank"))
-        yield* hears("seen", "closing")
-        yield* Effect.promise(() => tab.goBack({ waitUntil: "commit" }))
-        yield* hears("seen", "closing", "seen")
-        expect(yield* evaluate(tab, "isSame")).toBe(true)
-        const [seen, closing, back] = acks
-        expect(closing?.runId).toBe(seen?.runId)
-        expect(back?.runId).not.toBe(seen?.runId)
-        expect(back?.navigated).toBe(true)
-        yield* promote(2)
-        yield* evaluate(tab, "dispatchEvent(new Event('online'))")
-        yield* shows(tab, 2)
-      })
+    it.scoped(
+      "reports that it closes when it enters the back/forward cache, and that it is back after that",
+      () =>
+        Effect.gen(function* () {
+          const { acks, hears, promote, start } = yield* makePromoted
+          const { url } = yield* start()
+          const address = url.replace("127.0.0.1", otherMachine)
+          const tab = yield* openStage(address, { pollEvery: never })
+          yield* hears("seen")
+          yield* evaluate(
+            tab,
+            "{ window.isSame = false; addEventListener('pageshow', () => { isSame = true }) }"
+          )
+          yield* Effect.promise(() => tab.goto("about:blank"))
+          yield* hears("seen", "closing")
+          yield* Effect.promise(() => tab.goBack({ waitUntil: "commit" }))
+          yield* hears("seen", "closing", "seen")
+          expect(yield* evaluate(tab, "isSame")).toBe(true)
+          const [seen, closing, back] = acks
+          expect(closing?.runId).toBe(seen?.runId)
+          expect(back?.runId).not.toBe(seen?.runId)
+          expect(back?.navigated).toBe(true)
+          yield* promote(2)
+          yield* evaluate(tab, "dispatchEvent(new Event('online'))")
+          yield* shows(tab, 2)
+        })
     )
   })
 })

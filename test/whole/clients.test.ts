@@ -35,7 +35,7 @@ const connectAndSend = (data: string | Uint8Array) =>
 const readUpToHere = transport.request({ target: "/status" })
 
 describe("ten thousand clients", () => {
-  it.live("leave nothing behind, however they go", () =>
+  it.live("leave nothing behind, however they disconnect", () =>
     Effect.gen(function* () {
       const manners: ReadonlyArray<Visit> = [
         { go: closedOrReset, visits: 5200, atOnce: 200 },
@@ -143,7 +143,7 @@ const withTheirProcess: Go = Effect.fnUntraced(function* (count) {
 })
 
 describe("eight hundred slow clients", () => {
-  it.effect("take nothing from others, and delay no end", () =>
+  it.effect("do not slow down others, and do not delay the end", () =>
     Effect.gen(function* () {
       const before = yield* memory
       const { isAllAgain } = yield* whatIsThere

@@ -87,7 +87,7 @@ describe.concurrent("vitrine", () => {
   )
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    scenario(`ends cleanly on ${signal}, open streams or not`, () =>
+    scenario(`ends cleanly on ${signal}, with and without open streams`, () =>
       Effect.gen(function* () {
         const { run, serveTables } = yield* project
         const controller = yield* run(["start"], { TABLES: yield* serveTables() })
@@ -103,7 +103,7 @@ describe.concurrent("vitrine", () => {
     )
   }
 
-  scenario("fails when a fetch is interrupted, and says so", () =>
+  scenario("fails with a message when a fetch is interrupted", () =>
     Effect.gen(function* () {
       const { run } = yield* project
       const asked = yield* Deferred.make<void>()
@@ -155,7 +155,7 @@ describe.concurrent("vitrine", () => {
     })
   )
 
-  describe("says what is wrong, in one message without a stack, and keeps what it has", () => {
+  describe("a failure has one message without a stack, and the version stays", () => {
     layer(Layer.scoped(GoodDownloads, fetchOnce), { excludeTestServices: true, timeout: 60_000 })((it) => {
       /** Fetches as told where everything was right before, and gives the message of the failure. */
       const failure = (
@@ -303,7 +303,7 @@ export default defineConfig({
     )
   })
 
-  scenario("tells line by line how far a fetch is, and what it waits for", () =>
+  scenario("prints the progress of a fetch line by line, and what it waits for", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
       const tables = yield* serveTables({ faults: ["Objects 503 x1"] })
@@ -324,7 +324,7 @@ export default defineConfig({
     })
   )
 
-  scenario("shows bars on a terminal, the log above them, and leaves both there", () =>
+  scenario("shows progress bars on a terminal with the log above, and leaves both there", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
       const tables = yield* serveTables({ faults: ["Objects 503 x1"] })
@@ -357,7 +357,7 @@ export default defineConfig({
     })
   )
 
-  scenario("takes the environment from a file, and logs JSON lines for programs, the token in none", () =>
+  scenario("reads the environment from a file, and logs JSON lines without the token", () =>
     Effect.gen(function* () {
       const { run, serveTables, write } = yield* project
       const tables = yield* serveTables({ token: "from-file" })
@@ -383,7 +383,7 @@ export default defineConfig({
     })
   )
 
-  scenario("begins a project that runs, and overwrites nothing", () =>
+  scenario("creates a project that runs, and overwrites nothing", () =>
     Effect.gen(function* () {
       const { folder, read, run, write } = yield* project
       const first = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
@@ -403,7 +403,7 @@ export default defineConfig({
     })
   )
 
-  scenario("runs from its modules, too, where another Effect is installed than the one in the bundle", () =>
+  scenario("runs from its modules where another version of Effect is installed than in the bundle", () =>
     Effect.gen(function* () {
       const { folder } = yield* project
       const modules = new URL("../../dist/commandLine.js", import.meta.url)
@@ -426,7 +426,7 @@ export default defineConfig({
     })
   )
 
-  scenario("does not count it as a failure that nobody reads its output and its log", () =>
+  scenario("does not fail when nobody reads its output and its log", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
       const by = ["bash", "-c", '"$@" 2>&1 | true; exit $PIPESTATUS', "bash"]
@@ -440,7 +440,7 @@ export default defineConfig({
     })
   )
 
-  scenario("tells its version, its commands, and how to use each", () =>
+  scenario("prints its version, its commands, and the usage of each", () =>
     Effect.gen(function* () {
       const { run } = yield* project
       const version = yield* Effect.flatMap(run(["--version"]), ({ ended }) => ended)

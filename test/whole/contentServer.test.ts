@@ -77,9 +77,9 @@ const statusesOnTheWire = (page: Page) =>
     return () => Object.fromEntries([...statuses].map(([id, status]) => [paths.get(id), status]))
   })
 
-describe.skipIf(isMissing("chromium"))("in a browser", () => {
+describe.skipIf(isMissing("chromium"))("the content server in a browser", () => {
   layer(running, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("a sound is sought by a range", () =>
+    it.scoped("seeks in a sound by range requests", () =>
       Effect.gen(function* () {
         const page = yield* openTab(yield* url)
         const ranges: Array<string> = []
@@ -104,7 +104,7 @@ describe.skipIf(isMissing("chromium"))("in a browser", () => {
       })
     )
 
-    it.scoped("a page that is loaded again is 304, and a file of a version is not even asked for", () =>
+    it.scoped("sends HTTP 304 for a page that is reloaded, and gets no request for a file of a version", () =>
       Effect.gen(function* () {
         const page = yield* openTab(yield* url)
         const load = (path: string) =>
@@ -123,7 +123,7 @@ describe.skipIf(isMissing("chromium"))("in a browser", () => {
       })
     )
 
-    it.scoped("an SVG is shown as an image, and runs no script when it is opened by itself", () =>
+    it.scoped("has an SVG shown as an image, and run no script when it is opened directly", () =>
       Effect.gen(function* () {
         const base = yield* url
         const page = yield* openTab(base)
@@ -140,7 +140,7 @@ describe.skipIf(isMissing("chromium"))("in a browser", () => {
       })
     )
 
-    it.scoped("a script of the page runs, and one of an editor does not", () =>
+    it.scoped("has a script of the page run, and not one of an editor", () =>
       Effect.gen(function* () {
         const page = yield* openTab(yield* url)
         yield* Effect.promise(() => page.waitForSelector("html[data-page=runs]"))

@@ -27,7 +27,7 @@ const isAnswered = { status: 200, body: JSON.stringify({ pid: process.pid }) }
 
 describe("the controller's socket under attack", () => {
   liveScenario(
-    "survives garbage, however it is cut, and goes on serving others",
+    "survives invalid input in any chunks, and continues to serve others",
     Effect.gen(function* () {
       const { client, connect, place } = yield* start
       const bait = FastCheck.constantFrom(
@@ -60,7 +60,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "costs little memory where a line never ends, and says what is wrong with it",
+    "uses little memory for a line without an end, and reports what is wrong",
     Effect.gen(function* () {
       const { client, connect } = yield* start
       const peer = yield* connect
@@ -81,7 +81,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "carries out no more for who sends and sends and reads nothing",
+    "stops executing requests of a client that reads no responses",
     Effect.gen(function* () {
       const { client, connect } = yield* start
       let carriedOut = 0
@@ -104,7 +104,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "disconnects a reader of events that is a mebibyte behind, and nobody else notices",
+    "disconnects a reader of events that is 1 MiB behind, and affects no others",
     Effect.gen(function* () {
       const log: Array<string> = []
       const { client, connect } = yield* withLog(log)(start)
@@ -133,7 +133,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "lets a reader have an event of megabytes, and the answer to a command of as many",
+    "sends an event of several megabytes, and a response of the same size",
     Effect.gen(function* () {
       const { client } = yield* start
       const text = "\u00e9".repeat(3 * maxQueuedBytes)
@@ -147,7 +147,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "refuses one connection more than it serves, with a reason, and takes another when one is gone",
+    "refuses a connection above its limit with a reason, and accepts another when one is closed",
     Effect.gen(function* () {
       const { client, connect, place } = yield* start
       const idle = yield* Effect.replicateEffect(
@@ -171,7 +171,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "leaves nothing behind of peers that come and go as they like",
+    "leaves nothing behind of clients that connect and disconnect in any way",
     Effect.gen(function* () {
       const { connect, place } = yield* start
       const never = yield* Deferred.make<void>()

@@ -40,7 +40,7 @@ describe.skipIf(isMissing("curl"))("curl", () => {
   const quiet = Logger.minimumLogLevel(LogLevel.Warning)
   const layer = Layer.provideMerge(transport.layer({ maxClients: 1, keepAliveMs: 50 }), quiet)
 
-  it.scopedLive.each(["--http1.1", "--http1.0"])("is told everything, with %s", (version) =>
+  it.scopedLive.each(["--http1.1", "--http1.0"])("gets events and the status, with %s", (version) =>
     Effect.gen(function* () {
       const events = yield* run(`curl -N -i ${version} ${url}/events`)
       expect(yield* events.until((text) => text.includes("retry: 2000\n\n"))).toMatch(
@@ -76,7 +76,7 @@ describe.skipIf(isMissing("curl"))("curl", () => {
 
 describe.skipIf(isMissing("curl"))("curl over the controller's own socket", () => {
   liveScenario(
-    "has the routes of the transport, every command, and the end",
+    "has the routes of the transport, all commands, and a route to stop the controller",
     Effect.gen(function* () {
       const { client, socket, stops } = yield* start
       yield* register("content.fetch", Effect.succeed("done"))

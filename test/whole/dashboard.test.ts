@@ -59,7 +59,7 @@ const act = (page: Page, label: string, name?: string) =>
   })
 
 describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
-  it.scopedLive("follows the controller, holds, resumes and goes back, and comes back after a crash", () =>
+  it.scopedLive("shows changes, holds, resumes and goes back, and reconnects after a crash", () =>
     Effect.gen(function* () {
       const { run, start, write } = yield* project
       const controller = yield* start()
@@ -103,43 +103,41 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive(
-    "says in a sentence what a screen cannot show, and on how many screens the content is now",
-    () =>
-      Effect.gen(function* () {
-        const { start, write } = yield* project
-        const { url, versionId } = yield* start()
-        const page = yield* openTab(url)
-        const acknowledge = (lease: object) =>
-          write("downloads/acks/kiosk.json", JSON.stringify({ versionId, ...lease }))
-        yield* see(page, "#problems", "The controller works. No screen has said what it shows.")
-        yield* acknowledge({})
-        yield* see(page, "#problems", "Everything works, on 1 screen.")
-        yield* see(page, "#versions", "active, on 1 screen")
-        yield* acknowledge({ problem: "no film" })
-        yield* see(page, "#word", "WARNING")
-        yield* see(page, "#problems", "Screen kiosk has a problem since ")
-        yield* see(page, "#tiles .tile", "no film")
-        yield* act(page, "Mute", "Anna")
-        yield* see(page, "#word", "OK")
-        yield* see(page, "#problems", "by Anna at the dashboard")
-        yield* act(page, "Unmute")
-        yield* see(page, "#word", "WARNING")
-        yield* acknowledge({ problem: "no film", renewMs: 1 })
-        yield* see(page, "#word", "OK")
-        yield* see(
-          page,
-          "#problems",
-          "The controller works. No screen is heard of any more; the last one was at "
-        )
-        yield* see(page, "#tiles .tile", "silent")
-        const parts = yield* Effect.promise(() => page.locator("#tiles, #versions").allInnerTexts())
-        expect(parts).toHaveLength(2)
-        expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
-      }).pipe(Effect.provide(Browser.layer))
+  it.scopedLive("shows in a sentence what a screen cannot show, and how many screens show the content", () =>
+    Effect.gen(function* () {
+      const { start, write } = yield* project
+      const { url, versionId } = yield* start()
+      const page = yield* openTab(url)
+      const acknowledge = (lease: object) =>
+        write("downloads/acks/kiosk.json", JSON.stringify({ versionId, ...lease }))
+      yield* see(page, "#problems", "The controller works. No screen has said what it shows.")
+      yield* acknowledge({})
+      yield* see(page, "#problems", "Everything works, on 1 screen.")
+      yield* see(page, "#versions", "active, on 1 screen")
+      yield* acknowledge({ problem: "no film" })
+      yield* see(page, "#word", "WARNING")
+      yield* see(page, "#problems", "Screen kiosk has a problem since ")
+      yield* see(page, "#tiles .tile", "no film")
+      yield* act(page, "Mute", "Anna")
+      yield* see(page, "#word", "OK")
+      yield* see(page, "#problems", "by Anna at the dashboard")
+      yield* act(page, "Unmute")
+      yield* see(page, "#word", "WARNING")
+      yield* acknowledge({ problem: "no film", renewMs: 1 })
+      yield* see(page, "#word", "OK")
+      yield* see(
+        page,
+        "#problems",
+        "The controller works. No screen is heard of any more; the last one was at "
+      )
+      yield* see(page, "#tiles .tile", "silent")
+      const parts = yield* Effect.promise(() => page.locator("#tiles, #versions").allInnerTexts())
+      expect(parts).toHaveLength(2)
+      expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
+    }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive("asks a screen to show its name, under the name of who asks", () =>
+  it.scopedLive("asks a screen to show its name, with the name of who asks", () =>
     Effect.gen(function* () {
       const { start } = yield* project
       const controller = yield* start()
@@ -165,7 +163,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
     }).pipe(Effect.provide(Layer.merge(Browser.layer, NodeContext.layer)))
   )
 
-  it.scopedLive("says so when nothing comes any more, though no connection has ended", () =>
+  it.scopedLive("reports when no data arrives, even if the connection is still open", () =>
     Effect.gen(function* () {
       const { clock } = yield* Browser
       yield* Effect.promise(() => clock.install())
@@ -228,7 +226,7 @@ const textsOf = (page: Page, selector: string) =>
 
 describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
   it.scopedLive.each(["well", "problems", "held"] as const)(
-    "is two screens long on a phone, and not wider, in the state %s",
+    "is at most two screens long on a phone, and not wider, in the state %s",
     (name) =>
       Effect.gen(function* () {
         const page = yield* openState(name, ...phone)
@@ -238,7 +236,7 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
       }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive("of a hub has forty players and more on one screen of a desktop, the worst first", () =>
+  it.scopedLive("of a hub shows more than forty players on one desktop screen, the worst first", () =>
     Effect.gen(function* () {
       const page = yield* openState("hub", 1920, 1080)
       expect((yield* sizeOf(page)).tiles).toBeLessThanOrEqual(1080)
@@ -260,7 +258,7 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive("leads to what waits before it is released", () =>
+  it.scopedLive("links to a preview of the waiting version", () =>
     Effect.gen(function* () {
       const page = yield* openState("held", 1280, 800)
       const link = page.getByRole("link", { name: "Look" })
@@ -279,7 +277,7 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive("of a hub fits on a phone, and clips nothing", () =>
+  it.scopedLive("of a hub fits on a phone without clipping", () =>
     Effect.gen(function* () {
       const page = yield* openState("hub", ...phone)
       expect((yield* sizeOf(page)).width).toBe(phone[0])
@@ -292,7 +290,7 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive("unfolds what is more than a few, by the keyboard", () =>
+  it.scopedLive("unfolds long lists by the keyboard", () =>
     Effect.gen(function* () {
       const page = yield* openState("well", 1280, 800)
       const visible = () => Effect.promise(() => page.locator("#versions .rows > li:visible").count())
@@ -305,7 +303,7 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
-  it.scopedLive("has its own typeface, and asks nobody else for it", () =>
+  it.scopedLive("has its own typeface, and requests it from no other server", () =>
     Effect.gen(function* () {
       const page = yield* openState("well", 1280, 800)
       const faces = yield* Effect.promise(() =>
@@ -319,7 +317,7 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
 })
 
 describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
-  it.scopedLive("are what Prometheus understands", () =>
+  it.scopedLive("are accepted by Prometheus", () =>
     Effect.gen(function* () {
       const { start } = yield* project
       const metrics = yield* metricsOf(yield* start())
@@ -328,7 +326,7 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
     })
   )
 
-  it("are what Prometheus understands of players, too", () => {
+  it("of players are accepted by Prometheus, too", () => {
     const player = {
       id: 'hall "3"\\\n',
       name: "Hall 3",
@@ -364,7 +362,7 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
     })
   })
 
-  it.scopedLive("have the problems, by which Prometheus raises alerts", () =>
+  it.scopedLive("contain the problems, for which Prometheus raises alerts", () =>
     Effect.gen(function* () {
       const { run } = yield* project
       const controller = yield* run(["start"], { TABLES: yield* unreachable })

@@ -63,7 +63,7 @@ const runs = Effect.fnUntraced(function* (
 
 describe("the service of systemd", () => {
   it.scopedLive.skipIf(process.getuid?.() !== 0)(
-    "runs as a user that may write to two folders only, and is found by the commands (skipped but for root)",
+    "runs as a user that may write to two folders only, and is found by the commands (skipped unless root)",
     () =>
       Effect.gen(function* () {
         const settings = unitSettings(read("deploy/systemd/vitrine.service"))
@@ -96,7 +96,7 @@ describe("the service of systemd", () => {
   )
 
   it.scopedLive.skipIf(isMissing("systemd-analyze"))(
-    "is understood by systemd, and so is the kiosk's (skipped where systemd cannot be had)",
+    "is accepted by systemd, like the kiosk's (skipped without systemd)",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
@@ -118,7 +118,7 @@ describe("the service of systemd", () => {
   )
 
   it.skipIf(isMissing("systemd-analyze"))(
-    "is exposed no more than a service with a network has to be (skipped where systemd cannot be had)",
+    "is no more exposed than a network service has to be (skipped without systemd)",
     () => {
       const analyze = (threshold: number) =>
         spawnSync(
@@ -136,29 +136,32 @@ describe("the service of systemd", () => {
   )
 })
 
-describe.skipIf(isMissing("python3"))("what starts a controller (skipped where Python cannot be had)", () => {
-  it.scopedLive.each(["launchd", "the Task Scheduler"] as const)(
-    "is run by %s, with a log in a file",
-    (name) =>
-      Effect.gen(function* () {
-        const { controller, read } = yield* runs(name)
-        const isReady = read("logs/controller.log").pipe(
-          Effect.map((log) => log.includes("Ready")),
-          Effect.orElseSucceed(() => false)
-        )
-        yield* eventually(isReady)
-        yield* controller.signal("SIGTERM")
-        expect(yield* controller.ended).toMatchObject({ status: 0 })
-      })
-  )
+describe.skipIf(isMissing("python3"))(
+  "a definition that starts a controller (skipped without Python)",
+  () => {
+    it.scopedLive.each(["launchd", "the Task Scheduler"] as const)(
+      "of %s runs it with a log in a file",
+      (name) =>
+        Effect.gen(function* () {
+          const { controller, read } = yield* runs(name)
+          const isReady = read("logs/controller.log").pipe(
+            Effect.map((log) => log.includes("Ready")),
+            Effect.orElseSucceed(() => false)
+          )
+          yield* eventually(isReady)
+          yield* controller.signal("SIGTERM")
+          expect(yield* controller.ended).toMatchObject({ status: 0 })
+        })
+    )
 
-  it("goes on for ever as a task of Windows", () => {
-    expect(taskSettings()).toMatchObject({
-      Interval: "PT1M",
-      MultipleInstancesPolicy: "IgnoreNew",
-      ExecutionTimeLimit: "PT0S",
-      DisallowStartIfOnBatteries: "false",
-      StopIfGoingOnBatteries: "false"
+    it("as a task of Windows has no time limit", () => {
+      expect(taskSettings()).toMatchObject({
+        Interval: "PT1M",
+        MultipleInstancesPolicy: "IgnoreNew",
+        ExecutionTimeLimit: "PT0S",
+        DisallowStartIfOnBatteries: "false",
+        StopIfGoingOnBatteries: "false"
+      })
     })
-  })
-})
+  }
+)

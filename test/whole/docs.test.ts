@@ -128,7 +128,7 @@ const environment = Layer.provideMerge(Browser.layer, NodeContext.layer)
 describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
     for (const page of pages.filter((page) => samplesOf(page).some(isRun))) {
-      it.scoped(`can do what ${page} says, from its first line to its last`, () =>
+      it.scoped(`can follow ${page} from its first line to its last`, () =>
         Effect.gen(function* () {
           const reader = yield* makeReader
           const samples = samplesOf(page).filter(isRun)
@@ -200,7 +200,7 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
 
     const programs = allSamples.filter(({ info, language }) => language === "ts" && info === "run")
     for (const sample of programs) {
-      it.scoped(`gets from the program at ${placeOf(sample)} what is shown below it`, () =>
+      it.scoped(`gets the output below the program at ${placeOf(sample)} from it`, () =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
           const reader = yield* makeReader

@@ -29,7 +29,7 @@ const portOf = (server: Server) =>
     () => Effect.sync(() => server.close())
   )
 
-describe.skipIf(isMissing("mcs"))("the examples for .NET (skipped where Mono cannot be had)", () => {
+describe.skipIf(isMissing("mcs"))("the examples for .NET (skipped without Mono)", () => {
   it.scopedLive("compile into one library", () =>
     Effect.gen(function* () {
       const files = readdirSync(`${repository}/scratchpad/dotnet`).filter((file) => file.endsWith(".cs"))
@@ -42,7 +42,7 @@ describe.skipIf(isMissing("mcs"))("the examples for .NET (skipped where Mono can
   )
 
   it.scopedLive(
-    "ContentFolder.cs waits for the first version, keeps what it shows while the next is broken, and says so",
+    "ContentFolder.cs waits for the first version, and keeps the shown one with a message while the next is broken",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -87,7 +87,7 @@ describe.skipIf(isMissing("mcs"))("the examples for .NET (skipped where Mono can
   )
 
   it.scopedLive(
-    "EventStream.cs gives up a server that goes silent, before its response or in the middle of an event",
+    "EventStream.cs disconnects from a server that is silent before its response or within an event",
     () =>
       Effect.gen(function* () {
         const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -116,7 +116,7 @@ describe.skipIf(isMissing("mcs"))("the examples for .NET (skipped where Mono can
       }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("follow a controller over its death, by events and by the folder", () =>
+  it.scopedLive("follow a controller after it was killed, by events and by the folder", () =>
     Effect.gen(function* () {
       const { folder, read, run, serveTables, write } = yield* makeProject
       const TABLES = yield* serveTables()
@@ -147,8 +147,8 @@ describe.skipIf(isMissing("mcs"))("the examples for .NET (skipped where Mono can
   )
 })
 
-describe("what a client of Unity relies on", () => {
-  it.scopedLive("is the same before and after the death of the controller", () =>
+describe("the responses that a Unity client relies on", () => {
+  it.scopedLive("is the same before and after the controller was killed", () =>
     Effect.gen(function* () {
       const { read, run, serveTables } = yield* makeProject
       const TABLES = yield* serveTables()

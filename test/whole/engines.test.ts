@@ -15,7 +15,7 @@ import { eventually } from "../support/waiting.ts"
 const examples = `${repository}/scratchpad/engines`
 
 describe("scratchpad/engines", () => {
-  it("is what the page for engines is about, all of it", () => {
+  it("is documented completely on the page for engines", () => {
     const linked = linksOf("docs/engines.md").filter((link) => link.includes("scratchpad/engines/"))
     expect([...new Set(linked)].sort()).toEqual(
       readdirSync(examples).map((file) => `../scratchpad/engines/${file}`)
@@ -23,7 +23,7 @@ describe("scratchpad/engines", () => {
   })
 
   it.scopedLive.skipIf(isMissing("python3"))(
-    "has a Python that shows each version, keeps what it shows while the next is broken, and says so (skipped where there is none)",
+    "has a Python client that shows each version, and keeps it with a message while the next is broken (skipped without Python)",
     () =>
       Effect.gen(function* () {
         const { folder, read, run, serveTables, write } = yield* makeProject

@@ -20,7 +20,7 @@ const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 
 describe.skipIf(isMissing("nats-server"))("event streams in several processes", () => {
   it.scopedLive(
-    `are exact for ${clients} clients that connect at any time, on three edges of which one comes late`,
+    `deliver every event once to ${clients} clients that connect at any time to three processes`,
     () =>
       Effect.gen(function* () {
         const { url } = yield* startNatsServer()
@@ -78,7 +78,7 @@ describe.skipIf(isMissing("nats-server"))("event streams in several processes", 
     90_000
   )
 
-  it.scopedLive("open at once while the server is suspended, with what was remembered before", () =>
+  it.scopedLive("open at once while the NATS server is suspended, with the events remembered before", () =>
     Effect.gen(function* () {
       const { signal, url } = yield* startNatsServer()
       const edge = yield* startNatsEdge(url, "transport")

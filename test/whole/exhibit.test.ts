@@ -102,7 +102,7 @@ const environment = Layer.mergeAll(Running.layer, Browser.layer).pipe(
 
 describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("shows the content, shows a change without a reload, and recovers from a crash", () =>
+    it.scoped("shows the content and its changes without a reload, and recovers from a crash", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { downloads, folder, start } = yield* makeExhibit
@@ -141,7 +141,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
-    it.scoped("is looked at before a version is released, which changes nothing for others", () =>
+    it.scoped("can be previewed before a version is released, which changes nothing for others", () =>
       Effect.gen(function* () {
         const { downloads, folder, start } = yield* makeExhibit
         const controller = yield* start()
@@ -190,7 +190,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
-    it.scoped("goes on with what it shows while a column is renamed, or a view has no rows", () =>
+    it.scoped("keeps what it shows while a column is renamed, or a view has no rows", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder, start } = yield* makeExhibit
@@ -224,7 +224,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
-    it.scoped("shows the pictures that come with the content, and a picture that has changed", () =>
+    it.scoped("shows the pictures of the content, and a picture that has changed", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder, start } = yield* makeExhibit
@@ -287,7 +287,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
-    it.scoped("has its own typefaces, entries for fingers, and goes on where a text is too long", () =>
+    it.scoped("has its own typefaces and large touch targets, and scrolls long texts", () =>
       Effect.gen(function* () {
         const { folder, start } = yield* makeExhibit
         const page = yield* openTab((yield* start()).kiosk)
@@ -329,7 +329,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
     )
 
     it.scoped(
-      "on a phone, shows what is picked far below; cuts nothing through, or shows that it goes on",
+      "shows on a phone what is selected far below, and cuts no text without a hint that it continues",
       () =>
         Effect.gen(function* () {
           const { kiosk } = yield* Running

@@ -31,34 +31,32 @@ const versionOf = ({ view }: Machine) =>
 const environment = Effect.provide(NodeContext.layer)
 
 describe.concurrent("a fleet", () => {
-  it.scopedLive(
-    "a player is seen at its hub: what it has, that it was killed, and that it is there again",
-    () =>
-      Effect.gen(function* () {
-        const { hub, place } = yield* startHub("hall-1")
-        const player = yield* makePlayer("hall-1", place)
-        yield* player.start
-        yield* sees(hub, "the player is up to date", soon, playerIs("hall-1", "up to date"))
-        const before = yield* versionOf(hub)
-        yield* hub.write("Barometer")
-        yield* sees(
-          hub,
-          "the player has the next version",
-          soon,
-          ({ content: { versionId }, players }) =>
-            versionId !== before && players.some(({ said }) => said?.versionId === versionId)
-        )
-        yield* player.kill
-        yield* sees(hub, "the player is silent", 30, playerIs("hall-1", "silent"))
-        yield* sees(hub, "that is a problem", 5, hasProblem("player:silent", "hall-1"))
-        yield* player.start
-        yield* sees(hub, "the player is back", soon, playerIs("hall-1", "up to date"))
-        yield* sees(hub, "nothing is wrong", 10, ({ problems }) => problems.length === 0)
-      }).pipe(environment)
+  it.scopedLive("a hub shows the version of a player, that it was killed, and that it is back", () =>
+    Effect.gen(function* () {
+      const { hub, place } = yield* startHub("hall-1")
+      const player = yield* makePlayer("hall-1", place)
+      yield* player.start
+      yield* sees(hub, "the player is up to date", soon, playerIs("hall-1", "up to date"))
+      const before = yield* versionOf(hub)
+      yield* hub.write("Barometer")
+      yield* sees(
+        hub,
+        "the player has the next version",
+        soon,
+        ({ content: { versionId }, players }) =>
+          versionId !== before && players.some(({ said }) => said?.versionId === versionId)
+      )
+      yield* player.kill
+      yield* sees(hub, "the player is silent", 30, playerIs("hall-1", "silent"))
+      yield* sees(hub, "that is a problem", 5, hasProblem("player:silent", "hall-1"))
+      yield* player.start
+      yield* sees(hub, "the player is back", soon, playerIs("hall-1", "up to date"))
+      yield* sees(hub, "nothing is wrong", 10, ({ problems }) => problems.length === 0)
+    }).pipe(environment)
   )
 
   it.scopedLive(
-    "a player goes on without its hub, says so, and is known to the hub when that is started again",
+    "a player continues without its hub, reports it, and is known to the hub after that restarts",
     () =>
       Effect.gen(function* () {
         const { hub, place } = yield* startHub("hall-1")
@@ -89,7 +87,7 @@ describe.concurrent("a fleet", () => {
       }).pipe(environment)
   )
 
-  it.scopedLive("two machines that say they are the same player are a problem until one of them ends", () =>
+  it.scopedLive("two machines with the same player id are a problem until one of them ends", () =>
     Effect.gen(function* () {
       const { hub, place } = yield* startHub()
       const one = yield* makePlayer("twin", place)

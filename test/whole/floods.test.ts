@@ -67,7 +67,7 @@ const openHealthyAndStalled = Effect.gen(function* () {
 })
 
 describe("stalled clients", () => {
-  it.live("cost a mebibyte each at most, and the others nothing", () =>
+  it.live("cost 1 MiB each at most, and do not affect others", () =>
     Effect.gen(function* () {
       const { statistics } = yield* HttpTransport
       const { healthy, stalled } = yield* openHealthyAndStalled
@@ -131,7 +131,7 @@ const flood = (publishers: number, each: number, perTurn: number) =>
   ).pipe(Effect.zipRight(transport.publish("content:over", [])))
 
 describe("a burst", () => {
-  it.live("of megabytes reaches everybody who reads, whole, whoever does not", () =>
+  it.live("of megabytes reaches all reading clients completely, even if others do not read", () =>
     Effect.gen(function* () {
       const { statistics } = yield* HttpTransport
       const { healthy, stalled } = yield* openHealthyAndStalled
@@ -145,7 +145,7 @@ describe("a burst", () => {
 
 describe("a million events", () => {
   it.effect(
-    "cost bounded memory, come in order, are counted where they are missed, and leave room for others",
+    "need bounded memory, stay in order, are counted where they are missed, and do not block others",
     () =>
       Effect.gen(function* () {
         const { statistics } = yield* HttpTransport
@@ -210,8 +210,8 @@ const postDyingCommands = (count: number) => {
   )
 }
 
-describe("ten thousand each of what goes wrong", () => {
-  it.live("are served or dropped, said once at most, and nobody else notices", () => {
+describe("ten thousand faults of each kind", () => {
+  it.live("are handled or dropped, logged once at most, and affect no others", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const client = yield* openCounting
@@ -239,7 +239,7 @@ describe("ten thousand each of what goes wrong", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
   })
 
-  it.effect("are said in bounded space, whatever they are called", () => {
+  it.effect("are logged in bounded space, whatever their names are", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const client = yield* openFlooded
@@ -255,7 +255,7 @@ describe("ten thousand each of what goes wrong", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
   })
 
-  it.effect("say so once where a payload cannot be serialised", () => {
+  it.effect("are logged once where a payload cannot be serialised", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const client = yield* openCounting
@@ -264,7 +264,7 @@ describe("ten thousand each of what goes wrong", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
   })
 
-  it.effect("say so once where a command dies", () => {
+  it.effect("are logged once where a command dies", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       yield* transport.register("content.ack", Effect.die(death))
@@ -278,7 +278,7 @@ describe("ten thousand each of what goes wrong", () => {
 const mebibyte = () => Buffer.alloc(1024 * 1024, "x").toString("latin1")
 
 describe("large events", () => {
-  it.scoped("that nobody reads are bounded by their size on the bus", () =>
+  it.scoped("that nobody reads are limited by their size on the bus", () =>
     Effect.gen(function* () {
       const bus = yield* EventBus
       yield* bus.subscribe

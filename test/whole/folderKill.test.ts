@@ -49,7 +49,7 @@ const readActive = (downloads: string) => {
 }
 
 it.scopedLive(
-  "a controller that is killed while it copies a folder leaves the version before, and the next one all of the folder",
+  "a controller that is killed while it copies a folder leaves the previous version, and the next controller copies all of it",
   () =>
     Effect.gen(function* () {
       const { folder, run, write } = yield* makeProject

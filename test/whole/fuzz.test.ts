@@ -237,7 +237,7 @@ const leaveOpen = Effect.forEach(FastCheck.sample(conversation, { numRuns: crowd
 )
 
 it.scopedLive(
-  "clients of any kind are answered by the contract, harm nobody and leave nothing behind",
+  "clients that send anything get documented responses, do not affect others and leave nothing behind",
   () => {
     const log: Array<string> = []
     return Effect.gen(function* () {

@@ -72,7 +72,7 @@ describe("a picture that takes long", () => {
     return { derive, fiber, folder }
   })
 
-  it.scoped("is an error, and others are made after it", () =>
+  it.scoped("fails, and others are made after it", () =>
     Effect.gen(function* () {
       const { derive, fiber, folder } = yield* slow
       // The time begins when the process has the job.
@@ -87,7 +87,7 @@ describe("a picture that takes long", () => {
     }).pipe(provided)
   )
 
-  it.scoped("ends when nobody waits for it", () =>
+  it.scoped("is stopped when nobody waits for it", () =>
     Effect.gen(function* () {
       const { fiber, folder } = yield* slow
       const began = performance.now()
@@ -112,7 +112,7 @@ describe("a scan", () => {
 })
 
 describe.runIf(process.platform === "linux")("the processes that make pictures", () => {
-  it.scoped("are two at most, with a low priority in every thread, and end without work", () =>
+  it.scoped("are at most two, with a low priority in all threads, and end without work", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [150, 300], formats: ["webp", "avif"] })
@@ -174,7 +174,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     yield* eventually(Effect.sync(() => !workers().some((pid) => killed.includes(pid))))
   })
 
-  it.scoped("are replaced when one is killed in the middle, and the picture is made", () =>
+  it.scoped("are replaced when one is killed at work, and the picture is made", () =>
     Effect.gen(function* () {
       const { fiber, folder } = yield* slow
       yield* killBusy
@@ -184,7 +184,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     }).pipe(provided)
   )
 
-  it.scoped("are not replaced for ever by a picture that ends each of them", () =>
+  it.scoped("are not replaced without end for a picture that crashes each of them", () =>
     Effect.gen(function* () {
       const { derive, fiber, folder } = yield* slow
       yield* killBusy
@@ -198,7 +198,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     }).pipe(provided)
   )
 
-  it.scoped("are replaced when those without work are killed", () =>
+  it.scoped("are replaced when they are killed without work", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [10, 20] })
@@ -211,7 +211,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     }).pipe(provided)
   )
 
-  it.scoped("of the package end in the middle of their work when their controller is gone", () =>
+  it.scoped("of the package end at work when their controller has ended", () =>
     Effect.gen(function* () {
       const { directory, save } = yield* sourceFolder
       const { file } = yield* save("media/photo.jpg", yield* bytesOf(noisy(3000, 2000).jpeg()))
@@ -227,7 +227,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     }).pipe(provided)
   )
 
-  it.scoped("of the package say so and end where a picture takes too much of the processor", () =>
+  it.scoped("of the package report and end where a picture takes too much processor time", () =>
     Effect.gen(function* () {
       const { directory, save } = yield* sourceFolder
       const { file } = yield* save("media/photo.jpg", yield* bytesOf(noisy(3000, 2000).jpeg()))

@@ -24,7 +24,7 @@ const announcedIn = (output: string) =>
   )
 
 it.live(
-  "a controller that is killed while it goes back, holds and resumes leaves a whole version active, and what it was told last",
+  "a controller that is killed while it goes back, holds and resumes keeps a complete version active, and the last command",
   ({ annotate }) =>
     Effect.gen(function* () {
       yield* Effect.promise(() => annotate(`KILL_SEED=${seed}`))

@@ -88,7 +88,7 @@ const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
 
 describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("waits in the dark for a controller, and keeps the exhibit when that is killed", () =>
+    it.scoped("is black until there is a controller, and keeps the exhibit when that is killed", () =>
       Effect.gen(function* () {
         const { folder, run, write } = yield* makeProject
         const port = yield* freePort
@@ -129,7 +129,7 @@ export default defineConfig({
       })
     )
 
-    it.scoped("gives a page that breaks at its start the next build, and says what else is wrong", () =>
+    it.scoped("loads the next build of a page that fails at its start, and reports other failures", () =>
       Effect.gen(function* () {
         const { downloads, promote, start } = yield* makeStageWith(pageOf("This is no script"))
         const site = `${downloads.slice(0, -"/downloads".length)}/page`
@@ -162,7 +162,7 @@ export default defineConfig({
       })
     )
 
-    it.scoped("loads an exhibit again whose process has ended as soon as it had shown something", () =>
+    it.scoped("loads an exhibit again whose process has ended just after it was shown", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStageWith(working)
         const { url } = yield* start()
@@ -185,7 +185,7 @@ export default defineConfig({
       ],
       ["?url=http%3A%2F%2F127.0.0.1%3A1%2F%3Ftitle%3DA%2526B&screen=left", "?title=A%26B&screen=left"],
       ["?watch=1&url=http://127.0.0.1:1/#/left", "#/left"]
-    ] as const)("opened with %s, shows the exhibit with %s", ([query, expected]) =>
+    ] as const)("that is opened with %s shows the exhibit with %s", ([query, expected]) =>
       Effect.gen(function* () {
         const tab = yield* openBootPage(query)
         expect(yield* Effect.promise(() => tab.evaluate("exhibit.href"))).toBe(
@@ -208,7 +208,7 @@ export default defineConfig({
       })
     )
 
-    it.scoped("leaves an exhibit alone that says only once that it works", () =>
+    it.scoped("does not reload an exhibit that reports only once that it works", () =>
       Effect.gen(function* () {
         const { start } = yield* makeStageWith(pageOf("parent.postMessage({ vitrine: 'shown' }, '*')"))
         const { url } = yield* start()
@@ -267,7 +267,7 @@ describe("the watcher of a kiosk's browser", () => {
     })
   )
 
-  it.scopedLive("ends as the browser does, and with it", () =>
+  it.scopedLive("ends with the browser, and with the same exit status", () =>
     Effect.gen(function* () {
       expect(yield* (yield* watch(exhibit, process.execPath, "-e", "process.exit(3)")).ended).toBe(3)
       const running = yield* watch(exhibit, process.execPath, "-e", browserOf(1e6), "--")
@@ -277,7 +277,7 @@ describe("the watcher of a kiosk's browser", () => {
     })
   )
 
-  it.scopedLive("says what is missing, and that there is no such browser", () =>
+  it.scopedLive("reports a missing argument and a missing browser", () =>
     Effect.gen(function* () {
       expect(yield* (yield* watch("left-wall", "chromium")).ended).toBe(64)
       const without = yield* watch(exhibit, "/nowhere/chromium")
@@ -287,7 +287,7 @@ describe("the watcher of a kiosk's browser", () => {
   )
 })
 
-it("is what the kiosk's browser opens, and the only file that it may", () => {
+it("the systemd unit of the kiosk opens the only file that the policies of the browser allow", () => {
   const [start = ""] = unitSettings(read("deploy/systemd/kiosk.service")).get("ExecStart") ?? []
   const folder = "/opt/exhibit/node_modules/vitrine/deploy/kiosk"
   expect(start).toMatch(

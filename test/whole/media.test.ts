@@ -89,7 +89,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     return { saved: readFileSync(join(directory, saved)), statuses: statuses(yield* requests, path) }
   })
 
-  it.scopedLive("go on where they were cut", () =>
+  it.scopedLive("are resumed where the connection was cut", () =>
     Effect.gen(function* () {
       const { saved, statuses } = yield* cutting("/slow/film.jpg", () => {})
       expect(saved.equals(film)).toBe(true)
@@ -97,7 +97,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     }).pipe(Effect.provide(mediaServices))
   )
 
-  it.scopedLive("begin anew where ranges are refused", () =>
+  it.scopedLive("are downloaded anew where the server refuses ranges", () =>
     Effect.gen(function* () {
       const { saved, statuses } = yield* cutting("/whole/film.jpg", () => {})
       expect(saved.equals(film)).toBe(true)
@@ -105,7 +105,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     }).pipe(Effect.provide(mediaServices))
   )
 
-  it.scopedLive("begin anew where they have changed in the middle", () =>
+  it.scopedLive("are downloaded anew where they change meanwhile", () =>
     Effect.gen(function* () {
       const other = Buffer.from(film).reverse()
       const { saved, statuses } = yield* cutting("/slow/film.jpg", (write) => write(other))
@@ -114,7 +114,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     }).pipe(Effect.provide(mediaServices))
   )
 
-  it.scopedLive("whose links were signed again are the same, and those that have expired are lost", () =>
+  it.scopedLive("are the same after their links were signed again, and missing after they expired", () =>
     Effect.gen(function* () {
       const { fetch, link, origin, requests, write } = yield* setUp()
       const signed = (seconds: number) => {
@@ -144,7 +144,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     ["redirects to itself", "/loop/a.jpg", "redirects more than 5 times"],
     ["is compressed to more than it may have", "/bomb/bomb.jpg", 'more than the 1048576 of "media.maxBytes"'],
     ["is an HTML page with the status 200", "/login/a.jpg", "it is an HTML page, not image/jpeg"]
-  ] as const)("that %s fails the fetch, and leaves nothing", ([, path, reason]) =>
+  ] as const)("fail the fetch, and leave no files, where one %s", ([, path, reason]) =>
     Effect.gen(function* () {
       const { fetch, link, write } = yield* setUp({ find: ["**.url"], maxBytes: 1024 ** 2 })
       write("bomb.jpg", gzipSync(Buffer.alloc(64 * 1024 ** 2)))
@@ -154,7 +154,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     }).pipe(Effect.provide(mediaServices))
   )
 
-  it.scopedLive("whose names differ by case are two files, on every file system", () =>
+  it.scopedLive("whose names differ only in letter case are two files on every file system", () =>
     Effect.gen(function* () {
       const { directory, media } = yield* Effect.gen(function* () {
         const { fetch, link, write } = yield* setUp()
@@ -171,7 +171,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
     }).pipe(Effect.provide(mediaServices))
   )
 
-  it.scopedLive("that cannot be had for a moment are tried again", () =>
+  it.scopedLive("that are unavailable for a moment are retried", () =>
     Effect.gen(function* () {
       const { crash, fetch, link, write } = yield* setUp()
       write("a.jpg", "picture")

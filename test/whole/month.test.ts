@@ -84,7 +84,7 @@ const expectNothingGrew = (early: Counts, late: Counts) => {
 }
 
 it.effect(
-  "a month leaves nothing behind but the versions that are to be kept",
+  "a month leaves only the versions that the rules keep",
   () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -163,7 +163,7 @@ const filesOf = (folder: string) =>
     .map((name) => `${name} ${statSync(`${folder}/${name}`).mtimeMs}`)
 
 it.effect(
-  "a month without the hub changes nothing for the screens of a replica, and is logged once",
+  "a replica shows the same for a month without its hub, and logs that once",
   () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

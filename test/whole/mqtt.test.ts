@@ -53,40 +53,38 @@ const retained = (url: string) =>
     ({ client }) => Effect.promise(() => client.endAsync(true))
   )
 
-describe.skipIf(isMissing("mosquitto"))("scratchpad/mqtt (skipped where there is no mosquitto)", () => {
-  it.scopedLive(
-    "publishes the active version, whether the broker was there before or comes back after it",
-    () =>
-      Effect.gen(function* () {
-        const { folder, run, serveTables, write } = yield* makeProject
-        const port = yield* freePort
-        const url = `mqtt://127.0.0.1:${port}`
-        const env = { MQTT_URL: url, DOWNLOADS: `${folder}/downloads`, TABLES_URL: yield* serveTables() }
-        const place = ["--config", `${example}/vitrine.config.ts`, "--run-dir", `${folder}/run`]
-        const controller = yield* run(["start", ...place], env)
-        const first = yield* controller.logged(/New version (\S+):/)
-        yield* controller.logged(/(Ready)/)
-        const status = yield* Effect.flatMap(run(["status", ...place]), ({ ended }) => ended)
-        expect(status.stdout).toContain(`Broker  ${url} is away`)
+describe.skipIf(isMissing("mosquitto"))("scratchpad/mqtt (skipped without mosquitto)", () => {
+  it.scopedLive("publishes the active version, even if the broker starts later or restarts", () =>
+    Effect.gen(function* () {
+      const { folder, run, serveTables, write } = yield* makeProject
+      const port = yield* freePort
+      const url = `mqtt://127.0.0.1:${port}`
+      const env = { MQTT_URL: url, DOWNLOADS: `${folder}/downloads`, TABLES_URL: yield* serveTables() }
+      const place = ["--config", `${example}/vitrine.config.ts`, "--run-dir", `${folder}/run`]
+      const controller = yield* run(["start", ...place], env)
+      const first = yield* controller.logged(/New version (\S+):/)
+      yield* controller.logged(/(Ready)/)
+      const status = yield* Effect.flatMap(run(["status", ...place]), ({ ended }) => ended)
+      expect(status.stdout).toContain(`Broker  ${url} is away`)
 
-        const broker = yield* startBroker(port)
-        expect(yield* retained(url)).toEqual({
-          versionId: first,
-          versionPath: `versions/${first}`,
-          generatedAt: expect.any(String)
-        })
-        yield* broker.kill
-        yield* write("tables/Objects.csv", "inventory,title\nA-1,Sextant\n")
-        const second = yield* controller.logged(new RegExp(`New version (?!${first})(\\S+):`))
-        yield* startBroker(port)
-        expect(yield* retained(url)).toMatchObject({ versionId: second })
+      const broker = yield* startBroker(port)
+      expect(yield* retained(url)).toEqual({
+        versionId: first,
+        versionPath: `versions/${first}`,
+        generatedAt: expect.any(String)
+      })
+      yield* broker.kill
+      yield* write("tables/Objects.csv", "inventory,title\nA-1,Sextant\n")
+      const second = yield* controller.logged(new RegExp(`New version (?!${first})(\\S+):`))
+      yield* startBroker(port)
+      expect(yield* retained(url)).toMatchObject({ versionId: second })
 
-        yield* controller.signal("SIGTERM")
-        expect(yield* controller.ended).toMatchObject({ status: 0 })
-      }).pipe(Effect.provide(NodeContext.layer))
+      yield* controller.signal("SIGTERM")
+      expect(yield* controller.ended).toMatchObject({ status: 0 })
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it("is short", () => {
+  it("is a short file", () => {
     const lines = readFileSync(`${example}/mqttPublisher.ts`, "utf8").trimEnd().split("\n")
     expect(lines.length).toBeLessThanOrEqual(40)
   })

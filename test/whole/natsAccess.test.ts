@@ -90,7 +90,7 @@ const tlsOf = (directory: string, more = "") =>
   `tls { cert_file: "${directory}/cert.pem", key_file: "${directory}/key.pem", ${more} }`
 
 describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () => {
-  it.scopedLive.each(Object.entries(kinds))("come in with %s, and say who is kept out", ([, make]) =>
+  it.scopedLive.each(Object.entries(kinds))("connect with %s, and report wrong credentials", ([, make]) =>
     Effect.gen(function* () {
       const { files = {}, right, secrets, server, wrong } = make()
       const { directory } = yield* temporaryFolder(files)
@@ -130,7 +130,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     ["a folder", ".", "cannot be read"],
     ["a missing file", "missing.creds", "cannot be read"],
     ["a file of something else", "server.conf", "unable to parse credentials"]
-  ])("start, and say so, with %s in the place of a credentials file", ([, name, message]) =>
+  ])("start with a warning where the credentials file is %s", ([, name, message]) =>
     Effect.gen(function* () {
       const { configuration } = makeOperator()
       const { directory } = yield* temporaryFolder({ "server.conf": configuration })
@@ -140,7 +140,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("go on exactly when a password becomes wrong for a while", () =>
+  it.scopedLive("lose no event when a password is wrong for a while", () =>
     Effect.gen(function* () {
       const authorization = (password: string) => `authorization { user: vitrine, password: "${password}" }`
       const server = yield* startNatsServer({ configuration: authorization("first") })
@@ -166,7 +166,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("come in again when credentials that have expired are replaced", () =>
+  it.scopedLive("connect again when expired credentials are replaced", () =>
     Effect.gen(function* () {
       const operator = makeOperator()
       const { directory, write } = yield* temporaryFolder({
@@ -184,51 +184,49 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive(
-    "show no secret on the command line, at any log level, and where they are connected in the status",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* startNatsServer({ configuration: 'authorization { token: "first-token" }' })
-        const { folder, write } = yield* makeProject
-        yield* write(
-          "vitrine.config.ts",
-          `import { defineConfig, httpTransport } from "vitrine"
+  it.scopedLive("show no secret on the command line, in the log or in the status", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer({ configuration: 'authorization { token: "first-token" }' })
+      const { folder, write } = yield* makeProject
+      yield* write(
+        "vitrine.config.ts",
+        `import { defineConfig, httpTransport } from "vitrine"
 import * as nats from "vitrine/nats"
 export default defineConfig({
   plugins: [httpTransport({ port: 0 })],
   services: nats.services({ servers: "${server.url}", token: process.env.NATS_TOKEN ?? "" })
 })
 `
-        )
-        const start = (token: string) =>
-          runVitrine(["start", "--log-level", "debug"], { cwd: folder, env: { NATS_TOKEN: token } })
-        const status = Effect.flatMap(runVitrine(["status"], { cwd: folder }), ({ ended }) => ended)
+      )
+      const start = (token: string) =>
+        runVitrine(["start", "--log-level", "debug"], { cwd: folder, env: { NATS_TOKEN: token } })
+      const status = Effect.flatMap(runVitrine(["status"], { cwd: folder }), ({ ended }) => ended)
 
-        const wrong = yield* start("wrong-token")
-        yield* wrong.logged(/(Ready)/)
-        yield* wrong.logged(/(Authorization Violation)/i)
-        const away = yield* status
-        expect(away.stdout).toMatch(/NATS[\s\S]*Connection +none to nats:.*Authorization Violation/i)
-        yield* wrong.signal("SIGTERM")
-        const right = yield* start("first-token")
-        yield* right.logged(/(Ready)/)
-        const there = yield* status
-        expect(there.stdout).toMatch(/NATS[\s\S]*Connection +nats:\S+ \(.*\) since/)
-        yield* server.reload('authorization { token: "second-token" }')
-        yield* right.logged(/(Authorization Violation)/i)
-        yield* right.signal("SIGTERM")
-        const shown = JSON.stringify([away, there, yield* wrong.ended, yield* right.ended])
-        expect(shown).not.toMatch(/wrong-token|first-token|second-token/)
+      const wrong = yield* start("wrong-token")
+      yield* wrong.logged(/(Ready)/)
+      yield* wrong.logged(/(Authorization Violation)/i)
+      const away = yield* status
+      expect(away.stdout).toMatch(/NATS[\s\S]*Connection +none to nats:.*Authorization Violation/i)
+      yield* wrong.signal("SIGTERM")
+      const right = yield* start("first-token")
+      yield* right.logged(/(Ready)/)
+      const there = yield* status
+      expect(there.stdout).toMatch(/NATS[\s\S]*Connection +nats:\S+ \(.*\) since/)
+      yield* server.reload('authorization { token: "second-token" }')
+      yield* right.logged(/(Authorization Violation)/i)
+      yield* right.signal("SIGTERM")
+      const shown = JSON.stringify([away, there, yield* wrong.ended, yield* right.ended])
+      expect(shown).not.toMatch(/wrong-token|first-token|second-token/)
 
-        const missing = yield* Effect.flatMap(start(""), ({ ended }) => ended)
-        expect(missing.status).toBe(1)
-        expect(missing.stderr).toContain(
-          "token: expected a text that is not empty (is the environment variable set?)"
-        )
-      }).pipe(Effect.provide(NodeContext.layer))
+      const missing = yield* Effect.flatMap(start(""), ({ ended }) => ended)
+      expect(missing.status).toBe(1)
+      expect(missing.stderr).toContain(
+        "token: expected a text that is not empty (is the environment variable set?)"
+      )
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("take their options from the environment", () =>
+  it.scopedLive("read their options from the environment", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({
         "cert.pem": certificates.named,
@@ -278,7 +276,7 @@ authorization { user: vitrine, password: "from the environment" }`
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("show their own certificate where the server wants one", () =>
+  it.scopedLive("present their own certificate where the server requires one", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({
         "cert.pem": certificates.local,
@@ -306,7 +304,7 @@ authorization { user: vitrine, password: "from the environment" }`
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("send nothing to a server without TLS where the URL asks for it", () =>
+  it.scopedLive("send nothing to a server without TLS where the URL requires it", () =>
     Effect.gen(function* () {
       let received = ""
       const port = yield* Effect.acquireRelease(
@@ -332,7 +330,7 @@ authorization { user: vitrine, password: "from the environment" }`
     })
   )
 
-  it.scopedLive("use any server of a list, and name each that cannot be used", () =>
+  it.scopedLive("use any server of a list, and name each that fails", () =>
     Effect.gen(function* () {
       const [one, other] = [
         yield* startNatsServer(),

@@ -11,7 +11,7 @@ import { isMissing } from "../support/programs.ts"
 
 describe.skipIf(isMissing("nats-server"))("the services on a cluster of NATS", () => {
   it.scopedLive(
-    "go on while one server is cut off, and there again when it is joined to the others",
+    "continue while one server is cut off, and there again when it has rejoined",
     () =>
       Effect.gen(function* () {
         const { setCut, urls } = yield* startNatsCluster

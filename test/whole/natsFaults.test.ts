@@ -33,7 +33,7 @@ const statusOf = (
 
 // Most of a test is waiting for a server that is away.
 describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () => {
-  it.scopedLive("go on exactly when the server is stopped or killed, and comes back with its store", () =>
+  it.scopedLive("lose no event when the server is stopped or killed, and comes back with its store", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
@@ -60,7 +60,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("go on when the server is killed before there was an event", () =>
+  it.scopedLive("continue when the server is killed before the first event", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
@@ -76,7 +76,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("fail a feed when the server comes back without its store, and are there for the next", () =>
+  it.scopedLive("fail a feed when the server comes back without its store, and open the next", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
@@ -139,7 +139,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("give commands to other processes again after the stream of the state was deleted", () =>
+  it.scopedLive("offer commands to other processes again after the stream of the state was deleted", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer()
       const one = yield* startInstance({ servers: url })
@@ -189,7 +189,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("claim a command in the place of a message that is not one of theirs", () =>
+  it.scopedLive("claim a command where a foreign message is stored in its place", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer()
       const one = yield* startInstance({ servers: url })
@@ -205,7 +205,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("go on exactly when the server is suspended for a while", () =>
+  it.scopedLive("lose no event when the server is suspended for a while", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
@@ -263,7 +263,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
   )
 
   it.scopedLive(
-    "register in bounded time while the server is suspended, and do not deny the command meanwhile",
+    "register in bounded time while the server is suspended, and do not report the command as unknown",
     () =>
       Effect.gen(function* () {
         const server = yield* startNatsServer()
@@ -281,7 +281,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       })
   )
 
-  it.scopedLive("say of a process with too many commands that it is busy", () =>
+  it.scopedLive("report a process with too many commands as busy", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer()
       const owner = yield* startInstance({ servers: url })
@@ -318,7 +318,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
-  it.scopedLive("start without the server, and are there when it is", () =>
+  it.scopedLive("start without the server, and work when it is there", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       yield* server.signal("SIGKILL")
@@ -352,7 +352,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
-  it.scopedLive("give the commands of a process that is killed to the next that registers them", () =>
+  it.scopedLive("pass the commands of a killed process to the next that registers them", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer()
       const one = yield* startInstance({ servers: url })
@@ -376,7 +376,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
-  it.scopedLive("fail to publish when the server's store is full, and keep what is there", () =>
+  it.scopedLive("fail to publish when the server's store is full, and keep the stored events", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer({ jetStream: "max_file: 1MB" })
       const one = yield* startInstance({ servers: url })
@@ -399,7 +399,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
   )
 
   it.scopedLive.skipIf(!mayMount)(
-    "go on exactly when the disk of the server was full, and it was restarted with room",
+    "lose no event when the disk of the server was full and it is restarted with room",
     () =>
       Effect.gen(function* () {
         const disk = yield* smallDisk
@@ -421,7 +421,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("refuse what the server would not take, and nothing else happens", () =>
+  it.scopedLive("refuse what the server would reject, without other effects", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer()
       const one = yield* startInstance({ servers: url })

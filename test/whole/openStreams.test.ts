@@ -149,7 +149,7 @@ const situations: Record<string, Effect.Effect<Clients, unknown, Services>> = {
   })
 }
 
-describe("the transport ends within two seconds, and leaves nothing behind:", () => {
+describe("the transport ends within two seconds and leaves nothing behind:", () => {
   for (const [situation, clients] of Object.entries(situations)) {
     it.scopedLive(situation, () => {
       const lines: Array<string> = []
@@ -180,7 +180,7 @@ describe("the transport ends within two seconds, and leaves nothing behind:", ()
 describe("a port in use leaves nothing behind", () => {
   const usedPort = Effect.map(listen(createServer(), { host: "127.0.0.1", port: 0 }), ({ port }) => port)
 
-  it.scoped("of the transport: no socket, no fiber, no state, no section", () =>
+  it.scoped("of the transport: no socket, fiber, state or section of the status", () =>
     Effect.gen(function* () {
       const port = yield* usedPort
       const { state, status } = yield* ControllerState
@@ -193,7 +193,7 @@ describe("a port in use leaves nothing behind", () => {
     }).pipe(Effect.provide(transport.memoryServices()))
   )
 
-  it.scoped("of the plugins before: their streams end, their ports are free", () =>
+  it.scoped("of earlier plugins: their streams end, their ports are free", () =>
     Effect.gen(function* () {
       const port = yield* usedPort
       const before = yield* lifetime.whatIsThere

@@ -21,190 +21,195 @@ const project = operate(makeProject)
 const nobody = 65534
 
 describe.concurrent("a controller that runs", () => {
-  it.scopedLive(
-    "verifies the content in the controller and without it, and a fetch mends what is damaged",
-    () =>
-      Effect.gen(function* () {
-        const { folder, read, run, serveTables, vitrine, write } = yield* project
-        yield* write("vitrine.config.ts", (yield* read("vitrine.config.ts")).replace("1 second", "1 hour"))
-        const TABLES = yield* serveTables()
-        const controller = yield* run(["start"], { TABLES })
-        const versionId = yield* controller.logged(/New version (\S+):/)
-        yield* controller.logged(/(Ready)/)
-        const whole = /^Version \S+Z: \d+ files?, [^\n]*, all as they were written\.\n$/
-        expect(yield* vitrine("verify")).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
-        expect(yield* vitrine("verify", "20990101T000000Z")).toMatchObject({
-          status: 1,
-          stderr: expect.stringContaining('There is no version "20990101T000000Z" on disk')
-        })
-
-        const { sources } = JSON.parse(yield* read(`downloads/versions/${versionId}/files.json`))
-        const [{ files, sourceId }] = sources
-        const [file = ""] = Object.keys(files)
-        const damage = Effect.gen(function* () {
-          const { versionPath } = JSON.parse(yield* read("downloads/manifest.json"))
-          const path = `downloads/${versionPath}/${sourceId}/${file}`
-          yield* write(path, (yield* read(path)).replace(/[a-z]/, "?"))
-          return path
-        })
-        yield* damage
-        const found = yield* vitrine("verify", versionId)
-        expect(found.status).toBe(1)
-        expect(found.stdout).toContain(`${sourceId}/${file} has other content than when it was written\n`)
-        expect(found.stdout).toMatch(
-          /, 1 problem\. If it is the active version, "vitrine fetch" replaces it\.\n$/
-        )
-        expect(JSON.parse((yield* vitrine("fetch")).stdout)).toMatchObject({ changed: true })
-        expect(yield* vitrine("verify")).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
-        expect((yield* vitrine("stop")).status).toBe(0)
-
-        const path = yield* damage
-        const alone = yield* run(["verify"], { TABLES })
-        expect(yield* alone.ended).toMatchObject({
-          status: 1,
-          stdout: expect.stringMatching(
-            / problem\. Start the controller and verify again: .* "vitrine fetch" replaces it then\.\n$/
-          )
-        })
-        yield* Effect.sync(() => rmSync(`${folder}/${path}`))
-        const fetched = yield* run(["fetch"], { TABLES })
-        expect(JSON.parse((yield* fetched.ended).stdout)).toMatchObject({ changed: true })
-        const again = yield* run(["verify"], { TABLES })
-        expect(yield* again.ended).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
-      })
-  )
-
-  it.scopedLive("checks what a fetch would change, or why it would be rejected, with it and without it", () =>
+  it.scopedLive("verifies the content with and without a controller, and repairs it with a fetch", () =>
     Effect.gen(function* () {
-      const { list, read, run, serveTables, vitrine, write } = yield* project
-      const config = (yield* read("vitrine.config.ts"))
-        .replace("1 second", "1 hour")
-        .replace("defaultView", 'expect: { Objects: { fields: { title: "text" } } }, defaultView')
-      yield* write("vitrine.config.ts", config)
+      const { folder, read, run, serveTables, vitrine, write } = yield* project
+      yield* write("vitrine.config.ts", (yield* read("vitrine.config.ts")).replace("1 second", "1 hour"))
       const TABLES = yield* serveTables()
       const controller = yield* run(["start"], { TABLES })
       const versionId = yield* controller.logged(/New version (\S+):/)
       yield* controller.logged(/(Ready)/)
-      expect(yield* vitrine("check")).toMatchObject({
-        status: 0,
-        stdout:
-          "museum: 2 records, nothing has changed\nEverything is as expected. A fetch changes nothing.\n"
-      })
-      yield* write("tables/Objects.csv", `${yield* read("tables/Objects.csv")}A-3,Compass\n`)
-      const changed = expect.stringMatching(
-        /^museum: 3 records\nmuseum, Objects: 1 added, 0 changed, 0 removed\n {2}added "Compass" \(rec\w{14}\)\nEverything is as expected\. A fetch makes a new version\.\n$/
-      )
-      expect(yield* vitrine("check")).toMatchObject({ status: 0, stdout: changed })
-
-      const refused = {
+      const whole = /^Version \S+Z: \d+ files?, [^\n]*, all as they were written\.\n$/
+      expect(yield* vitrine("verify")).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
+      expect(yield* vitrine("verify", "20990101T000000Z")).toMatchObject({
         status: 1,
-        stdout: "",
-        stderr: expect.stringMatching(
-          /The controller that runs here \(process \d+\) was started with another text of .*config\.ts, .*"vitrine stop", "vitrine check"/
-        )
-      }
-      yield* write("other.config.ts", `${config}// another\n`)
-      expect(yield* vitrine("check", "--config", "other.config.ts")).toMatchObject(refused)
-      yield* write("vitrine.config.ts", config.replace("title:", "titel:"))
-      expect(yield* vitrine("check")).toMatchObject(refused)
-      expect((yield* vitrine("versions")).status).toBe(0)
-      yield* write("vitrine.config.ts", config)
+        stderr: expect.stringContaining('There is no version "20990101T000000Z" on disk')
+      })
+
+      const { sources } = JSON.parse(yield* read(`downloads/versions/${versionId}/files.json`))
+      const [{ files, sourceId }] = sources
+      const [file = ""] = Object.keys(files)
+      const damage = Effect.gen(function* () {
+        const { versionPath } = JSON.parse(yield* read("downloads/manifest.json"))
+        const path = `downloads/${versionPath}/${sourceId}/${file}`
+        yield* write(path, (yield* read(path)).replace(/[a-z]/, "?"))
+        return path
+      })
+      yield* damage
+      const found = yield* vitrine("verify", versionId)
+      expect(found.status).toBe(1)
+      expect(found.stdout).toContain(`${sourceId}/${file} has other content than when it was written\n`)
+      expect(found.stdout).toMatch(
+        /, 1 problem\. If it is the active version, "vitrine fetch" replaces it\.\n$/
+      )
+      expect(JSON.parse((yield* vitrine("fetch")).stdout)).toMatchObject({ changed: true })
+      expect(yield* vitrine("verify")).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
       expect((yield* vitrine("stop")).status).toBe(0)
 
-      const alone = yield* run(["check"], { TABLES })
-      expect(yield* alone.ended).toMatchObject({ status: 0, stdout: changed })
-      yield* write("tables/Objects.csv", (yield* read("tables/Objects.csv")).replace("title", "titel"))
-      const rejected = yield* run(["check"], { TABLES })
-      expect(yield* rejected.ended).toMatchObject({
+      const path = yield* damage
+      const alone = yield* run(["verify"], { TABLES })
+      expect(yield* alone.ended).toMatchObject({
         status: 1,
-        stdout: "",
-        stderr: expect.stringMatching(
-          /Table "Objects", record rec\w+ and 2 more, field "title": expected text, found nothing\. "title" is missing; "titel" is new: was it renamed\?\n$/
+        stdout: expect.stringMatching(
+          / problem\. Start the controller and verify again: .* "vitrine fetch" replaces it then\.\n$/
         )
       })
-      expect(yield* list("downloads/versions")).toEqual([versionId])
+      yield* Effect.sync(() => rmSync(`${folder}/${path}`))
+      const fetched = yield* run(["fetch"], { TABLES })
+      expect(JSON.parse((yield* fetched.ended).stdout)).toMatchObject({ changed: true })
+      const again = yield* run(["verify"], { TABLES })
+      expect(yield* again.ended).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
     })
   )
 
-  it.scopedLive("goes back to the version before and stays there, over a restart, until it is resumed", () =>
-    Effect.gen(function* () {
-      const { read, run, serveTables, vitrine, write } = yield* project
-      const TABLES = yield* serveTables()
-      const controller = yield* run(["start"], { TABLES })
-      const first = yield* controller.logged(/New version (\S+):/)
-      yield* controller.logged(/(Ready)/)
-      const edit = (title: string) => write("tables/Objects.csv", `inventory,title\nA-1,${title}\n`)
-      yield* edit("Sextant")
-      const second = yield* controller.logged(new RegExp(`New version (?!${first})(\\S+):`))
-      const url = yield* controller.logged(transportUrl)
-
-      const body = JSON.stringify({ type: "content.rollback" })
-      const refused = yield* Effect.promise(() => fetch(`${url}/command`, { method: "POST", body }))
-      expect(refused.status).toBe(403)
-      expect(yield* vitrine("rollback", "20990101T000000Z")).toMatchObject({
-        status: 1,
-        stderr: expect.stringContaining(
-          `there is no version "20990101T000000Z". On disk: ${first}, ${second}.`
+  it.scopedLive(
+    "checks what a fetch would change, or why it would be rejected, with and without a controller",
+    () =>
+      Effect.gen(function* () {
+        const { list, read, run, serveTables, vitrine, write } = yield* project
+        const config = (yield* read("vitrine.config.ts"))
+          .replace("1 second", "1 hour")
+          .replace("defaultView", 'expect: { Objects: { fields: { title: "text" } } }, defaultView')
+        yield* write("vitrine.config.ts", config)
+        const TABLES = yield* serveTables()
+        const controller = yield* run(["start"], { TABLES })
+        const versionId = yield* controller.logged(/New version (\S+):/)
+        yield* controller.logged(/(Ready)/)
+        expect(yield* vitrine("check")).toMatchObject({
+          status: 0,
+          stdout:
+            "museum: 2 records, nothing has changed\nEverything is as expected. A fetch changes nothing.\n"
+        })
+        yield* write("tables/Objects.csv", `${yield* read("tables/Objects.csv")}A-3,Compass\n`)
+        const changed = expect.stringMatching(
+          /^museum: 3 records\nmuseum, Objects: 1 added, 0 changed, 0 removed\n {2}added "Compass" \(rec\w{14}\)\nEverything is as expected\. A fetch makes a new version\.\n$/
         )
+        expect(yield* vitrine("check")).toMatchObject({ status: 0, stdout: changed })
+
+        const refused = {
+          status: 1,
+          stdout: "",
+          stderr: expect.stringMatching(
+            /The controller that runs here \(process \d+\) was started with another text of .*config\.ts, .*"vitrine stop", "vitrine check"/
+          )
+        }
+        yield* write("other.config.ts", `${config}// another\n`)
+        expect(yield* vitrine("check", "--config", "other.config.ts")).toMatchObject(refused)
+        yield* write("vitrine.config.ts", config.replace("title:", "titel:"))
+        expect(yield* vitrine("check")).toMatchObject(refused)
+        expect((yield* vitrine("versions")).status).toBe(0)
+        yield* write("vitrine.config.ts", config)
+        expect((yield* vitrine("stop")).status).toBe(0)
+
+        const alone = yield* run(["check"], { TABLES })
+        expect(yield* alone.ended).toMatchObject({ status: 0, stdout: changed })
+        yield* write("tables/Objects.csv", (yield* read("tables/Objects.csv")).replace("title", "titel"))
+        const rejected = yield* run(["check"], { TABLES })
+        expect(yield* rejected.ended).toMatchObject({
+          status: 1,
+          stdout: "",
+          stderr: expect.stringMatching(
+            /Table "Objects", record rec\w+ and 2 more, field "title": expected text, found nothing\. "title" is missing; "titel" is new: was it renamed\?\n$/
+          )
+        })
+        expect(yield* list("downloads/versions")).toEqual([versionId])
       })
-      expect(yield* vitrine("rollback")).toMatchObject({
-        status: 0,
-        stdout: `Version ${first} is active now, and stays until "vitrine resume". Version ${second} waits.\n`
-      })
-      expect((yield* vitrine("status")).stdout).toMatch(
-        new RegExp(`! Held +since .* by \\S+: version ${first} stays; version ${second} waits\n`)
-      )
-      yield* edit("Telescope")
-      const third = yield* controller.logged(/New version (\S+) waits, because/)
-      yield* write("downloads/acks/left.json", JSON.stringify({ versionId: second }))
-      yield* write("downloads/acks/right.json", JSON.stringify({ versionId: second, renewMs: 1 }))
-      const { stdout: versions } = yield* vitrine("versions")
-      expect(versions).toMatch(
-        new RegExp(
+  )
+
+  it.scopedLive(
+    "goes back to the previous version and stays there, even after a restart, until it is resumed",
+    () =>
+      Effect.gen(function* () {
+        const { read, run, serveTables, vitrine, write } = yield* project
+        const TABLES = yield* serveTables()
+        const controller = yield* run(["start"], { TABLES })
+        const first = yield* controller.logged(/New version (\S+):/)
+        yield* controller.logged(/(Ready)/)
+        const edit = (title: string) => write("tables/Objects.csv", `inventory,title\nA-1,${title}\n`)
+        yield* edit("Sextant")
+        const second = yield* controller.logged(new RegExp(`New version (?!${first})(\\S+):`))
+        const url = yield* controller.logged(transportUrl)
+
+        const body = JSON.stringify({ type: "content.rollback" })
+        const refused = yield* Effect.promise(() => fetch(`${url}/command`, { method: "POST", body }))
+        expect(refused.status).toBe(403)
+        expect(yield* vitrine("rollback", "20990101T000000Z")).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining(
+            `there is no version "20990101T000000Z". On disk: ${first}, ${second}.`
+          )
+        })
+        expect(yield* vitrine("rollback")).toMatchObject({
+          status: 0,
+          stdout: `Version ${first} is active now, and stays until "vitrine resume". Version ${second} waits.\n`
+        })
+        expect((yield* vitrine("status")).stdout).toMatch(
+          new RegExp(`! Held +since .* by \\S+: version ${first} stays; version ${second} waits\n`)
+        )
+        yield* edit("Telescope")
+        const third = yield* controller.logged(/New version (\S+) waits, because/)
+        yield* write("downloads/acks/left.json", JSON.stringify({ versionId: second }))
+        yield* write("downloads/acks/right.json", JSON.stringify({ versionId: second, renewMs: 1 }))
+        const { stdout: versions } = yield* vitrine("versions")
+        expect(versions).toMatch(
+          new RegExp(
+            [
+              `^${third}  waits`,
+              "  made \\d.*: museum \\(1 record, 1 file, \\d+ bytes\\)",
+              '  Objects: "Telescope" title "Sextant" → "Telescope"',
+              `${second}`,
+              "  made .*",
+              '  Objects: "Sextant" title "Astrolabe" → "Sextant", "Barometer" removed',
+              "  shown by left",
+              `${first}  active, held`,
+              "  made .*: museum \\(2 records, .*",
+              "  in use",
+              `Held since .* by \\S+\\. "vitrine resume" makes version ${third} the active one\\.\n$`
+            ].join("\n")
+          )
+        )
+        const json = JSON.parse((yield* vitrine("versions", "--json")).stdout)
+        expect(json).toMatchObject({ held: { waiting: third }, versions: [{}, {}, { isWaiting: true }] })
+        const { stdout: diff } = yield* vitrine("diff")
+        expect(diff.replaceAll(/ \(rec\w{14}\)/g, "")).toBe(
           [
-            `^${third}  waits`,
-            "  made \\d.*: museum \\(1 record, 1 file, \\d+ bytes\\)",
-            '  Objects: "Telescope" title "Sextant" → "Telescope"',
-            `${second}`,
-            "  made .*",
-            '  Objects: "Sextant" title "Astrolabe" → "Sextant", "Barometer" removed',
-            "  shown by left",
-            `${first}  active, held`,
-            "  made .*: museum \\(2 records, .*",
-            "  in use",
-            `Held since .* by \\S+\\. "vitrine resume" makes version ${third} the active one\\.\n$`
+            `From version ${first} to ${third}:`,
+            "museum, Objects: 0 added, 1 changed, 1 removed",
+            '  changed "Telescope"',
+            '    title: "Astrolabe" → "Telescope"',
+            '  removed "Barometer"\n'
           ].join("\n")
         )
-      )
-      const json = JSON.parse((yield* vitrine("versions", "--json")).stdout)
-      expect(json).toMatchObject({ held: { waiting: third }, versions: [{}, {}, { isWaiting: true }] })
-      const { stdout: diff } = yield* vitrine("diff")
-      expect(diff.replaceAll(/ \(rec\w{14}\)/g, "")).toBe(
-        [
-          `From version ${first} to ${third}:`,
-          "museum, Objects: 0 added, 1 changed, 1 removed",
-          '  changed "Telescope"',
-          '    title: "Astrolabe" → "Telescope"',
-          '  removed "Barometer"\n'
-        ].join("\n")
-      )
-      expect((yield* vitrine("stop")).status).toBe(0)
+        expect((yield* vitrine("stop")).status).toBe(0)
 
-      // Without a controller, on the folder.
-      const alone = (...args: ReadonlyArray<string>) =>
-        Effect.flatMap(run(args, { TABLES }), ({ ended }) => ended)
-      expect(JSON.parse((yield* alone("fetch")).stdout)).toMatchObject({ changed: false, versionId: first })
-      expect((yield* alone("resume")).stdout).toBe(`Version ${third} is active now, and is not held.\n`)
-      expect((yield* alone("hold")).stdout).toBe(
-        `Version ${third} is active, and stays until "vitrine resume".\n`
-      )
-      expect(JSON.parse(yield* read("downloads/manifest.json"))).toMatchObject({ versionId: third, held: {} })
-      const again = yield* run(["start"], { TABLES })
-      yield* again.logged(new RegExp(`Active version ${third}, held (since) `))
-    })
+        // Without a controller, on the folder.
+        const alone = (...args: ReadonlyArray<string>) =>
+          Effect.flatMap(run(args, { TABLES }), ({ ended }) => ended)
+        expect(JSON.parse((yield* alone("fetch")).stdout)).toMatchObject({ changed: false, versionId: first })
+        expect((yield* alone("resume")).stdout).toBe(`Version ${third} is active now, and is not held.\n`)
+        expect((yield* alone("hold")).stdout).toBe(
+          `Version ${third} is active, and stays until "vitrine resume".\n`
+        )
+        expect(JSON.parse(yield* read("downloads/manifest.json"))).toMatchObject({
+          versionId: third,
+          held: {}
+        })
+        const again = yield* run(["start"], { TABLES })
+        yield* again.logged(new RegExp(`Active version ${third}, held (since) `))
+      })
   )
 
-  it.scopedLive("goes on in the background, its log in a file, also after the one before was killed", () =>
+  it.scopedLive("runs in the background with a log file, even after the previous controller was killed", () =>
     Effect.gen(function* () {
       const { read, run, serveTables, vitrine, write } = yield* project
       const tables = yield* serveTables()
@@ -236,7 +241,7 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
-  it.scopedLive("says that its first fetch failed, and has an exit status for that", () =>
+  it.scopedLive("reports that its first fetch failed, with an exit status for that", () =>
     Effect.gen(function* () {
       const { read, run, serveTables, vitrine, write } = yield* project
       const refusing = createServer((_, response) => response.writeHead(401).end())
@@ -264,7 +269,7 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
-  it.scopedLive.skipIf(!mayMount)("shows what is there on a disk that is read-only", () =>
+  it.scopedLive.skipIf(!mayMount)("shows the content on a read-only disk", () =>
     Effect.gen(function* () {
       const { folder, run, serveTables } = yield* project
       const TABLES = yield* serveTables()
@@ -291,7 +296,7 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
-  it.scopedLive("says why it did not start in the background", () =>
+  it.scopedLive("reports why it did not start in the background", () =>
     Effect.gen(function* () {
       const { folder, list, read, vitrine, write } = yield* project
       yield* write("vitrine.config.ts", "export default {")
@@ -323,7 +328,7 @@ describe.concurrent("a controller that runs", () => {
   )
 
   it.each(["--version", "--help", "status --help", "--completions bash"])(
-    "fails where its output cannot be written, to a full disk for example: vitrine %s",
+    "fails where its output cannot be written, for example to a full disk: vitrine %s",
     (args) => {
       const command = `'${process.execPath}' '${builtBin}' ${args} >/dev/full`
       expect(spawnSync("sh", ["-c", command], { encoding: "utf8" })).toMatchObject({
@@ -333,7 +338,7 @@ describe.concurrent("a controller that runs", () => {
     }
   )
 
-  it.scopedLive("goes on where its log cannot be written", () =>
+  it.scopedLive("continues where its log cannot be written", () =>
     Effect.gen(function* () {
       const { folder, list, serveTables, vitrine } = yield* project
       const TABLES = yield* serveTables()
@@ -370,7 +375,7 @@ describe.concurrent("a controller that runs", () => {
   )
 
   it.scopedLive.skipIf(process.getuid?.() !== 0)(
-    "is run by a user who may not write beside the configuration (skipped but for root)",
+    "runs for a user who may not write beside the configuration (skipped unless root)",
     () =>
       Effect.gen(function* () {
         const { folder, list, run, serveTables, write } = yield* operate(makeProjectForOthers)
@@ -427,7 +432,7 @@ export default defineConfig({
       })
   )
 
-  it.scopedLive("is watched on a terminal, also before it is there", () =>
+  it.scopedLive("can be watched on a terminal, even before it has started", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
       const watch = yield* run(["status", "--watch"], {}, { onTerminal: true })

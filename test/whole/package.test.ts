@@ -21,7 +21,7 @@ layer(environment, {
   excludeTestServices: true,
   timeout: 240_000
 })("the package", (it) => {
-  it.effect("has what is needed inside, and nothing else", () =>
+  it.effect("contains the needed files, and no others", () =>
     Effect.map(Packed, ({ paths, size }) => {
       const isDocumentation = (path: string) =>
         /^(docs|scratchpad|deploy)\/|^bench\/README\.md$|^[A-Z]+\.md$/.test(path)
@@ -46,7 +46,7 @@ layer(environment, {
     })
   )
 
-  it.effect("has every file that its documentation links to", () =>
+  it.effect("contains every file that its documentation links to", () =>
     Effect.map(Packed, ({ paths }) => {
       const targets = paths
         .filter((path) => path.endsWith(".md"))
@@ -60,7 +60,7 @@ layer(environment, {
     })
   )
 
-  it.effect("has the licence of each package that is in its bundles", () =>
+  it.effect("contains the licence of each bundled package", () =>
     Effect.map(Installed, (folder) => {
       const notices = readFileSync(join(folder, "node_modules/vitrine/dist/NOTICES.txt"), "utf8")
       const bundled = new Set([
@@ -87,7 +87,7 @@ layer(environment, {
     })
   )
 
-  it.effect("is imported from its modules, which find all that they need", () =>
+  it.effect("can be imported from its modules", () =>
     Effect.map(Installed, (folder) => {
       const program = `
         const { defineConfig, httpTransport } = await import("vitrine")
@@ -102,7 +102,7 @@ layer(environment, {
     })
   )
 
-  describe("has types", () => {
+  describe("the types of the package", () => {
     const program = `
 import * as Effect from "effect/Effect"
 import { content, defineConfig, EventBusMemory, httpTransport, tableSource } from "vitrine"
@@ -129,7 +129,7 @@ plainTransport({ port: "8710" })
       { module: "esnext", moduleResolution: "bundler" }
     ]
     for (const setting of settings) {
-      it.effect(`for moduleResolution ${setting.moduleResolution}`, () =>
+      it.effect(`compile with moduleResolution ${setting.moduleResolution}`, () =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
           const folder = yield* Installed
@@ -143,7 +143,7 @@ plainTransport({ port: "8710" })
       )
     }
 
-    it.scoped("that a new project compiles with, without Effect, and that know each option", () =>
+    it.scoped("compile in a new project without Effect, with each option", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* install(Object.keys(dependencies))
@@ -155,7 +155,7 @@ plainTransport({ port: "8710" })
       })
     )
 
-    it.scoped("of vitrine/plain that need no Effect", () =>
+    it.scoped("of vitrine/plain compile without Effect", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* install(Object.keys(dependencies))
@@ -223,6 +223,6 @@ tableSource({ id: "a", baseId: "b" })
 export const mode: PlainContext["mode"] = "persist"
 `
 
-it("names what it needs in operation apart from what its making needs", () => {
+it("lists runtime dependencies apart from those of its build", () => {
   expect(Object.keys(dependencies).filter((name) => name in devDependencies)).toEqual([])
 })

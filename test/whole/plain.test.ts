@@ -154,7 +154,7 @@ describe("vitrine/plain", () => {
     return outputFiles[0]?.text ?? ""
   }
 
-  it("gives a bundler no more than what is used of it", async () => {
+  it("lets a bundler leave out what is not used", async () => {
     expect((await bundled("formatSseEvent", "esm")).length).toBeLessThan(5000)
     expect((await bundled("httpTransport", "esm")).length).toBeLessThan(600_000)
   })

@@ -75,7 +75,7 @@ const startReader = Effect.fnUntraced(function* (folder: string) {
 
 describe("a reader that polls the manifest without a pause", () => {
   it.live(
-    "never finds it torn, missing, backward, or naming what is not there",
+    "never finds it incomplete, missing, older than before, or with a version that does not exist",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

@@ -79,7 +79,7 @@ describe.skipIf(isMissing("chromium"))("an open page", () => {
     it.scoped.each([
       ["that works", works, []],
       ["whose load fails", fails, ["build-1"]]
-    ] as const)("%s is told of a new build by an event, and loads it", ([, load, problems]) =>
+    ] as const)("of %s loads a new build after an event", ([, load, problems]) =>
       Effect.gen(function* () {
         const opened = yield* makeOpened(build(1, `${load}, onNewPage: (reload) => reload()`))
         const tab = yield* openTab(`${opened.url}?screen=left#top`)
@@ -92,7 +92,7 @@ describe.skipIf(isMissing("chromium"))("an open page", () => {
       })
     )
 
-    it.scoped("loads it at the end of its video, as the documentation says", () =>
+    it.scoped("loads a new build at the end of its video, as the documentation shows", () =>
       Effect.gen(function* () {
         const [sample] = samplesOf("docs/page.md").filter(({ text }) => text.includes("onNewPage:"))
         const opened = yield* makeOpened(pageOf(sample?.text ?? ""))
@@ -103,7 +103,7 @@ describe.skipIf(isMissing("chromium"))("an open page", () => {
       })
     )
 
-    it.scoped("loads it by itself where it is hidden", () =>
+    it.scoped("loads a new build on its own where it is hidden", () =>
       Effect.gen(function* () {
         const opened = yield* makeOpened(build(1, works))
         const window = yield* openWindow

@@ -17,7 +17,7 @@ const film = "0123456789abcdef".repeat(1024 * 1024)
 const sources = { exhibits: { "objects.json": "[1]", "film.mp4": film } }
 
 describe("a replica", () => {
-  it.scopedLive("that is killed in the middle of a download goes on where it was", () =>
+  it.scopedLive("that is killed during a download resumes it", () =>
     Effect.gen(function* () {
       const { downloads, run } = yield* replicaProject
       const hub = yield* makeHub

@@ -70,7 +70,7 @@ const problemIn = (downloads: string): string | undefined => {
 
 describe("a replica that is killed", () => {
   it.scopedLive(
-    "shows whole versions only, and the next one goes on",
+    "has only complete versions, and the next one continues",
     ({ annotate }) =>
       Effect.gen(function* () {
         yield* Effect.promise(() => annotate(`KILL_SEED=${seed}`))

@@ -111,7 +111,7 @@ describe.concurrent("vitrine start", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   const slowProject = startSettingUp(slowConfiguration)
 
-  scenario("does not mind clients that come and go while it starts, and a second Ctrl-C while it ends", () =>
+  scenario("starts while clients connect and disconnect, and ends despite a second Ctrl-C", () =>
     Effect.gen(function* () {
       const { controller, letGo } = yield* slowProject
       const half = yield* connect(controller)
@@ -131,7 +131,7 @@ describe.concurrent("vitrine start", () => {
 
   for (const args of [["start"], ["fetch"]]) {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      scenario(`of a configuration that loops for ever ends on ${signal}: vitrine ${args}`, () =>
+      scenario(`with a configuration that never returns ends on ${signal}: vitrine ${args}`, () =>
         Effect.gen(function* () {
           const { run, write } = yield* project
           yield* write("vitrine.config.ts", 'console.error("Looping")\nfor (;;) {}\n')
@@ -153,7 +153,7 @@ describe.concurrent("vitrine start", () => {
     })
   )
 
-  scenario("ends while it starts, open streams or not", () =>
+  scenario("ends while it starts, with and without open streams", () =>
     Effect.gen(function* () {
       const { controller } = yield* slowProject
       const stream = yield* openEvents(controller)
@@ -177,21 +177,19 @@ describe.concurrent("vitrine start", () => {
     })
   )
 
-  scenario(
-    "ends within two seconds while a file operation hangs, and leaves neither socket nor process id",
-    () =>
-      Effect.gen(function* () {
-        const { controller, folder } = yield* startSettingUp(hangingConfiguration, (folder) =>
-          execFileSync("mkfifo", [`${folder}/pipe`])
-        )
-        yield* controller.logged(/(Ready)/)
-        yield* controller.signal("SIGTERM")
-        expect(yield* Effect.timeout(controller.ended, "4 seconds")).toMatchObject({
-          status: "SIGKILL",
-          stderr: expect.stringMatching(/error: Something did not stop within two seconds\. .*\n$/)
-        })
-        expect(readdirSync(`${folder}/.vitrine`)).toEqual([])
+  scenario("ends within two seconds while a file operation hangs, and leaves no socket and process id", () =>
+    Effect.gen(function* () {
+      const { controller, folder } = yield* startSettingUp(hangingConfiguration, (folder) =>
+        execFileSync("mkfifo", [`${folder}/pipe`])
+      )
+      yield* controller.logged(/(Ready)/)
+      yield* controller.signal("SIGTERM")
+      expect(yield* Effect.timeout(controller.ended, "4 seconds")).toMatchObject({
+        status: "SIGKILL",
+        stderr: expect.stringMatching(/error: Something did not stop within two seconds\. .*\n$/)
       })
+      expect(readdirSync(`${folder}/.vitrine`)).toEqual([])
+    })
   )
 
   scenario("ends on SIGHUP as on SIGTERM", () =>
@@ -206,7 +204,7 @@ describe.concurrent("vitrine start", () => {
     })
   )
 
-  scenario("ends while it fetches from a server that stopped in the middle of its answer", () =>
+  scenario("ends while it fetches from a server that stopped in the middle of its response", () =>
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
       const stalled = createServer((_request, response) => {

@@ -165,37 +165,39 @@ const isKept = (tab: Page, number: number) =>
 describe.skipIf(isMissing("chromium"))("a page that travels with the content", () => {
   layer(Layer.merge(Browser.layer, NodeContext.layer), { excludeTestServices: true, timeout: 120_000 })(
     (it) => {
-      it.scoped("changes together with it, and finds the parts of its own build as long as it is open", () =>
-        Effect.gen(function* () {
-          const { change, edit, url, versions } = yield* makeExhibit(sites["a source"])
-          const tab = yield* openTab("about:blank")
-          const drawn: Array<string> = []
-          yield* Effect.promise(() => tab.exposeFunction("drawn", (text: string) => drawn.push(text)))
-          yield* Effect.promise(() => tab.goto(url))
-          yield* shows(tab, 1, 1)
-          const [first] = yield* versions
+      it.scoped(
+        "changes together with the content, and finds the files of its own build as long as it is open",
+        () =>
+          Effect.gen(function* () {
+            const { change, edit, url, versions } = yield* makeExhibit(sites["a source"])
+            const tab = yield* openTab("about:blank")
+            const drawn: Array<string> = []
+            yield* Effect.promise(() => tab.exposeFunction("drawn", (text: string) => drawn.push(text)))
+            yield* Effect.promise(() => tab.goto(url))
+            yield* shows(tab, 1, 1)
+            const [first] = yield* versions
 
-          yield* change(2, 2)
-          yield* waitFor(tab, "window.reload && window.exhibit.state.next")
-          const both = yield* versions
-          expect(both).toEqual([first, yield* evaluate(tab, "window.exhibit.state.next")])
-          yield* shows(tab, 1, 1)
+            yield* change(2, 2)
+            yield* waitFor(tab, "window.reload && window.exhibit.state.next")
+            const both = yield* versions
+            expect(both).toEqual([first, yield* evaluate(tab, "window.exhibit.state.next")])
+            yield* shows(tab, 1, 1)
 
-          yield* edit(3)
-          yield* waitFor(tab, `window.exhibit.state.next > "${both[1]}"`)
-          expect(yield* evaluate(tab, "window.more()")).toBe("more of build 1")
+            yield* edit(3)
+            yield* waitFor(tab, `window.exhibit.state.next > "${both[1]}"`)
+            expect(yield* evaluate(tab, "window.more()")).toBe("more of build 1")
 
-          yield* evaluate(tab, "void window.reload()")
-          yield* shows(tab, 2, 3)
-          expect(drawn).toEqual(["build 1, number 1", "build 2, number 3"])
-          yield* edit(4)
-          yield* shows(tab, 2, 4)
-          expect(yield* evaluate(tab, "window.more()")).toBe("more of build 2")
-        })
+            yield* evaluate(tab, "void window.reload()")
+            yield* shows(tab, 2, 3)
+            expect(drawn).toEqual(["build 1, number 1", "build 2, number 3"])
+            yield* edit(4)
+            yield* shows(tab, 2, 4)
+            expect(yield* evaluate(tab, "window.more()")).toBe("more of build 2")
+          })
       )
 
       it.scoped.each(Object.entries(sites))(
-        "loads none of 61 MB of pictures again for a changed cell or a new build, where it is %s",
+        "loads no picture of 61 MB again after a changed cell or a new build, where it is %s",
         ([, site]) =>
           Effect.gen(function* () {
             const picture = (shade: number) =>
@@ -239,7 +241,7 @@ describe.skipIf(isMissing("chromium"))("a page that travels with the content", (
 })
 
 layer(NodeContext.layer, { excludeTestServices: true, timeout: 120_000 })("a new project of Vite", (it) => {
-  it.scoped("starts without a build, says what to do in one line, and serves the page once it is there", () =>
+  it.scoped("starts without a build with one line of advice, and serves the page once it is built", () =>
     Effect.gen(function* () {
       const reader = yield* makeReader
       expect(yield* reader.run("npx vitrine init --vite")).toMatchObject({ status: 0 })

@@ -77,7 +77,7 @@ const isEndedBySignal = ({ ended, folder, pid }: Effect.Effect.Success<typeof un
 const scenario = (title: string, test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>) =>
   it.scoped(title, () => Effect.provide(test, NodeContext.layer))
 
-describe("vitrine stop, where nobody listens", () => {
+describe("vitrine stop, where the socket does not answer,", () => {
   scenario(
     "waits for a controller that is about to end",
     Effect.gen(function* () {
@@ -91,7 +91,7 @@ describe("vitrine stop, where nobody listens", () => {
   )
 
   scenario(
-    "ends a controller that runs by a signal",
+    "ends a running controller by a signal",
     Effect.gen(function* () {
       const controller = yield* unreachable
       yield* isEndedBySignal(controller)
@@ -129,7 +129,7 @@ describe("vitrine stop, where nobody listens", () => {
   )
 
   scenario(
-    "says so at once where the one before was killed, and leaves alone who has its number now",
+    "reports at once that the controller was killed, and spares another process with the same id",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, kill } = yield* unreachable
@@ -140,12 +140,12 @@ describe("vitrine stop, where nobody listens", () => {
   )
 })
 
-describe("vitrine status, where nobody listens", () => {
+describe("vitrine status, where the socket does not answer,", () => {
   const status = (folder: string) =>
     Effect.map(Effect.flip(says("status", "--config", `${folder}/vitrine.config.mjs`)), messageOf)
 
   scenario(
-    "says that a controller runs whose socket or folder was removed, and that none does when it has ended",
+    "reports a running controller whose socket or folder was removed, and none after its end",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, kill, pid } = yield* unreachable
@@ -203,8 +203,8 @@ const mayUnshare = mayRun(...unshare, "true")
 /** The kernel refuses it in a chroot, for example. */
 const mayUnshareMounts = mayUnshare && mayMount && mayRun("unshare", "--mount", "true")
 
-describe("vitrine stop, where somebody names a process that is not theirs", () => {
-  it.scopedLive("takes the end of the connection for the end, and leaves the process alone", () =>
+describe("vitrine stop, where the socket names another process,", () => {
+  it.scopedLive("treats the end of the connection as the end, and spares the process", () =>
     Effect.gen(function* () {
       const { folder, victim } = yield* startImpostor("ends")
       expect(yield* stop(folder)).toEqual([`The controller has ended (process ${victim.pid}).`])
@@ -212,7 +212,7 @@ describe("vitrine stop, where somebody names a process that is not theirs", () =
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped.skipIf(process.platform !== "linux")("kills who listens, where that does not end", () =>
+  it.scoped.skipIf(process.platform !== "linux")("kills the process that listens, if that does not end", () =>
     Effect.gen(function* () {
       const { child, exited, folder, says, victim } = yield* startImpostor("stays")
       const stopping = yield* Effect.fork(stop(folder))
@@ -227,7 +227,7 @@ describe("vitrine stop, where somebody names a process that is not theirs", () =
   )
 
   it.scoped.skipIf(!mayUnshare)(
-    "kills nobody where the controller is in a container (skipped where this user may make none)",
+    "kills no process where the controller is in a container (skipped where this user may make none)",
     () =>
       Effect.gen(function* () {
         const { child, folder, says, victim } = yield* startImpostor("stays", ...unshare)
@@ -242,7 +242,7 @@ describe("vitrine stop, where somebody names a process that is not theirs", () =
   )
 
   it.scoped.skipIf(!mayUnshareMounts)(
-    "kills nobody who listens at the same path in other mounts (skipped where this user may make none)",
+    "kills no process that listens at the same path in other mounts (skipped where this user may make none)",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -266,7 +266,7 @@ describe("vitrine stop, where somebody names a process that is not theirs", () =
   )
 
   it.scoped.skipIf(process.getuid?.() !== 0)(
-    "asks no socket that another user has put up among the temporary files (skipped but for root)",
+    "uses no socket that another user has made among the temporary files (skipped unless root)",
     () =>
       Effect.gen(function* () {
         const folder = yield* makeFolder

@@ -71,7 +71,7 @@ const mistakes = [
 ] as const
 
 layer(environment, { excludeTestServices: true, timeout: 240_000 })("vitrine types", (it) => {
-  it.scoped("is what pages are compiled with, and follows a column that is renamed", () =>
+  it.scoped("writes types that pages compile with, and updates them for a renamed column", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* Installed
@@ -106,7 +106,7 @@ layer(environment, { excludeTestServices: true, timeout: 240_000 })("vitrine typ
     })
   )
 
-  it.scoped("names the options that a mistake is in", () =>
+  it.scoped("names the options that have a mistake", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = join(yield* Installed, "mistakes")

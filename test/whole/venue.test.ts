@@ -58,40 +58,38 @@ const titles = (page: string) =>
     Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
 
-it.scopedLive(
-  "a cell that is changed at the hub changes the pages of three players, and the hub knows it",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
-      const tables = `${folder}/tables`
-      yield* fs.copy(inProject("scratchpad/exhibit/tables"), tables)
-      const { url } = yield* TableServer.start(tables)
-      const { output } = yield* startVenue(folder, url)
-      const started = yield* output.until((text) => text.includes("The pages are at "))
-      const pages = /The pages are at (.*)/.exec(started)?.[1]?.split(", ") ?? []
-      expect(new Set(pages).size).toBe(3)
+it.scopedLive("a changed cell at the hub changes the pages of three players, and the hub shows that", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+    const tables = `${folder}/tables`
+    yield* fs.copy(inProject("scratchpad/exhibit/tables"), tables)
+    const { url } = yield* TableServer.start(tables)
+    const { output } = yield* startVenue(folder, url)
+    const started = yield* output.until((text) => text.includes("The pages are at "))
+    const pages = /The pages are at (.*)/.exec(started)?.[1]?.split(", ") ?? []
+    expect(new Set(pages).size).toBe(3)
 
-      const allShow = (title: string) =>
-        Effect.forEach(pages, (page) => eventually(Effect.map(titles(page), (all) => all.includes(title))), {
-          concurrency: "unbounded"
-        })
-      yield* allShow("The Penrice Fog Bell")
-      for (const page of pages) {
-        const index = yield* Effect.promise(async () => (await fetch(page)).text())
-        expect(index).toContain('<script type="module"')
-      }
-      const objects = `${tables}/Objects.csv`
-      const text = yield* fs.readFileString(objects)
-      yield* fs.writeFileString(`${objects}.new`, text.replace("The Penrice Fog Bell", "A Changed Bell"))
-      yield* fs.rename(`${objects}.new`, objects)
-      yield* allShow("A Changed Bell")
+    const allShow = (title: string) =>
+      Effect.forEach(pages, (page) => eventually(Effect.map(titles(page), (all) => all.includes(title))), {
+        concurrency: "unbounded"
+      })
+    yield* allShow("The Penrice Fog Bell")
+    for (const page of pages) {
+      const index = yield* Effect.promise(async () => (await fetch(page)).text())
+      expect(index).toContain('<script type="module"')
+    }
+    const objects = `${tables}/Objects.csv`
+    const text = yield* fs.readFileString(objects)
+    yield* fs.writeFileString(`${objects}.new`, text.replace("The Penrice Fog Bell", "A Changed Bell"))
+    yield* fs.rename(`${objects}.new`, objects)
+    yield* allShow("A Changed Bell")
 
-      const versions = yield* Effect.forEach(pages, (page) => readJson(`${page}/manifest.json`, Manifest))
-      expect(new Set(versions.map(({ versionId }) => versionId)).size).toBe(1)
+    const versions = yield* Effect.forEach(pages, (page) => readJson(`${page}/manifest.json`, Manifest))
+    expect(new Set(versions.map(({ versionId }) => versionId)).size).toBe(1)
 
-      const fleet = fleetOf(folder)
-      yield* eventually(Effect.map(fleet, (text) => text.startsWith("3 of 3 players are up to date\n")))
-      expect((yield* fleet).match(/Hall [123]/g)).toEqual(["Hall 1", "Hall 2", "Hall 3"])
-    }).pipe(Effect.provide(NodeContext.layer))
+    const fleet = fleetOf(folder)
+    yield* eventually(Effect.map(fleet, (text) => text.startsWith("3 of 3 players are up to date\n")))
+    expect((yield* fleet).match(/Hall [123]/g)).toEqual(["Hall 1", "Hall 2", "Hall 3"])
+  }).pipe(Effect.provide(NodeContext.layer))
 )

@@ -266,7 +266,7 @@ const prove = (withBroker: boolean) =>
 
 describe("a venue in which one after the other is killed, suspended and cut off", () => {
   it.live(
-    "shows whole versions only, and the newest on all machines soon after",
+    "shows only complete versions, and soon the newest on all machines",
     ({ annotate }) =>
       Effect.zipRight(
         Effect.promise(() => annotate(`VENUE_CHAOS_SEED=${seed}`)),
@@ -276,7 +276,7 @@ describe("a venue in which one after the other is killed, suspended and cut off"
   )
 
   it.live.skipIf(isMissing("nats-server"))(
-    "does so with a broker, and the screens on it are told of the newest version",
+    "does the same with a broker, which announces the newest version to its screens",
     ({ annotate }) =>
       Effect.zipRight(
         Effect.promise(() => annotate(`VENUE_CHAOS_SEED=${seed}`)),

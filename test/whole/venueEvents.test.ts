@@ -57,7 +57,7 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
     layer(Venue.layer, { excludeTestServices: true, timeout: 600_000 })((it) => {
       const timeout = 2_400_000
 
-      describe.concurrent("tells at the machine, at the hub and in an alert", () => {
+      describe.concurrent("shows at the machine, at the hub and in an alert", () => {
         it.scoped(
           "that a page was closed",
           () =>
@@ -565,7 +565,7 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
         )
       })
 
-      describe("tells of the hub, and of all players", () => {
+      describe("shows of the hub and of all players", () => {
         it.scoped(
           "that the source cannot be reached",
           () =>

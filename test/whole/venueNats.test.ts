@@ -91,7 +91,7 @@ const times = (pattern: RegExp, count: number) => (text: string) =>
   (text.match(pattern) ?? []).length >= count
 
 describe.skipIf(isMissing("nats-server"))("scratchpad/venue-nats", () => {
-  it.scopedLive("gives clients of both event streams what is edited in a table", () =>
+  it.scopedLive("sends an edit in a table to clients of both event streams", () =>
     Effect.gen(function* () {
       const { folder, ports, said } = yield* startVenue()
       yield* said.until(times(/Ready/g, 3))
@@ -108,7 +108,7 @@ describe.skipIf(isMissing("nats-server"))("scratchpad/venue-nats", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("starts the server again when it is killed, and goes on", () =>
+  it.scopedLive("restarts the server when it is killed, and continues", () =>
     Effect.gen(function* () {
       const { folder, ports, said } = yield* startVenue()
       // A process is ready before it has a connection.
@@ -122,7 +122,7 @@ describe.skipIf(isMissing("nats-server"))("scratchpad/venue-nats", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("says how to get nats-server where it is missing, and ends", () =>
+  it.scopedLive("ends with how to get nats-server where it is missing", () =>
     Effect.gen(function* () {
       const { ended, said } = yield* startVenue({ PATH: "/nonexistent" })
       expect(yield* ended).toBe(1)

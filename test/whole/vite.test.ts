@@ -228,7 +228,7 @@ const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
 describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped.each(Object.entries(templates))(
-      "of %s shows content, and ends the connections of modules that were edited",
+      "of %s shows content, and closes the connections of edited modules",
       ([, template]) =>
         Effect.gen(function* () {
           const { edit, promote, servers, shows, tab, wasNeverReloaded } = yield* open(template)
@@ -249,7 +249,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
       ["--vite", []],
       ["--react", [react()]]
     ] as const)(
-      "of vitrine init %s shows the content of its controller, with types that are true",
+      "of vitrine init %s shows the content of its controller, with correct types",
       ([option, plugins]) =>
         Effect.gen(function* () {
           const reader = yield* makeReader
@@ -300,7 +300,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
         })
     )
 
-    it.scoped("has an overlay with what is rejected until content is accepted again, without a reload", () =>
+    it.scoped("has an overlay with rejected content until content is accepted again, without a reload", () =>
       Effect.gen(function* () {
         const { content, folder } = yield* makeProject
         const give = (number: number | string) =>
@@ -352,29 +352,31 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
       })
     )
 
-    it.scoped.each(Object.entries(templates))("of %s needs no more after forty edits", ([name, template]) =>
-      Effect.gen(function* () {
-        const { edit, servers, shows, tab, wasNeverReloaded } = yield* open(template)
-        const memory = yield* memoryOf(tab)
-        const edits = (from: number, to: number) =>
-          Effect.forEach(
-            Array.from({ length: to - from + 1 }, (_, index) => from + index),
-            (number) => Effect.raceFirst(shows(1, number), savedAgain(edit(number))),
-            { discard: true }
-          )
-        yield* edits(1, 10)
-        const before = yield* memory
-        yield* edits(11, 50)
-        yield* servers.clientsBecome(1)
-        expect(yield* pollsTake(tab, polls)).toBeGreaterThan(ofOneConnection)
-        const after = yield* memory
-        expect(after.listeners).toBeLessThan(before.listeners + 20)
-        // A browser keeps each module that it has evaluated, and one of Svelte has the five nodes of its template.
-        const templateNodes = name === "Svelte" ? 40 * 5 : 0
-        expect(after.nodes).toBeLessThan(before.nodes + templateNodes + 20)
-        expect(after.heap - before.heap).toBeLessThan(40 * 25_000)
-        yield* wasNeverReloaded
-      })
+    it.scoped.each(Object.entries(templates))(
+      "of %s needs no more memory and connections after forty edits",
+      ([name, template]) =>
+        Effect.gen(function* () {
+          const { edit, servers, shows, tab, wasNeverReloaded } = yield* open(template)
+          const memory = yield* memoryOf(tab)
+          const edits = (from: number, to: number) =>
+            Effect.forEach(
+              Array.from({ length: to - from + 1 }, (_, index) => from + index),
+              (number) => Effect.raceFirst(shows(1, number), savedAgain(edit(number))),
+              { discard: true }
+            )
+          yield* edits(1, 10)
+          const before = yield* memory
+          yield* edits(11, 50)
+          yield* servers.clientsBecome(1)
+          expect(yield* pollsTake(tab, polls)).toBeGreaterThan(ofOneConnection)
+          const after = yield* memory
+          expect(after.listeners).toBeLessThan(before.listeners + 20)
+          // A browser keeps each module that it has evaluated, and one of Svelte has the five nodes of its template.
+          const templateNodes = name === "Svelte" ? 40 * 5 : 0
+          expect(after.nodes).toBeLessThan(before.nodes + templateNodes + 20)
+          expect(after.heap - before.heap).toBeLessThan(40 * 25_000)
+          yield* wasNeverReloaded
+        })
     )
   })
 })
@@ -417,7 +419,7 @@ export default { cacheDir: ".vite", plugins: [vitrine({ content: "${content}" })
 })
 
 layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the dev server of Vite", (it) => {
-  it.scoped("starts the controller of the project, and ends it when it is closed", () =>
+  it.scoped("starts the controller of the project, and stops it when it is closed", () =>
     Effect.gen(function* () {
       const { answers, content, folder } = yield* makeProject
       const { log, server } = yield* startVite(folder, { content })
@@ -434,7 +436,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
   )
 
   it.scoped.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-    "leaves no controller behind when %s ends it",
+    "leaves no controller behind when it ends by %s",
     (signal) =>
       Effect.gen(function* () {
         const { answers, folder } = yield* makeProject
@@ -456,7 +458,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
   )
 
   it.scoped(
-    "says once that the controller has ended, and starts it anew when its configuration is edited",
+    "reports once that the controller has ended, and restarts it when its configuration is edited",
     () =>
       Effect.gen(function* () {
         const { answers, content, folder } = yield* makeProject
@@ -477,7 +479,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
       })
   )
 
-  it.scoped("gives the controller what the environment files of Vite set, and again when one is edited", () =>
+  it.scoped("passes the variables of Vite's environment files to the controller, also after an edit", () =>
     Effect.gen(function* () {
       const { content, folder } = yield* makeProject
       const sourceIs = (id: string) =>
@@ -499,7 +501,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
     })
   )
 
-  it.scoped("leaves alone a controller that runs, and says so", () =>
+  it.scoped("uses a running controller, with a message", () =>
     Effect.gen(function* () {
       const { folder } = yield* makeProject
       const { url } = yield* (yield* makeStageWith("")).start()
@@ -512,7 +514,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
     })
   )
 
-  it.scoped("says where it has looked for a configuration", () =>
+  it.scoped("reports where it has looked for a configuration", () =>
     Effect.gen(function* () {
       const folder = yield* makeViteProject({ "index.html": html("main.ts") })
       const { log } = yield* startVite(folder, { content: `http://127.0.0.1:${yield* freePort}` })

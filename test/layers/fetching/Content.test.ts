@@ -64,7 +64,7 @@ const makeSource = (id: string) =>
   })
 
 describe("Content", () => {
-  it.scoped("publishes the steps of a fetch in order, and announces the version that it promoted", () =>
+  it.scoped("publishes the steps of a fetch in order, and announces the promoted version", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
       yield* Content.fromSources({}, [source])
@@ -105,7 +105,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("gives a source its folder in the active version, and publishes what it counted", () =>
+  it.scoped("passes a source its folder in the active version, and publishes its counts", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const before: Array<Option.Option<string>> = []
@@ -155,7 +155,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("leaves the active version alone when one source fails, and says why", () =>
+  it.scoped("keeps the active version when one source fails, and reports the reason", () =>
     Effect.gen(function* () {
       const good = yield* makeSource("objects")
       const bad = yield* makeSource("events")
@@ -196,7 +196,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("goes on fetching after a bug, and when the manifest could not be read at the start", () =>
+  it.scoped("continues to fetch after a defect, and after the manifest could not be read at the start", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
       const store = yield* VersionStore
@@ -245,7 +245,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("lets a second fetch join the one that runs", () =>
+  it.scoped("does not start a second fetch while one runs, but waits for that", () =>
     Effect.gen(function* () {
       const { fetches, hold, source } = yield* makeSource("objects")
       const release = yield* Deferred.make<void>()
@@ -264,7 +264,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("announces the active version when it is made ready, before it fetches", () =>
+  it.scoped("announces the active version when it starts, before it fetches", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
       const { start } = yield* Content.fromSources({}, [source])
@@ -282,7 +282,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped("fetches at the start and then every fetchEvery, failed fetches or not", () =>
+  it.scoped("fetches at the start and then every fetchEvery, even after failures", () =>
     Effect.gen(function* () {
       const { failure, fetches, source } = yield* makeSource("objects")
       const events = yield* follow
@@ -307,7 +307,7 @@ describe("Content", () => {
     ["up to fetchEvery", "1 minute", [15, 30, 60, 60]],
     ["up to five minutes where there is no fetchEvery", undefined, [15, 30, 60, 120, 240, 300, 300]]
   ] as const) {
-    it.scoped(`retries a fetch that failed for a passing reason, with growing pauses, ${title}`, () =>
+    it.scoped(`retries a fetch after a transient failure, with growing pauses, ${title}`, () =>
       Effect.gen(function* () {
         const { failure, fetches, isTransient, source } = yield* makeSource("objects")
         yield* Ref.set(failure, Option.some(new Error("no network")))
@@ -345,7 +345,7 @@ describe("Content", () => {
     )
   }
 
-  it.scoped("does not retry a fetch that failed for a lasting reason before the next one is due", () =>
+  it.scoped("does not retry a fetch after a permanent failure before the next one is due", () =>
     Effect.gen(function* () {
       const { failure, source } = yield* makeSource("objects")
       yield* Ref.set(failure, Option.some(new Error("the key is wrong")))
@@ -359,7 +359,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped("says in the status what every source does and did, and when the next fetch is", () =>
+  it.scoped("shows in the status what every source does and did, and when the next fetch is", () =>
     Effect.gen(function* () {
       const { failure, hold, source } = yield* makeSource("objects")
       const release = yield* Deferred.make<void>()
@@ -396,7 +396,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped.skipIf(!mayMount)("makes room on a full disk, once, of versions that no screen shows", () =>
+  it.scoped.skipIf(!mayMount)("removes versions that no screen shows from a full disk, once", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const disk = yield* smallDisk
@@ -441,7 +441,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("warns once of each screen that cannot be listed, by its name and why", () => {
+  it.scoped("warns once of each screen that cannot be listed, with its id and the reason", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const { source } = yield* makeSource("objects")

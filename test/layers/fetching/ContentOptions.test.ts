@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { decode } from "../../../src/layers/fetching/ContentOptions.ts"
 
 describe("ContentOptions", () => {
-  it("asks for effect 3 where a source is made with another version", () => {
+  it("asks for effect 3 where a source uses another version", () => {
     // As Effect 4 marks its own.
     const make = JSON.parse('{ "~effect/Effect": "~effect/Effect" }')
     expect(decode({ sources: [{ id: "mine", issues: [], make }] })).toMatchObject({
@@ -15,7 +15,7 @@ describe("ContentOptions", () => {
     })
   })
 
-  it("refuses sources whose folder could not be in a version beside the others", () => {
+  it("refuses sources whose folders would conflict in a version", () => {
     const make = Effect.never
     const source = (id: string) => ({ id, issues: [], make })
     const issuesOf = (...ids: ReadonlyArray<string>) => decode({ sources: ids.map(source) })

@@ -52,7 +52,7 @@ describe("a source", () => {
     }).pipe(Effect.provide(environment("task")))
   )
 
-  it.scoped("may fail to be made with its own error, which names it", () =>
+  it.scoped("that cannot be made fails with its own error and its id", () =>
     Effect.gen(function* () {
       const broken = { id: "archive", issues: [], make: Effect.fail(new Error("the archive is locked")) }
       const error = yield* Effect.flip(Content.make({ sources: [broken] }))
@@ -60,7 +60,7 @@ describe("a source", () => {
     }).pipe(Effect.provide(environment("task")))
   )
 
-  it.scoped("is fetched at once when it says that something has changed, though no fetch is due", () =>
+  it.scoped("is fetched at once when it reports a change, even if no fetch is due", () =>
     Effect.gen(function* () {
       const changes = yield* Queue.unbounded<void>()
       let content = 1
@@ -94,7 +94,7 @@ describe("a source", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.scoped("names what identifies its records, by which versions are compared", () =>
+  it.scoped("has keys of its records by which versions are compared", () =>
     Effect.gen(function* () {
       let title = "Opening"
       const events = source({

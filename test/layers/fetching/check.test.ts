@@ -85,7 +85,7 @@ const filesSource = (files: () => Readonly<Record<string, string>>) =>
   )
 
 describe("a check", () => {
-  it.scoped("says what would change, and changes, promotes and publishes nothing", () =>
+  it.scoped("reports what would change, and promotes and publishes nothing", () =>
     Effect.gen(function* () {
       const { objects, settings } = yield* setUp
       const events = yield* follow
@@ -209,7 +209,7 @@ describe("a check", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails as a fetch would where a file cannot be stored on all systems", () =>
+  it.scoped("fails as a fetch does where a file cannot be stored on all systems", () =>
     Effect.gen(function* () {
       yield* Content.fromSources({}, [yield* filesSource(() => ({ "photo?.jpg": "1" }))])
       const refused = "files.photo?.jpg: must be a relative path"
@@ -227,7 +227,7 @@ describe("a check", () => {
   )
 
   it.scoped.prop(
-    "counts the records that are different, whatever is in them",
+    "counts the records that differ, whatever is in them",
     [rows, rows],
     ([before, after]) =>
       Effect.gen(function* () {

@@ -64,7 +64,7 @@ const makeTables = (id: string) =>
 
 const objects = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `rec${n}`, fields: { n } }))
 
-it.scoped("content as a layer fetches what it is told to, and its outcome has a type", () =>
+it.scoped("the layer of content fetches on request, with a typed result", () =>
   Effect.gen(function* () {
     const { definition, setTable } = yield* makeTables("exhibits")
     yield* setTable("Objects", objects(3))
@@ -81,7 +81,7 @@ it.scoped("content as a layer fetches what it is told to, and its outcome has a 
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("content as a layer names every mistake in its options", () =>
+it.scoped("the layer of content reports every mistake in its options", () =>
   Effect.gen(function* () {
     const { definition } = yield* makeTables("exhibits")
     const layer = ContentLayer.layer({ fetchEvery: 0, sources: [definition, definition] })
@@ -101,7 +101,7 @@ it.scoped("content as a layer names every mistake in its options", () =>
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("fetches, promotions, records, versions, requests, waits and attachments are counted", () =>
+it.scoped("metrics count fetches, promotions, records, versions, requests, waits and attachments", () =>
   Effect.gen(function* () {
     const { definition, failNext, setTable } = yield* makeTables("counted")
     const read = Effect.all({
@@ -148,7 +148,7 @@ it.scoped("fetches, promotions, records, versions, requests, waits and attachmen
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("a fetch is a tree of spans that says what was fetched, none of them for a page", () =>
+it.scoped("a fetch is a tree of spans with what was fetched, without one for each page", () =>
   Effect.gen(function* () {
     const { definition, setTable } = yield* makeTables("exhibits")
     yield* setTable("Objects", objects(250))
@@ -180,7 +180,7 @@ it.scoped("a fetch is a tree of spans that says what was fetched, none of them f
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("a scheduled fetch begins its own trace", () =>
+it.scoped("a scheduled fetch starts its own trace", () =>
   Effect.gen(function* () {
     const { definition, setTable } = yield* makeTables("exhibits")
     yield* setTable("Objects", objects(1))
@@ -224,7 +224,7 @@ const parentsOf = (spans: ReadonlyArray<Tracer.Span>) =>
     ])
   )
 
-it.scoped("the layer says where a mistake in its options is, as the plugin does", () =>
+it.scoped("the layer of content reports the place of a mistake as the plugin does", () =>
   Effect.gen(function* () {
     const mistake = {
       path: "settle",

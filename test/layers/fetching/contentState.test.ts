@@ -19,7 +19,7 @@ const sourceDone = { timestamp, sourceId: "exhibits", records: 100, bytes: 2048,
 const stateOf = (...events: ReadonlyArray<ContentEvent>) =>
   events.reduce(advance, withSources(["exhibits", "tours"])(initial))
 
-describe("the slice of a content", () => {
+describe("the state of a content plugin", () => {
   it("follows a source through its fetch", () => {
     expect(stateOf().sources.exhibits).toEqual({})
     const start: ContentEvent = {
@@ -53,7 +53,7 @@ describe("the slice of a content", () => {
     })
   })
 
-  it("shows no source as being fetched after a fetch has ended, though one was interrupted", () => {
+  it("shows no source as being fetched after a fetch has ended, even if it was interrupted", () => {
     const state = stateOf(
       { name: "content:source:progress", payload: progress },
       { name: "content:source:error", payload: { timestamp, sourceId: "tours", error } },
@@ -67,7 +67,7 @@ describe("the slice of a content", () => {
   })
 
   it.prop(
-    "is the same from events that were encoded as JSON and decoded",
+    "is the same for events that were encoded as JSON and decoded",
     [FastCheck.array(Arbitrary.make(ContentEvent), { maxLength: 20 })],
     ([events]) => {
       const decode = Schema.decodeUnknownSync(Schema.parseJson(ContentEvent))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { describeDocument, missingTranslations } from "../../../src/layers/fetching/describeDocument.ts"
 
-it("a text that is there in one language and not in another is counted by its field", () => {
+it("texts that are missing in one language are counted by field", () => {
   const records = [
     { id: "1", title_de: "Glocke", title_en: "Bell", sound_de: ["a.mp3"], sound_en: [] },
     { id: "2", title_en: "Globe", sound_de: null, sound_en: [] },
@@ -26,12 +26,12 @@ it.each([
   ["in one language", [{ title_de: "Glocke" }, { title_de: "" }]],
   ["no record", [1, "title_de", null]],
   ["no list", "title_de"]
-])("what is %s has nothing missing", (_, json) => {
+])("a value that is %s has no missing languages", (_, json) => {
   expect(missingTranslations("Objects.json", json)).toEqual([])
 })
 
-describe("what a document has", () => {
-  it("is said of one value, with the places of links as patterns", () => {
+describe("the description of a document", () => {
+  it("lists the fields of a value, and the places of links as patterns", () => {
     const document = {
       title: "A",
       files: [{ "a.b": "/media/film.mp4" }, { "a.b": "./film.mp4" }],
@@ -49,7 +49,7 @@ describe("what a document has", () => {
     })
   })
 
-  it("has so many fields and links at most, with the links of all records counted", () => {
+  it("lists a limited number of fields and links, and counts the links of all records", () => {
     const records = Array.from({ length: 1000 }, (_, id) =>
       Object.fromEntries(Array.from({ length: 200 }, (_, field) => [`f${field}`, `/${id}.jpg`]))
     )

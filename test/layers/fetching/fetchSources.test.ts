@@ -152,7 +152,7 @@ const pass = (duration: Duration.DurationInput) =>
     }
   })
 
-describe("sources that can be asked what has changed", () => {
+describe("sources with a poll", () => {
   const setUp = (options: Parameters<typeof Content.fromSources>[0]) =>
     Effect.gen(function* () {
       const world = yield* makeWorld
@@ -162,7 +162,7 @@ describe("sources that can be asked what has changed", () => {
       return world
     })
 
-  it.scoped("are read at the start, and then only what has changed of them", () =>
+  it.scoped("are read at the start, and then only where they have changed", () =>
     Effect.gen(function* () {
       const { counts, edit, newest } = yield* setUp({})
       expect(yield* latest).toBe("A0,B0")
@@ -175,7 +175,7 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped("make one version of changes that go on, and do not wait longer than settle", () =>
+  it.scoped("make one version of continuing changes, and wait no longer than settle", () =>
     Effect.gen(function* () {
       const { counts, edit, newest } = yield* setUp({ settle: "5 seconds" })
       const { versions } = yield* VersionStore
@@ -211,7 +211,7 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped("see what changes while they are read", () =>
+  it.scoped("find a change that is made while they are read", () =>
     Effect.gen(function* () {
       const { counts, edit, newest } = yield* setUp({ settle: 0 })
       edit("B")
@@ -222,49 +222,48 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped(
-    "are not read again for the same failure at every tick, but when something changes or time has passed",
-    () => {
-      const log: Array<string> = []
-      return Effect.gen(function* () {
-        const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "20 seconds" })
-        failingReads.push("lasting", "lasting", "transient")
-        edit("A")
-        yield* pass("1 minute")
-        expect(counts.reads).toBe(2)
-        expect(yield* rowValue("Last fetch")).toContain("failed: ")
-        edit("B")
-        yield* pass("1 minute")
-        expect(counts.reads).toBe(3)
-        yield* pass("10 minutes")
-        // The transient one, and what came a tick later.
-        expect(counts.reads).toBe(5)
-        expect(yield* latest).toBe(newest())
-        expect(log.filter((line) => line.startsWith("WARN"))).toHaveLength(2)
-      }).pipe(Effect.provide(services()), Effect.provide(environment), withLog(log))
-    }
-  )
+  it.scoped("are not read again at every poll after a failure, but after a change or some time", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "20 seconds" })
+      failingReads.push("lasting", "lasting", "transient")
+      edit("A")
+      yield* pass("1 minute")
+      expect(counts.reads).toBe(2)
+      expect(yield* rowValue("Last fetch")).toContain("failed: ")
+      edit("B")
+      yield* pass("1 minute")
+      expect(counts.reads).toBe(3)
+      yield* pass("10 minutes")
+      // The transient one, and what came a tick later.
+      expect(counts.reads).toBe(5)
+      expect(yield* latest).toBe(newest())
+      expect(log.filter((line) => line.startsWith("WARN"))).toHaveLength(2)
+    }).pipe(Effect.provide(services()), Effect.provide(environment), withLog(log))
+  })
 
   it.scoped.each([
     ["lasting", 1 + 1],
     // After 15 seconds, 30 seconds, 1 minute, 2 and 4.
     ["transient", 1 + 5]
-  ] as const)("are read seldom after a %s failure, though it is asked at every tick", ([kind, reads]) =>
-    Effect.gen(function* () {
-      const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "10 seconds", settle: 0 })
-      failingReads.push(...Array.from({ length: 100 }, () => kind))
-      edit("A")
-      yield* pass("12 minutes")
-      expect(counts.reads - 1).toBe(reads)
-      expect(counts.polls).toBeGreaterThan(60)
-      failingReads.length = 0
-      edit("B")
-      yield* pass("15 seconds")
-      expect(yield* latest).toBe(newest())
-    }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
+  ] as const)(
+    "are read at long intervals after a %s failure, although they are polled at every tick",
+    ([kind, reads]) =>
+      Effect.gen(function* () {
+        const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "10 seconds", settle: 0 })
+        failingReads.push(...Array.from({ length: 100 }, () => kind))
+        edit("A")
+        yield* pass("12 minutes")
+        expect(counts.reads - 1).toBe(reads)
+        expect(counts.polls).toBeGreaterThan(60)
+        failingReads.length = 0
+        edit("B")
+        yield* pass("15 seconds")
+        expect(yield* latest).toBe(newest())
+      }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("are not read again at every tick because one beside them fails that cannot be asked", () =>
+  it.scoped("are not read again at every tick where another source without a poll fails", () =>
     Effect.gen(function* () {
       const asked = yield* makeWorld
       const other = yield* makeWorld
@@ -286,7 +285,7 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("are read as a whole by the command, and when the manifest is gone", () =>
+  it.scoped("are all read by the command, and when the manifest is gone", () =>
     Effect.gen(function* () {
       const { counts } = yield* setUp({})
       yield* Effect.fork(fetch)
@@ -295,7 +294,7 @@ describe("sources that can be asked what has changed", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped("are read only where they have changed, and at every tick where they cannot be asked", () =>
+  it.scoped("are read only where they have changed, and at every tick where they have no poll", () =>
     Effect.gen(function* () {
       const asked = yield* makeWorld
       const other = yield* makeWorld
@@ -315,7 +314,7 @@ describe("sources that can be asked what has changed", () => {
   )
 
   it(
-    "end with the newest content in one version, with no more polls and reads than the specification allows",
+    "end with the newest content in one version, within the allowed number of polls and reads",
     () =>
       FastCheck.assert(
         FastCheck.asyncProperty(

@@ -73,7 +73,7 @@ const setUp = setUpEvery("5 seconds")
 const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
 
 describe("content that polls before it fetches", () => {
-  it.scoped("fetches what is new, with events, and leaves no trace of a poll that finds nothing", () =>
+  it.scoped("fetches changes with events, and publishes nothing for a poll that finds none", () =>
     Effect.gen(function* () {
       const { answer, events, fetches, start, tick } = yield* setUp
       yield* start
@@ -98,7 +98,7 @@ describe("content that polls before it fetches", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped("announces the active version again when the bus was emptied", () =>
+  it.scoped("announces the active version again when the bus was reset", () =>
     Effect.gen(function* () {
       const bus = yield* EventBus
       const emptied = yield* Queue.unbounded<void>()
@@ -151,48 +151,45 @@ describe("content that polls before it fetches", () => {
     }).pipe(Effect.provide(services("persistent")), withLog(log))
   })
 
-  it.scoped(
-    "logs each kind of failure once until it is over, whatever it names and how they alternate",
-    () => {
-      const log: Array<string> = []
-      const warnings = () => log.filter((line) => line.startsWith("WARN"))
-      return Effect.gen(function* () {
-        const { answer, events, start, tick } = yield* setUp
-        yield* start
-        yield* events.until("content:fetch:done")
-        for (const failure of [
-          full("a.jpg"),
-          full("b.jpg"),
-          failed("no way"),
-          full("a.jpg"),
-          failed("no way")
-        ]) {
-          yield* Ref.set(answer, failure)
-          yield* tick
-          yield* events.until("content:fetch:error")
-          expect(yield* rowValue("Last fetch")).toContain(failure.message)
-        }
-        yield* tick
-        const both = [
-          'WARN Fetch failed, content stays as it is. Source "hub": Cannot write a.jpg: the disk is full.',
-          'WARN Fetch failed, content stays as it is. Source "hub": no way'
-        ]
-        expect(warnings()).toEqual(both)
-        yield* Ref.set(answer, Effect.succeed("same"))
-        yield* tick
-        yield* events.until("content:fetch:done")
-        expect(log.filter((line) => line.includes("failures"))).toEqual([
-          expect.stringMatching(/^INFO New version .* after 6 failures$/)
-        ])
-        yield* Ref.set(answer, failed("no way"))
+  it.scoped("logs each kind of failure once until it is over, even if several alternate", () => {
+    const log: Array<string> = []
+    const warnings = () => log.filter((line) => line.startsWith("WARN"))
+    return Effect.gen(function* () {
+      const { answer, events, start, tick } = yield* setUp
+      yield* start
+      yield* events.until("content:fetch:done")
+      for (const failure of [
+        full("a.jpg"),
+        full("b.jpg"),
+        failed("no way"),
+        full("a.jpg"),
+        failed("no way")
+      ]) {
+        yield* Ref.set(answer, failure)
         yield* tick
         yield* events.until("content:fetch:error")
-        expect(warnings()).toEqual([...both, both[1]])
-      }).pipe(Effect.provide(services("persistent")), withLog(log))
-    }
-  )
+        expect(yield* rowValue("Last fetch")).toContain(failure.message)
+      }
+      yield* tick
+      const both = [
+        'WARN Fetch failed, content stays as it is. Source "hub": Cannot write a.jpg: the disk is full.',
+        'WARN Fetch failed, content stays as it is. Source "hub": no way'
+      ]
+      expect(warnings()).toEqual(both)
+      yield* Ref.set(answer, Effect.succeed("same"))
+      yield* tick
+      yield* events.until("content:fetch:done")
+      expect(log.filter((line) => line.includes("failures"))).toEqual([
+        expect.stringMatching(/^INFO New version .* after 6 failures$/)
+      ])
+      yield* Ref.set(answer, failed("no way"))
+      yield* tick
+      yield* events.until("content:fetch:error")
+      expect(warnings()).toEqual([...both, both[1]])
+    }).pipe(Effect.provide(services("persistent")), withLog(log))
+  })
 
-  it.scoped("does nothing while there is nothing to fetch, a failure before or not", () =>
+  it.scoped("does nothing while there is nothing to fetch, even after a failure", () =>
     Effect.gen(function* () {
       const { answer, fetches, start, tick } = yield* setUp
       yield* Ref.set(answer, failed("no way"))
@@ -215,7 +212,7 @@ describe("content that polls before it fetches", () => {
     ["nothing is new", Effect.succeed<PollResult>("same")],
     ["nothing can be fetched", Effect.succeed<PollResult>("nothing")],
     ["polls fail", failed("no way")]
-  ] as const)("removes leases that are over while %s", ([_, found]) =>
+  ] as const)("removes expired leases while %s", ([_, found]) =>
     inFolder((folder) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -237,29 +234,27 @@ describe("content that polls before it fetches", () => {
     )
   )
 
-  it.scoped(
-    "writes a manifest anew that is lost while polls fail, and announces the version that it names",
-    () =>
-      inFolder((folder) =>
-        Effect.gen(function* () {
-          const fs = yield* FileSystem.FileSystem
-          const store = yield* VersionStore
-          const { answer, events, start } = yield* setUp
-          const until = (name: string) =>
-            Effect.map(withAdvancingClock(events.until(name)), ({ value }) => value)
-          yield* start
-          const [first] = (yield* until("content:fetch:done")).slice(1)
-          const [second] = (yield* until("content:fetch:done")).slice(1)
-          const { dispatch } = yield* CommandBus
-          yield* dispatch({ type: "content.rollback" })
-          expect((yield* until("content:version:promoted")).at(-1)?.payload).toEqual(first?.payload)
-          yield* Ref.set(answer, failed("no way"))
-          yield* until("content:fetch:error")
-          yield* fs.remove(`${folder}/manifest.json`)
-          expect((yield* until("content:version:promoted")).at(-1)?.payload).toEqual(second?.payload)
-          const { versionId } = Object(second?.payload)
-          expect(yield* store.manifest).toMatchObject({ status: "ok", manifest: { versionId } })
-        })
-      )
+  it.scoped("restores a manifest that is lost while polls fail, and announces its version", () =>
+    inFolder((folder) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const store = yield* VersionStore
+        const { answer, events, start } = yield* setUp
+        const until = (name: string) =>
+          Effect.map(withAdvancingClock(events.until(name)), ({ value }) => value)
+        yield* start
+        const [first] = (yield* until("content:fetch:done")).slice(1)
+        const [second] = (yield* until("content:fetch:done")).slice(1)
+        const { dispatch } = yield* CommandBus
+        yield* dispatch({ type: "content.rollback" })
+        expect((yield* until("content:version:promoted")).at(-1)?.payload).toEqual(first?.payload)
+        yield* Ref.set(answer, failed("no way"))
+        yield* until("content:fetch:error")
+        yield* fs.remove(`${folder}/manifest.json`)
+        expect((yield* until("content:version:promoted")).at(-1)?.payload).toEqual(second?.payload)
+        const { versionId } = Object(second?.payload)
+        expect(yield* store.manifest).toMatchObject({ status: "ok", manifest: { versionId } })
+      })
+    )
   )
 })

@@ -64,7 +64,7 @@ const count = (length: number, said: Partial<Screen> = {}) =>
   Array.from({ length }, (_, index) => screen(`screen-${index}`, said))
 
 describe("the screens in the status", () => {
-  it("are listed by their word with what they show and when they were last heard of, the worst first", () => {
+  it("are listed with their state, their version and the time of their last ack, the worst first", () => {
     const kv = (label: string, value: string, tone: string) => ({ type: "kv", label, value, tone })
     expect(
       itemsOf(
@@ -86,14 +86,14 @@ describe("the screens in the status", () => {
     expect(itemsOf("Screens", rowsOf())).toEqual([])
   })
 
-  it("are the first twenty", () => {
+  it("are at most twenty, and the others are counted", () => {
     expect(itemsOf("Screens", rowsOf(...count(20)))).toHaveLength(20)
     expect(itemsOf("Screens", rowsOf(...count(256))).slice(20)).toEqual([
       { type: "text", text: "and 236 more", tone: "neutral" }
     ])
   })
 
-  it("are counted for each version, which says until when a lease keeps it", () => {
+  it("are counted for each version, with the end of the lease that keeps it", () => {
     const silent = { visible: true }
     expect(
       itemsOf(
@@ -106,7 +106,7 @@ describe("the screens in the status", () => {
     ])
   })
 
-  it("have their problems above, as sentences: of twenty screens, and how many more there are", () => {
+  it("have their problems above as sentences, twenty at most, and the others are counted", () => {
     const texts = (...screens: ReadonlyArray<Screen>) =>
       rowsOf(...screens).filter((row) => row.type === "text")
     const problem = { problem: "no film", problemSince: heardAt }
@@ -133,7 +133,7 @@ describe("a source that waits", () => {
     )
   }
 
-  it("says what it waits for, and until when, but for its turn", () => {
+  it("shows what it waits for and until when, unless it is only paced", () => {
     expect(textOf("pacing")).toEqual([])
     expect(textOf("penalty")).toEqual([
       [
@@ -147,7 +147,7 @@ describe("a source that waits", () => {
   })
 })
 
-describe("a hub that is away", () => {
+describe("an unreachable hub", () => {
   const since = "2026-11-21T09:00:00.000Z"
   const away = { url: "http://hub:8730/", askedAt: since, problem: "no network" }
   const copy = { url: "http://copy:8730/", askedAt: since, versionId }
@@ -166,12 +166,12 @@ describe("a hub that is away", () => {
     ).problems?.map(({ code }) => code)
   const lastFetch = { timestamp: since, error: { name: "CopyFailed", message: "Cannot copy" } }
 
-  it("is one problem of a player, that fetches fail, though its reports are not taken either", () => {
+  it("is one problem of a player, for its fetches and its reports together", () => {
     expect(codes({ copiedFrom: [away], lastFetch, failingSince: since })).toEqual(["content:failing"])
     expect(codes({ copiedFrom: [away, copy] })).toEqual(["content:upstream"])
   })
 
-  it("is not what else is wrong: another address, a full disk, reports that are refused", () => {
+  it("does not hide other problems: another address, a full disk, rejected reports", () => {
     expect(codes({ copiedFrom: [away, copy], lastFetch, failingSince: since })).toEqual([
       "content:failing",
       "content:upstream"
@@ -179,7 +179,7 @@ describe("a hub that is away", () => {
     expect(codes({ copiedFrom: [copy] })).toEqual(["hub:silent"])
   })
 
-  it("is no problem outside the hours of the player, in which all else is one", () => {
+  it("is not a problem outside the player's opening hours, when all others still are", () => {
     const [open, closed] = ["sat", "sun"].map((day) => ({ zone: "UTC", [day]: "08:00-10:00" }))
     const failing = { lastFetch, failingSince: since }
     const cases: ReadonlyArray<readonly [Partial<ContentState>, string]> = [
@@ -205,14 +205,14 @@ describe("the reports to a hub", () => {
     )
   const row = (value: string, tone: string) => ({ type: "kv", label: `Reports to ${to}`, value, tone })
 
-  it("are in the status, with when they were taken last", () => {
+  it("are in the status, with the time when the last was accepted", () => {
     expect(rowsOfReports({ to })).toEqual([row("none taken yet", "neutral")])
     expect(rowsOfReports({ to, takenAt, vitrine: vitrineVersion })).toEqual([
       row(`taken at ${takenAt}`, "ok")
     ])
   })
 
-  it("say which version of Vitrine the hub runs where it is another one", () => {
+  it("show the version of Vitrine on the hub where it is another one", () => {
     expect(rowsOfReports({ to, takenAt, vitrine: "0.0.1" })).toEqual([
       row(`taken at ${takenAt}`, "ok"),
       { type: "text", text: `The hub runs Vitrine 0.0.1, this is ${vitrineVersion}`, tone: "neutral" }
@@ -220,7 +220,7 @@ describe("the reports to a hub", () => {
     expect(read(slice({ to, takenAt, vitrine: "0.0.1" }), 0).problems).toEqual([])
   })
 
-  it("are a problem when the hub has not taken them for half a minute", () => {
+  it("are a problem when the hub has not accepted any for half a minute", () => {
     const since = "2026-11-21T09:00:05.000Z"
     const reports = { to, takenAt, problem: { since, reason: "it is away" } }
     const found = (seconds: number) => read(slice(reports), Date.parse(since) + seconds * 1000).problems
@@ -254,7 +254,7 @@ describe("a disk with little room", () => {
     expect(problems(slice(2_999_999))).toEqual([["content:disk", "warning"]])
   })
 
-  it("is named before the fetches that fail", () => {
+  it("is listed before the fetches that fail", () => {
     const error = { name: "Error", message: "the disk is full" }
     const lastFetch = { timestamp: heardAt, durationMs: 1, sourceId: "exhibits", error } as const
     expect(problems(slice(0, { failingSince: heardAt, lastFetch }))).toEqual([

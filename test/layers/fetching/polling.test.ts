@@ -5,7 +5,7 @@ import { makePolling } from "../../../src/layers/fetching/polling.ts"
 import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
-it.effect("a fetch that failed is tried again after its pause, though the clock was in the future then", () =>
+it.effect("a failed fetch is retried after its pause, even if the clock is set back meanwhile", () =>
   withJumpingClock(({ adjust, set }) =>
     Effect.gen(function* () {
       const { refusal, remember } = yield* makePolling([])

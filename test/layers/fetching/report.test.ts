@@ -16,7 +16,7 @@ const started: ContentEvent = {
   payload: { timestamp: "2026-01-01T00:00:00.000Z" }
 }
 
-it.effect("a bus that fails is logged once, and the version is announced again when it works", () =>
+it.effect("a failing bus is logged once, and the version is announced when it works again", () =>
   Effect.gen(function* () {
     const published: Array<string> = []
     const lines: Array<string> = []

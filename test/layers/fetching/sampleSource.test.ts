@@ -39,7 +39,7 @@ const setUp = Effect.gen(function* () {
 })
 
 describe("a check of one source", () => {
-  it.scopedLive("fetches the first page, without files, and says what is in it", () =>
+  it.scopedLive("fetches the first page without files, and describes it", () =>
     Effect.gen(function* () {
       const server = yield* setUp
       const found = yield* sample("museum")
@@ -84,7 +84,7 @@ describe("a check of one source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("names the sources that there are", () =>
+  it.scopedLive("names the known sources for an unknown one", () =>
     Effect.gen(function* () {
       yield* setUp
       expect((yield* Effect.flip(sample("musem"))).message).toContain(

@@ -42,8 +42,8 @@ const withContent = <A, E, R>(test: Effect.Effect<A, E, R>) =>
     return yield* test
   }).pipe(Effect.provide(services("persistent", identity)))
 
-describe("a screen that is asked for actions", () => {
-  it.scoped("is given them with the answer to its next ack, once, with its label", () =>
+describe("an action that is requested of a screen", () => {
+  it.scoped("is in the response to the next ack, once, with the label of the screen", () =>
     withContent(
       Effect.gen(function* () {
         expect(yield* ack("left")).toBeUndefined()
@@ -60,7 +60,7 @@ describe("a screen that is asked for actions", () => {
     )
   )
 
-  it.scoped("is told to renew its ack by an event, which is there when the action can be taken", () =>
+  it.scoped("is announced by an event after it is ready, so that the screen renews its ack", () =>
     withContent(
       Effect.gen(function* () {
         const { until } = yield* follow
@@ -74,7 +74,7 @@ describe("a screen that is asked for actions", () => {
     )
   )
 
-  it.scoped("is not given what it has not taken within two minutes, whatever the time of day is", () =>
+  it.scoped("expires after two minutes, whatever the system clock does", () =>
     withContent(
       Effect.gen(function* () {
         yield* ask("left", "reload")
@@ -87,7 +87,7 @@ describe("a screen that is asked for actions", () => {
     )
   )
 
-  it.scoped("cannot ask for anything itself", () =>
+  it.scoped("cannot be requested by a screen", () =>
     withContent(
       Effect.gen(function* () {
         const wishes = {
@@ -103,7 +103,7 @@ describe("a screen that is asked for actions", () => {
     )
   )
 
-  it.scoped("is logged with who asked, and when it was given that", () => {
+  it.scoped("is logged with who requested it, and when it was delivered", () => {
     const log: Array<string> = []
     return withContent(
       Effect.zipRight(ask("left", "reload", "Anna"), ack("left")).pipe(
@@ -119,8 +119,8 @@ describe("a screen that is asked for actions", () => {
   })
 })
 
-describe("asking a screen", () => {
-  it.scoped("that is not known fails, and names those that are", () =>
+describe("an action that is requested", () => {
+  it.scoped("of an unknown screen fails, and names the known ones", () =>
     withContent(
       Effect.gen(function* () {
         yield* ack("foyer")
@@ -133,7 +133,7 @@ describe("asking a screen", () => {
     )
   )
 
-  it.scoped("for anything but a reload or its name fails", () =>
+  it.scoped("fails if it is neither a reload nor an identification", () =>
     withContent(
       Effect.gen(function* () {
         for (const action of ["open", "", "https://evil.example"]) {
@@ -144,29 +144,31 @@ describe("asking a screen", () => {
     )
   )
 
-  it.scoped("of a player is announced for the hub's content server, and given to no page here", () =>
-    withContent(
-      Effect.gen(function* () {
-        const { updateSlice } = yield* ControllerState
-        const { until } = yield* follow
-        yield* updateSlice("content-server", () => ({
-          kind: "content-server",
-          url: "http://127.0.0.1:8730",
-          maxConnections: 1024,
-          connections: 0,
-          requests: 0,
-          bytes: 0,
-          openResponses: 0,
-          players: [player()]
-        }))
-        yield* ask("hall-3/left", "identify")
-        expect((yield* until("content:screen:asked")).at(-1)?.payload).toEqual({
-          screen: "hall-3/left",
-          action: "identify"
+  it.scoped(
+    "of a player's screen is announced to the hub's content server, and delivered to no page of the hub",
+    () =>
+      withContent(
+        Effect.gen(function* () {
+          const { updateSlice } = yield* ControllerState
+          const { until } = yield* follow
+          yield* updateSlice("content-server", () => ({
+            kind: "content-server",
+            url: "http://127.0.0.1:8730",
+            maxConnections: 1024,
+            connections: 0,
+            requests: 0,
+            bytes: 0,
+            openResponses: 0,
+            players: [player()]
+          }))
+          yield* ask("hall-3/left", "identify")
+          expect((yield* until("content:screen:asked")).at(-1)?.payload).toEqual({
+            screen: "hall-3/left",
+            action: "identify"
+          })
+          expect(yield* ack("left")).toBeUndefined()
+          expect(yield* messageOf(ask("hall-3/right", "identify"))).toContain("left, right, hall-3/left.")
         })
-        expect(yield* ack("left")).toBeUndefined()
-        expect(yield* messageOf(ask("hall-3/right", "identify"))).toContain("left, right, hall-3/left.")
-      })
-    )
+      )
   )
 })

@@ -31,8 +31,8 @@ const acknowledge = (consumerId: string, details: object = {}) =>
 
 const screens = Effect.map(contentState, ({ screens = [] }) => screens)
 
-describe("the screens of a content", () => {
-  it.scoped("have what they said last, and since when", () =>
+describe("the screens of a content plugin", () => {
+  it.scoped("have their last report, and since when it is the same", () =>
     Effect.gen(function* () {
       yield* start
       expect(yield* screens).toEqual([])
@@ -69,7 +69,7 @@ describe("the screens of a content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("stay where their lease is over if they are expected, as long as the controller runs", () =>
+  it.scoped("are kept after their lease has expired if they are expected, until the controller ends", () =>
     Effect.gen(function* () {
       yield* start
       for (const id of ["guest", "left"]) {
@@ -100,7 +100,7 @@ describe("the screens of a content", () => {
   )
 
   it.scoped.prop(
-    "are at most 256, whatever acks say, and none of them costs another one its version",
+    "are at most 256, whatever acks contain, and keep their versions",
     [FastCheck.array(ack, { maxLength: 20 })],
     ([acks]) =>
       Effect.gen(function* () {

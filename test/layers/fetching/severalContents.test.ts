@@ -64,7 +64,7 @@ const commandsOf = (name: string) =>
     "versions"
   ].map((command) => `${name}.${command}`)
 
-it.scoped("contents with two names have their own commands, events, status and state", () =>
+it.scoped("two contents with names have their own commands, events, status and state", () =>
   Effect.gen(function* () {
     yield* start({}, "one")
     yield* start({ name: "archive" }, "three")
@@ -97,7 +97,7 @@ it.scoped("contents with two names have their own commands, events, status and s
   }).pipe(provided)
 )
 
-it.scoped("a content without commands leaves them to another", () =>
+it.scoped("a content with commands: false leaves them to another content", () =>
   Effect.gen(function* () {
     yield* start({}, "one")
     const { fetch } = yield* start({ name: "copy", commands: false }, "three")

@@ -73,73 +73,70 @@ const unread = ({ versions = [], ...state }: ContentState) => ({
 
 const [first, second, third] = ["19700101T000000Z", "19700101T000001Z", "19700101T000002Z"]
 
-describe("undoing", () => {
-  it.scoped(
-    "goes back to the version before, which stays while newer ones are made, until it is resumed",
-    () => {
-      const log: Array<string> = []
-      return Effect.gen(function* () {
-        const { edit } = yield* makeTwoVersions
-        const events = yield* follow
+describe("going back", () => {
+  it.scoped("shows the previous version, which stays active until versions are resumed", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { edit } = yield* makeTwoVersions
+      const events = yield* follow
 
-        const since = "1970-01-01T00:00:01.000Z"
-        const held = { since, by: "anna@desk", waiting: second }
-        expect(yield* dispatch("rollback", { by: "anna@desk" })).toEqual({
-          versionId: first,
-          changed: true,
-          held
-        })
-        expect(yield* events.until("content:version:promoted")).toMatchObject([
-          { name: "content:version:promoted", payload: { versionId: first } }
-        ])
-        const marked = (active: boolean, isWaiting: boolean) => ({ active, isWaiting })
-        expect(yield* contentState).toMatchObject({
-          versionId: first,
-          held,
-          versions: [marked(true, false), marked(false, true)]
-        })
-        const text = `since ${since} by anna@desk: version ${first} stays; version ${second} waits`
-        expect(yield* rowOf("Held")).toEqual({ type: "kv", label: "Held", value: text, tone: "warn" })
-        expect(yield* rowValue("Active version")).toBe(first)
+      const since = "1970-01-01T00:00:01.000Z"
+      const held = { since, by: "anna@desk", waiting: second }
+      expect(yield* dispatch("rollback", { by: "anna@desk" })).toEqual({
+        versionId: first,
+        changed: true,
+        held
+      })
+      expect(yield* events.until("content:version:promoted")).toMatchObject([
+        { name: "content:version:promoted", payload: { versionId: first } }
+      ])
+      const marked = (active: boolean, isWaiting: boolean) => ({ active, isWaiting })
+      expect(yield* contentState).toMatchObject({
+        versionId: first,
+        held,
+        versions: [marked(true, false), marked(false, true)]
+      })
+      const text = `since ${since} by anna@desk: version ${first} stays; version ${second} waits`
+      expect(yield* rowOf("Held")).toEqual({ type: "kv", label: "Held", value: text, tone: "warn" })
+      expect(yield* rowValue("Active version")).toBe(first)
 
-        yield* edit("three")
-        const waiting = { ...held, waiting: third }
-        const outcome = yield* fetchLater
-        expect(outcome).toMatchObject({ changed: false, versionId: first, held: waiting })
-        expect(names(yield* events.until("content:fetch:done"))).toEqual([
-          "content:fetch:start",
-          "content:source:start",
-          "content:source:done",
-          "content:fetch:done"
-        ])
-        expect(yield* fetchLater).toMatchObject({ changed: false, held: waiting })
-        expect(yield* contentState).toMatchObject({ versionId: first, held: waiting })
-        expect(yield* rowValue("Last fetch")).toContain(`version ${third} waits`)
-        yield* events.until("content:fetch:done")
+      yield* edit("three")
+      const waiting = { ...held, waiting: third }
+      const outcome = yield* fetchLater
+      expect(outcome).toMatchObject({ changed: false, versionId: first, held: waiting })
+      expect(names(yield* events.until("content:fetch:done"))).toEqual([
+        "content:fetch:start",
+        "content:source:start",
+        "content:source:done",
+        "content:fetch:done"
+      ])
+      expect(yield* fetchLater).toMatchObject({ changed: false, held: waiting })
+      expect(yield* contentState).toMatchObject({ versionId: first, held: waiting })
+      expect(yield* rowValue("Last fetch")).toContain(`version ${third} waits`)
+      yield* events.until("content:fetch:done")
 
-        expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: true })
-        expect(yield* events.until("content:version:promoted")).toMatchObject([
-          { payload: { versionId: third } }
-        ])
-        expect(yield* contentState).not.toHaveProperty("held")
-        const last = [marked(false, false), marked(false, false), marked(true, false)]
-        expect(yield* contentState).toMatchObject({ versionId: third, versions: last })
-        expect(yield* rowOf("Held")).toBe(undefined)
-        expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: false })
-        yield* edit("four")
-        expect(yield* fetchLater).toMatchObject({ changed: true })
-        // What the second resume had announced would come first.
-        expect((yield* events.until("content:version:promoted"))[0]?.name).toBe("content:fetch:start")
-        expect(log.join("\n")).toContain(`Active version ${first}, held ${text}`)
-        expect(log.join("\n")).toContain(
-          `New version ${third} waits, because version ${first} is held: 1 record`
-        )
-        expect(log.join("\n")).toContain(`Active version ${third}\n`)
-      }).pipe(withLog(log), Effect.provide(services("task")))
-    }
-  )
+      expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: true })
+      expect(yield* events.until("content:version:promoted")).toMatchObject([
+        { payload: { versionId: third } }
+      ])
+      expect(yield* contentState).not.toHaveProperty("held")
+      const last = [marked(false, false), marked(false, false), marked(true, false)]
+      expect(yield* contentState).toMatchObject({ versionId: third, versions: last })
+      expect(yield* rowOf("Held")).toBe(undefined)
+      expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: false })
+      yield* edit("four")
+      expect(yield* fetchLater).toMatchObject({ changed: true })
+      // What the second resume had announced would come first.
+      expect((yield* events.until("content:version:promoted"))[0]?.name).toBe("content:fetch:start")
+      expect(log.join("\n")).toContain(`Active version ${first}, held ${text}`)
+      expect(log.join("\n")).toContain(
+        `New version ${third} waits, because version ${first} is held: 1 record`
+      )
+      expect(log.join("\n")).toContain(`Active version ${third}\n`)
+    }).pipe(withLog(log), Effect.provide(services("task")))
+  })
 
-  it.scoped("holds without going back, and says nothing new to clients", () =>
+  it.scoped("can be a hold of the active version, without an event for clients", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource
       yield* Content.fromSources({}, [source])
@@ -155,7 +152,7 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("shows the version that waits and holds on, by a release", () =>
+  it.scoped("keeps holding after the waiting version was released", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource
       yield* Content.fromSources({}, [source])
@@ -182,7 +179,7 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is no warning where versions are released by hand", () => {
+  it.scoped("causes no warning where versions are released by hand", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -208,7 +205,7 @@ describe("undoing", () => {
     }).pipe(withLog(log), Effect.scoped, Effect.provide(services("task")))
   })
 
-  it.scoped("has the last word over a fetch that promoted a version just before", () =>
+  it.scoped("overrides a fetch that promoted a version just before", () =>
     Effect.gen(function* () {
       const store = yield* VersionStore
       const promoted = yield* Effect.makeLatch()
@@ -242,7 +239,7 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is in force when the controller starts again", () =>
+  it.scoped("still applies after a restart of the controller", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -266,7 +263,7 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("says in the status which version was held and is gone", () =>
+  it.scoped("shows in the status which held version is gone", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -290,7 +287,7 @@ describe("undoing", () => {
     ["rollback", first],
     ["resume", second]
   ] as const) {
-    it.scoped(`does not show a version whose files have changed unnoticed, by a ${step}`, () =>
+    it.scoped(`does not activate a version with changed files, by a ${step}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
@@ -311,7 +308,7 @@ describe("undoing", () => {
     )
   }
 
-  it.scoped("announces a version that a step at the same time has made active, whichever reports first", () =>
+  it.scoped("announces the version that is active after two concurrent steps, whichever reports first", () =>
     Effect.gen(function* () {
       yield* makeTwoVersions
       const events = yield* follow
@@ -324,7 +321,7 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("names the versions that there are where it cannot go back", () =>
+  it.scoped("fails with the existing versions where it is not possible", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource
       yield* Content.fromSources({}, [source])
@@ -346,7 +343,7 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("lists the versions with what they are made of", () =>
+  it.scoped("has a list of versions with their sources to choose from", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -447,7 +444,7 @@ const interleave = (groups: ReadonlyArray<ReadonlyArray<Step>>, release: "at onc
   )
 
 it(
-  "whatever is done at the same time, the version announced last is the active one, none is announced twice in a row, and the newest content is there",
+  "whatever happens at the same time, the active version is the last one announced, and no version is announced twice in a row",
   () =>
     FastCheck.assert(
       FastCheck.asyncProperty(

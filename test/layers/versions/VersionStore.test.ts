@@ -70,7 +70,7 @@ describe("VersionStore", () => {
     ])
   })
 
-  scenario("promotes nothing where the active version holds the same", function* () {
+  scenario("promotes nothing where the active version has the same content", function* () {
     const first = yield* promote("one")
     const again = yield* promoteLater("one")
     expect(again).toEqual({ changed: false, manifest: first.manifest })
@@ -169,7 +169,7 @@ describe("VersionStore", () => {
   )
 
   scenario(
-    "promotes a copy under the id of another controller, with its list as it is",
+    "promotes a copy under the id of another controller, with an unchanged list of files",
     function* ({ fs, store }) {
       const first = yield* promoteSources({ objects: { "Objects.json": "one" }, tours: {} })
       for (const versionId of ["20261121T093000Z", "20261121T093000Z-07", "19690101T000000Z"]) {
@@ -238,7 +238,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "holds the active version: newer ones wait, and the latest of them is active when the hold ends",
+    "holds the active version, and activates the latest waiting one when the hold ends",
     function* ({ store }) {
       expect(yield* Effect.flip(store.hold({}))).toMatchObject({ _tag: "vitrine/VersionStoreError" })
       const first = yield* promote("one")
@@ -274,43 +274,40 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario(
-    "goes back to a version that is on disk and whole, which is held and not swept",
-    function* ({ fs, store }) {
-      const first = yield* promote("one")
-      const second = yield* promoteLater("two")
-      const back = yield* store.hold({ versionId: first.manifest.versionId, by: "first" })
-      const waiting = second.manifest.versionId
-      expect(back).toEqual({ ...first.manifest, held: { since: expect.any(String), by: "first", waiting } })
-      yield* TestClock.adjust("1 minute")
-      expect(yield* store.hold({ by: "second" })).toEqual(back)
-      expect(yield* store.hold({ by: "second", versionId: back.versionId })).toEqual(back)
-      expect((yield* promoteLater("two")).changed).toBe(false)
-      yield* Effect.forEach(["three", "four", "five"], promoteLater)
-      expect(yield* store.sweep).toHaveLength(2)
-      expect(yield* store.manifest).toMatchObject({ manifest: { versionId: back.versionId } })
+  scenario("goes back to a complete version on disk, which is held and not swept", function* ({ fs, store }) {
+    const first = yield* promote("one")
+    const second = yield* promoteLater("two")
+    const back = yield* store.hold({ versionId: first.manifest.versionId, by: "first" })
+    const waiting = second.manifest.versionId
+    expect(back).toEqual({ ...first.manifest, held: { since: expect.any(String), by: "first", waiting } })
+    yield* TestClock.adjust("1 minute")
+    expect(yield* store.hold({ by: "second" })).toEqual(back)
+    expect(yield* store.hold({ by: "second", versionId: back.versionId })).toEqual(back)
+    expect((yield* promoteLater("two")).changed).toBe(false)
+    yield* Effect.forEach(["three", "four", "five"], promoteLater)
+    expect(yield* store.sweep).toHaveLength(2)
+    expect(yield* store.manifest).toMatchObject({ manifest: { versionId: back.versionId } })
 
-      const [, fourth = ""] = yield* versionIds
-      const other = yield* store.hold({ versionId: fourth })
-      expect(other).toMatchObject({ versionId: fourth, held: { waiting: (yield* versionIds).at(-1) } })
-      expect(other.held).not.toHaveProperty("by")
-      const error = yield* Effect.flip(store.hold({ versionId: "20990101T000000Z" }))
-      expect(error).toMatchObject({ _tag: "vitrine/VersionNotFound" })
+    const [, fourth = ""] = yield* versionIds
+    const other = yield* store.hold({ versionId: fourth })
+    expect(other).toMatchObject({ versionId: fourth, held: { waiting: (yield* versionIds).at(-1) } })
+    expect(other.held).not.toHaveProperty("by")
+    const error = yield* Effect.flip(store.hold({ versionId: "20990101T000000Z" }))
+    expect(error).toMatchObject({ _tag: "vitrine/VersionNotFound" })
 
-      const { directory } = Option.getOrThrow(yield* previousOf("objects"))
-      yield* fs.truncate(join(directory, "Objects.json"), 1)
-      for (const step of [store.resume({}), store.hold({ versionId: other.held?.waiting ?? "" })]) {
-        expect((yield* Effect.flip(step)).message).toMatch(/files are missing or damaged\.$/)
-      }
-      expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
-      const mended = yield* promoteLater("five")
-      expect(mended.changed).toBe(true)
-      expect(yield* store.resume({})).toMatchObject({ versionId: mended.manifest.held?.waiting })
-      expect(yield* latestContent).toBe("five")
+    const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+    yield* fs.truncate(join(directory, "Objects.json"), 1)
+    for (const step of [store.resume({}), store.hold({ versionId: other.held?.waiting ?? "" })]) {
+      expect((yield* Effect.flip(step)).message).toMatch(/files are missing or damaged\.$/)
     }
-  )
+    expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
+    const mended = yield* promoteLater("five")
+    expect(mended.changed).toBe(true)
+    expect(yield* store.resume({})).toMatchObject({ versionId: mended.manifest.held?.waiting })
+    expect(yield* latestContent).toBe("five")
+  })
 
-  scenario("shows the version that waits, or another one, and goes on holding", function* ({ fs, store }) {
+  scenario("releases the waiting version, or another one, and keeps holding", function* ({ fs, store }) {
     const first = yield* promote("one")
     expect(yield* store.release({})).toEqual(first.manifest)
     const second = yield* promoteLater("two")
@@ -345,7 +342,7 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
   })
 
-  scenario("makes copies and activated versions wait while a version is held", function* ({ store }) {
+  scenario("lets copies and activated versions wait while a version is held", function* ({ store }) {
     const first = yield* promote("one")
     yield* promoteLater("two")
     const held = yield* store.hold({})
@@ -363,13 +360,13 @@ describe("VersionStore", () => {
     expect(yield* store.resume({})).toEqual({ ...first.manifest, released: { at: expect.any(String) } })
   })
 
-  scenario("says in which folder its versions are", function* ({ fs, store }) {
+  scenario("returns the folder of its versions", function* ({ fs, store }) {
     const { directory } = store
     const { manifest } = yield* promote("one")
     expect(yield* fs.exists(`${directory}/${manifest.versionPath}/files.json`)).toBe(true)
   })
 
-  scenario("says what a version is made of", function* ({ store }) {
+  scenario("returns the sources of a version", function* ({ store }) {
     const { manifest } = yield* promoteSources({ objects: { a: "one", b: "" }, tours: {} })
     expect(yield* store.summarize(manifest.versionId)).toEqual(
       Option.some({
@@ -383,14 +380,14 @@ describe("VersionStore", () => {
     expect(yield* Effect.flip(store.summarize(".."))).toMatchObject({ _tag: "vitrine/VersionNotFound" })
   })
 
-  scenario("gives each version a new, later id, also within one second", function* () {
+  scenario("gives each version a later id, even within one second", function* () {
     const ids = yield* Effect.forEach(["one", "two", "one"], (content) =>
       Effect.map(promote(content), ({ manifest }) => manifest.versionId)
     )
     expect(ids).toEqual(["19700101T000000Z", "19700101T000000Z-01", "19700101T000000Z-02"])
   })
 
-  scenario("gives a source its folder in the active version, where it has one", function* ({ fs }) {
+  scenario("returns the folder of a source in the active version, if it has one", function* ({ fs }) {
     expect(yield* previousOf("objects")).toEqual(Option.none())
     yield* promote("one")
     yield* promoteLater("two")
@@ -400,7 +397,7 @@ describe("VersionStore", () => {
     expect(yield* previousOf("rooms")).toEqual(Option.none())
   })
 
-  scenario("discards what was staged and not promoted", function* ({ fs, store }) {
+  scenario("discards staged files that were not promoted", function* ({ fs, store }) {
     const directory = yield* Effect.scoped(
       Effect.flatMap(store.stage, (staged) => staged.sourceDirectory("objects"))
     )
@@ -415,7 +412,7 @@ describe("VersionStore", () => {
     expect(yield* store.sweep).toEqual([])
   })
 
-  scenario("keeps a version as long as a consumer's lease on it is fresh", function* ({ store }) {
+  scenario("keeps a version as long as a consumer renews its lease on it", function* ({ store }) {
     const { manifest } = yield* promote("one")
     const heardAt = yield* Clock.currentTimeMillis
     const until = heardAt + 30 * 60_000
@@ -436,7 +433,7 @@ describe("VersionStore", () => {
     expect(yield* store.sweep).toEqual([manifest.versionId])
   })
 
-  scenario("keeps a version for two minutes where somebody reads it", function* ({ store }) {
+  scenario("keeps a version for two minutes after it was read", function* ({ store }) {
     const { versionId } = (yield* promote("one")).manifest
     yield* Effect.forEach(["two", "three"], promoteLater)
     yield* store.keep(versionId)
@@ -454,7 +451,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "keeps at most four versions only because they are read, and none of these where the disk is full",
+    "keeps at most four versions because they are read, and none of these on a full disk",
     function* ({ store }) {
       yield* Effect.forEach(["1", "2", "3", "4", "5", "6", "7", "8"], promoteLater)
       const read = (yield* versionIds).slice(0, 6)
@@ -489,7 +486,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "takes a consumer for silent after two missed renewals: its problem is forgotten, its version is kept",
+    "forgets the problem of a consumer after two missed renewals, but keeps its version",
     function* ({ store }) {
       const { versionId } = (yield* promote("one")).manifest
       const heardAt = yield* Clock.currentTimeMillis
@@ -528,7 +525,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("gives a consumer one lease: a later one frees the version before", function* ({ store }) {
+  scenario("grants one lease to a consumer, and ends the one before", function* ({ store }) {
     const first = yield* promote("one")
     yield* store.acknowledge("screen-1", first.manifest.versionId)
     const second = yield* promoteLater("two")
@@ -558,7 +555,7 @@ describe("VersionStore", () => {
     expect(yield* versionIds).toContain(third)
   })
 
-  scenario("gives versions that are promoted at the same time their own ids", function* ({ store }) {
+  scenario("gives versions that are promoted at the same time different ids", function* ({ store }) {
     const promotions = yield* Effect.forEach(["one", "two", "three", "four"], promote, {
       concurrency: "unbounded"
     })
@@ -569,7 +566,7 @@ describe("VersionStore", () => {
   })
 
   scenario(
-    "refuses leases of consumers whose id is no plain file name, and on versions that are not on disk",
+    "refuses leases for ids that are not plain file names, and on versions that are not on disk",
     function* ({ store }) {
       const { manifest } = yield* promote("one")
       for (const consumerId of ["", "..", "../manifest", "a/b", "a\\b", "con", "screen 1 ", ".hidden"]) {
@@ -584,7 +581,7 @@ describe("VersionStore", () => {
     }
   )
 
-  it.scoped("cannot be opened twice for one folder, and can be opened again when the first has ended", () =>
+  it.scoped("can be opened once at a time for a folder", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       const [one, other] = [storeIn(directory), storeIn(directory)]

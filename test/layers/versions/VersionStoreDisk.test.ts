@@ -29,7 +29,7 @@ describe("VersionStoreDisk", () => {
   const manifestIn = (directory: string) =>
     Effect.flatMap(VersionStore, ({ manifest }) => manifest).pipe(Effect.provide(storeIn(directory)))
 
-  scenario("keeps its versions over a restart, and writes just the documented files", (directory) =>
+  scenario("keeps its versions after a restart, and writes only the documented files", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
@@ -49,7 +49,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("lets other users read what it wrote", (directory) =>
+  scenario("writes files that other users can read", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* promote("one").pipe(Effect.provide(storeIn(directory)))
@@ -58,7 +58,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("reads the list of a version once, however often somebody asks what it is made of", (directory) =>
+  scenario("reads the list of a version once, however often its sources are requested", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
       const counts = { reads: 0, parts: 0, stats: 0 }
@@ -86,7 +86,7 @@ describe("VersionStoreDisk", () => {
     }).pipe(Effect.provide(storeIn(directory)))
   )
 
-  scenario("refuses a copy that is not what its list and its manifest say", (directory) =>
+  scenario("refuses a copy that does not match its list and its manifest", (directory) =>
     Effect.gen(function* () {
       const store = yield* VersionStore
       const first = yield* promoteSources({ objects: { "Objects.json": "one" } })
@@ -119,7 +119,7 @@ describe("VersionStoreDisk", () => {
     }).pipe(Effect.provide(storeIn(directory)))
   )
 
-  scenario("shortens and cleans the name of whoever holds", (directory) =>
+  scenario("shortens the name of who holds, and removes control characters", (directory) =>
     Effect.gen(function* () {
       const store = yield* VersionStore
       yield* promote("one")
@@ -137,7 +137,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("says what is wrong with a manifest, and replaces it at the next promotion", (directory) =>
+  scenario("reports what is wrong with a manifest, and replaces it at the next promotion", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const store = yield* VersionStore
@@ -166,7 +166,7 @@ describe("VersionStoreDisk", () => {
     }).pipe(Effect.provide(storeIn(directory)))
   )
 
-  scenario("takes a manifest whose version was removed by hand for invalid", (directory) =>
+  scenario("treats a manifest as invalid whose version was removed by hand", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { manifest } = yield* promote("one")
@@ -179,7 +179,7 @@ describe("VersionStoreDisk", () => {
   )
 
   scenario(
-    "accepts leases that consumers write themselves, and ignores files that are no leases",
+    "accepts leases that consumers write themselves, and ignores files that are not leases",
     (directory) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -201,7 +201,7 @@ describe("VersionStoreDisk", () => {
       })
   )
 
-  scenario("ignores what is not a regular file among the leases, and does not wait for it", (directory) =>
+  scenario("ignores pipes and folders among the leases without waiting for them", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const store = yield* VersionStore
@@ -224,7 +224,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("takes many leases of one consumer at the same time", (directory) =>
+  scenario("accepts many leases of one consumer at the same time", (directory) =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const store = yield* VersionStore
@@ -246,7 +246,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("refuses a folder that another controller works in, and names it", (directory) =>
+  scenario("refuses a folder that another controller uses, and names it", (directory) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
       expect(error._tag).toBe("vitrine/DownloadsInUse")
@@ -256,7 +256,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("refuses a folder whose owner does not say who it is", (directory) =>
+  scenario("refuses a folder whose owner cannot be identified", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const mute = createServer()
@@ -283,7 +283,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("says clearly when a file stands where its folder should be", (directory) =>
+  scenario("fails with a clear message where its folder is a file", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${directory}/file`, "")

@@ -322,7 +322,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
 
 describe("versions on disk", () => {
   it(
-    "are those that are to be kept, whatever happens, and nothing else is left after a sweep",
+    "are exactly those that the rules keep after a sweep, whatever happened before",
     () =>
       FastCheck.assert(
         FastCheck.asyncProperty(history, integer({ min: 1, max: 4 }), (history, keepVersions) =>

@@ -58,7 +58,7 @@ describe("a manifest that does not name a version on disk", () => {
       (directory) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${directory}/manifest.json`))
     ],
     [
-      "was edited into nonsense",
+      "is not valid JSON",
       (directory) =>
         Effect.flatMap(FileSystem.FileSystem, (fs) =>
           fs.writeFileString(`${directory}/manifest.json`, "{ half")
@@ -75,7 +75,7 @@ describe("a manifest that does not name a version on disk", () => {
     ]
   ]
   for (const [title, spoil] of spoilt) {
-    scenario(`${title}: the newest version on disk is active again at the start`, (directory) =>
+    scenario(`is replaced at the start with the newest version on disk, where it ${title}`, (directory) =>
       Effect.gen(function* () {
         const log: Array<string> = []
         const [, second] = yield* promoteAll(directory, ["one", "two"])
@@ -97,7 +97,7 @@ describe("a manifest that does not name a version on disk", () => {
     )
   }
 
-  scenario("is mended after the next fetch, too, even if that fails", (directory) =>
+  scenario("is replaced after the next fetch, too, even if that fails", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -111,7 +111,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("is written again with the newest version that is complete", (directory) =>
+  scenario("is replaced by one with the newest version that is complete", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [first, second] = yield* promoteAll(directory, ["one", "two"])
@@ -121,7 +121,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("is kept beside the new one if its schema is a later one", (directory) =>
+  scenario("is kept beside the new one if its schema is newer", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [, second] = yield* promoteAll(directory, ["one", "two"])
@@ -155,7 +155,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("stays as it is where there is no version at all", (directory) =>
+  scenario("is not changed where there is no version", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${directory}/manifest.json`, "nonsense")
@@ -164,7 +164,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("does not keep the controller from starting where it cannot be replaced", (directory) =>
+  scenario("does not prevent the start of the controller where it cannot be replaced", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -186,7 +186,7 @@ describe("a version that is held and removed by hand", () => {
     ["the one before it", ["one", "two", "three"], 0],
     ["a newer one, where there is none before it,", ["two", "three"], 1]
   ] satisfies ReadonlyArray<[string, ReadonlyArray<string>, number]>) {
-    scenario(`is replaced by ${title} at the start: the hold stays, and says so`, (directory) =>
+    scenario(`is replaced by ${title} at the start, and the hold goes on with a note`, (directory) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const log: Array<string> = []
@@ -213,7 +213,7 @@ describe("a version that is held and removed by hand", () => {
     )
   }
 
-  scenario("does not let the next version pass: it waits, and is shown when that is resumed", (directory) =>
+  scenario("lets the next version wait until versions are resumed", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [first, second] = yield* promoteAll(directory, ["one", "two"])
@@ -241,23 +241,25 @@ describe("a table of the active version", () => {
   ] satisfies ReadonlyArray<
     [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, unknown>]
   >) {
-    scenario(`${title}: a fetch of the same content puts a whole version in its place`, (directory) =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const log: Array<string> = []
-        yield* Effect.gen(function* () {
-          const first = yield* promote("one")
-          expect((yield* promote("one")).changed).toBe(false)
-          yield* damage(fs, `${directory}/${first.manifest.versionPath}/objects/Objects.json`)
-          const { changed, manifest } = yield* promote("one")
-          expect(changed).toBe(true)
-          expect(yield* fs.readFileString(`${directory}/${manifest.versionPath}/objects/Objects.json`)).toBe(
-            "one"
-          )
-          expect((yield* promote("one")).changed).toBe(false)
-        }).pipe(Effect.provide(storeIn(directory)), withLog(log))
-        expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or damaged/)])
-      })
+    scenario(
+      `that ${title} is replaced with a complete version by a fetch of the same content`,
+      (directory) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const log: Array<string> = []
+          yield* Effect.gen(function* () {
+            const first = yield* promote("one")
+            expect((yield* promote("one")).changed).toBe(false)
+            yield* damage(fs, `${directory}/${first.manifest.versionPath}/objects/Objects.json`)
+            const { changed, manifest } = yield* promote("one")
+            expect(changed).toBe(true)
+            expect(
+              yield* fs.readFileString(`${directory}/${manifest.versionPath}/objects/Objects.json`)
+            ).toBe("one")
+            expect((yield* promote("one")).changed).toBe(false)
+          }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+          expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or damaged/)])
+        })
     )
   }
 
@@ -275,7 +277,7 @@ describe("a table of the active version", () => {
     })
   )
 
-  scenario("that cannot be reused is fetched again the next time", (directory) =>
+  scenario("is fetched again the next time where it cannot be reused", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* Effect.gen(function* () {
@@ -304,7 +306,7 @@ describe("a table of the active version", () => {
 })
 
 describe("a clock that jumps", () => {
-  scenario("back: new versions still sort after all that readers have seen, over restarts", (directory) =>
+  scenario("back does not change the order of version ids, after restarts too", (directory) =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       for (const time of [
@@ -326,7 +328,7 @@ describe("a clock that jumps", () => {
     })
   )
 
-  scenario("back, when somebody has removed all versions: no id is given twice", (directory) =>
+  scenario("back after all versions were removed does not cause an id to be used twice", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
@@ -339,7 +341,7 @@ describe("a clock that jumps", () => {
     })
   )
 
-  scenario("back: leases stay fresh, and run out from there", (directory) =>
+  scenario("back does not end leases, which then last as long as usual", (directory) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
       yield* Effect.gen(function* () {
@@ -358,9 +360,9 @@ describe("a clock that jumps", () => {
   )
 })
 
-describe("folders that somebody removes while the controller runs", () => {
+describe("a removed folder, while the controller runs,", () => {
   for (const removed of ["", "/versions", "/acks", "/.staging"]) {
-    scenario(`${removed || "the whole of it"}: the next fetch makes them anew`, (directory) =>
+    scenario(`is made again by the next fetch: ${removed || "downloads"}`, (directory) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const downloads = `${directory}/downloads`
@@ -386,7 +388,7 @@ describe("folders that somebody removes while the controller runs", () => {
   }
 
   scenario(
-    "of a version that is being fetched: that fetch fails, and the active version stays",
+    "of a version that is being fetched makes the fetch fail, and the active version stays",
     (directory) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -423,7 +425,7 @@ const patient = (title: string, test: Parameters<typeof scenario>[1]) =>
   scenario(title, (directory) => whileTimePasses(test(directory)))
 
 describe("files that another program has open", () => {
-  patient("keep their version from being swept; it is tried again", (directory) =>
+  patient("prevent the removal of their version, which is retried", (directory) =>
     Effect.gen(function* () {
       const log: Array<string> = []
       const [first, second] = yield* promoteAll(directory, ["one", "two", "three", "four"])
@@ -467,7 +469,7 @@ describe("files that another program has open", () => {
     })
   )
 
-  patient("that a crash left behind do not keep the controller from starting", (directory) =>
+  patient("that a crash left behind do not prevent the start of the controller", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -510,8 +512,8 @@ describe("files that another program has open", () => {
   )
 })
 
-describe("what another program has open for a moment", () => {
-  patient("is moved when it is free: the folder of a version, and the manifest", (directory) =>
+describe("a file that another program has open for a moment", () => {
+  patient("delays the move of the manifest or of the folder of a version until it is closed", (directory) =>
     Effect.gen(function* () {
       const tries = new Map<string, number>()
       const isHeld = (path: string) => {
@@ -528,7 +530,7 @@ describe("what another program has open for a moment", () => {
     })
   )
 
-  patient("is removed by the same sweep, without a warning", (directory) =>
+  patient("is removed by the same sweep once it is closed, without a warning", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -553,7 +555,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
     scenario(title, () => Effect.flatMap(smallDisk, test), { skip: !mayMount })
 
   onSmallDisk(
-    "that is full: nothing is half promoted, and it goes on when there is room",
+    "that is full makes a promotion fail as a whole, and the next succeeds when there is room",
     ({ fill, folder, free }) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -582,7 +584,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
       })
   )
 
-  onSmallDisk("that is full when the controller starts: the active version is there", ({ fill, folder }) =>
+  onSmallDisk("that is full when the controller starts still has the active version", ({ fill, folder }) =>
     Effect.gen(function* () {
       const [active] = yield* promoteAll(folder, ["one"])
       yield* fill(0)
@@ -597,7 +599,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
   )
 
   for (const when of ["since the controller started", "when the controller starts"]) {
-    onSmallDisk(`that is full ${when}: versions can be gone back to, held and resumed`, ({ fill, folder }) =>
+    onSmallDisk(`that is full ${when} allows to go back, hold and resume`, ({ fill, folder }) =>
       Effect.gen(function* () {
         const [first, second] = yield* promoteAll(folder, ["one", "two"])
         const isFullBefore = when.startsWith("when")
@@ -624,7 +626,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
   }
 
   onSmallDisk(
-    "that is read-only: the active version is there, fetches say why they fail",
+    "that is read-only has the active version, and fetches fail with the reason",
     ({ folder, makeReadOnly }) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -648,7 +650,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
   )
 
   onSmallDisk(
-    "that is read-only and has lost its manifest: the controller starts, and says so",
+    "that is read-only and has no manifest allows the controller to start, with a warning",
     ({ folder, makeReadOnly }) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -698,7 +700,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
   ] satisfies ReadonlyArray<
     [string, (disk: Disk) => Effect.Effect<void>, (disk: Disk) => Effect.Effect<void>, string]
   >) {
-    onSmallDisk(`that ${title} when the controller starts: the active version is there`, (disk) =>
+    onSmallDisk(`that ${title} when the controller starts has the active version`, (disk) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const log: Array<string> = []
@@ -731,7 +733,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
     )
   }
 
-  onSmallDisk("that another controller has claimed since: nothing is written", (disk) =>
+  onSmallDisk("that another controller has claimed meanwhile is not written to", (disk) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, makeReadOnly, makeWritable } = disk
@@ -751,35 +753,39 @@ describe("a disk (skipped where this user may not mount one)", () => {
     })
   )
 
-  onSmallDisk("that is full of versions which nobody shows: they can be removed", ({ fill, folder, free }) =>
-    Effect.gen(function* () {
-      const promoted = yield* promoteAll(folder, ["one", "two", "three"])
-      yield* Effect.gen(function* () {
-        const { acknowledge, evict } = yield* VersionStore
-        yield* acknowledge("screen-1", promoted[1]?.versionId ?? "")
-        yield* fill(0)
-        expect(yield* evict).toEqual([promoted[0]?.versionId])
-        expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
-        yield* free
-      }).pipe(Effect.provide(storeIn(folder)))
-    })
+  onSmallDisk(
+    "that is full of versions that no screen shows can be emptied of them",
+    ({ fill, folder, free }) =>
+      Effect.gen(function* () {
+        const promoted = yield* promoteAll(folder, ["one", "two", "three"])
+        yield* Effect.gen(function* () {
+          const { acknowledge, evict } = yield* VersionStore
+          yield* acknowledge("screen-1", promoted[1]?.versionId ?? "")
+          yield* fill(0)
+          expect(yield* evict).toEqual([promoted[0]?.versionId])
+          expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
+          yield* free
+        }).pipe(Effect.provide(storeIn(folder)))
+      })
   )
 
-  onSmallDisk("for staging that is not that of the versions: it is said, and old versions go", (disk) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const own = yield* fs.makeTempDirectoryScoped()
-      const promoted = yield* promoteAll(own, ["one", "two", "three"])
-      yield* fs.remove(`${own}/.staging`, { recursive: true })
-      yield* fs.symlink(disk.folder, `${own}/.staging`)
-      yield* Effect.gen(function* () {
-        expect((yield* Effect.flip(promote("four"))).message).toBe(
-          `Cannot write to ${own}/versions: nothing can be moved from one disk to another: all of it must be on one disk.`
-        )
-        expect(yield* sweep).toEqual([promoted[0]?.versionId])
-        expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
-        expect(yield* fs.readDirectory(disk.folder)).toEqual([])
-      }).pipe(Effect.provide(storeIn(own)))
-    })
+  onSmallDisk(
+    "for staging other than that of the versions causes a warning, and old versions are removed",
+    (disk) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const own = yield* fs.makeTempDirectoryScoped()
+        const promoted = yield* promoteAll(own, ["one", "two", "three"])
+        yield* fs.remove(`${own}/.staging`, { recursive: true })
+        yield* fs.symlink(disk.folder, `${own}/.staging`)
+        yield* Effect.gen(function* () {
+          expect((yield* Effect.flip(promote("four"))).message).toBe(
+            `Cannot write to ${own}/versions: nothing can be moved from one disk to another: all of it must be on one disk.`
+          )
+          expect(yield* sweep).toEqual([promoted[0]?.versionId])
+          expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
+          expect(yield* fs.readDirectory(disk.folder)).toEqual([])
+        }).pipe(Effect.provide(storeIn(own)))
+      })
   )
 })

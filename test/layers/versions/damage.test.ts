@@ -73,7 +73,7 @@ describe("VersionStoreDisk and damaged files", () => {
     })
   }
 
-  scenario("repairs a version by a copy of it, and refuses one of another content", function* ({ fs }) {
+  scenario("repairs a version with a copy of it, and refuses a copy with other content", function* ({ fs }) {
     const files = { "objects/Objects.json": "one", "objects/more/a": "two" }
     yield* promoteSources({ objects: { "Objects.json": "one", "more/a": "two" } })
     const copy = yield* copyAs("20261121T093000Z")
@@ -99,7 +99,7 @@ describe("VersionStoreDisk and damaged files", () => {
   })
 
   scenario(
-    "finds every damaged file, reuses none of them, and promotes the same content as a new version",
+    "finds all damaged files, reuses none of them, and promotes the same content as a new version",
     function* ({ fs, store }) {
       const files = { "a/same": "size", cut: "cut off", gone: "gone", whole: "whole" }
       const sources = { objects: files, tours: { t: "tour" } }
@@ -141,7 +141,7 @@ describe("VersionStoreDisk and damaged files", () => {
   )
 
   scenario(
-    "does not reuse a damaged file from another version, which may have the same file",
+    "does not reuse a damaged file from another version that has a link to it",
     function* ({ fs, store }) {
       const objects = { same: "size", whole: "whole" }
       yield* promoteSources({ objects, tours: { t: "1" } })
@@ -171,7 +171,7 @@ describe("VersionStoreDisk and damaged files", () => {
     }
   )
 
-  scenario("forgets the damage of a version that a copy has replaced", function* ({ fs, store }) {
+  scenario("forgets the damage of a version that was replaced by a copy", function* ({ fs, store }) {
     yield* promote("one")
     const copy = yield* copyAs("20261121T093000Z")
     yield* promoteCopy(copy, { "objects/Objects.json": "one" })

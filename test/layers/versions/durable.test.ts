@@ -56,7 +56,7 @@ const scenario = (
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
   )
 
-describe("a disk that fails to make something durable", () => {
+describe("a disk that fails to sync", () => {
   for (const code of ["EIO", "ENOSPC"]) {
     for (const [what, isIt] of [
       ["a staged file", (path) => path.endsWith("Objects.json")],
@@ -65,7 +65,7 @@ describe("a disk that fails to make something durable", () => {
       ["the folder of the versions", (path) => path === "versions"],
       ["the folder of the downloads", (path) => path === ""]
     ] satisfies ReadonlyArray<[string, (path: string) => boolean]>) {
-      scenario(`${what}, with ${code}: nothing is promoted, and nothing is left of it`, (disk) =>
+      scenario(`${what}, with ${code}, makes the promotion fail, and nothing is left of it`, (disk) =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
           const store = yield* VersionStore
@@ -86,7 +86,7 @@ describe("a disk that fails to make something durable", () => {
     }
   }
 
-  scenario("once readers may have seen it: there is a warning, and the version stays", (disk) =>
+  scenario("the manifest after it was replaced causes a warning, and the version stays", (disk) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const store = yield* VersionStore
@@ -107,7 +107,7 @@ describe("a disk that fails to make something durable", () => {
     })
   )
 
-  scenario("because it cannot sync folders at all: versions are promoted nevertheless", (disk) =>
+  scenario("folders because it does not support that still has versions promoted", (disk) =>
     Effect.gen(function* () {
       for (const code of ["EINVAL", "ENOTSUP", "EOPNOTSUPP"]) {
         disk.failing((path) => (path.endsWith(".json") || path.includes(".staging/") ? undefined : code))
@@ -118,7 +118,7 @@ describe("a disk that fails to make something durable", () => {
   )
 })
 
-describe("files of the version before", () => {
+describe("files of the previous version", () => {
   /** Promotes two files, of which the first is linked from the version before, if there is one. */
   const promoteWithLink = (content: string) =>
     Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("files of the version before", () => {
       return yield* staged.promote([{ sourceId: "objects", fingerprint: content }])
     }).pipe(Effect.scoped)
 
-  scenario("are durable already where they are linked: everything else is synced", ({ synced }) =>
+  scenario("are not synced again where they are linked, but all others are", ({ synced }) =>
     Effect.gen(function* () {
       yield* promoteWithLink("one")
       expect(synced.filter((path) => path.endsWith("film.mp4"))).toHaveLength(1)

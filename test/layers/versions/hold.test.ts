@@ -18,7 +18,7 @@ const idOf = (second: number) => `19700101T00000${second}Z`
 const since = (second: number) => `1970-01-01T00:00:0${second}.000Z`
 
 describe("versions that are released by hand", () => {
-  it.scoped("wait behind the first one, over restarts and sweeps, until somebody releases one", () =>
+  it.scoped("wait after the first one until somebody releases one, after restarts and sweeps too", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       const byHand = storeIn(directory, "by hand")
@@ -54,7 +54,7 @@ describe("versions that are released by hand", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("may be gone back behind: what is older waits for no rule", () =>
+  it.scoped("still wait for a release after an older one was released", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       yield* Effect.gen(function* () {
@@ -70,7 +70,7 @@ describe("versions that are released by hand", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("are held by somebody as well, whose hold ends with the latest version", () =>
+  it.scoped("may also be held by somebody, whose hold ends with the latest version", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       yield* Effect.gen(function* () {
@@ -94,7 +94,7 @@ describe("versions that are released by hand", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("wait for no rule any more where it is gone: the next version is shown", () =>
+  it.scoped("need no release any more where the option is removed: the next version is shown", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       yield* Effect.all([promote("zero"), promoteLater("one")]).pipe(
@@ -110,7 +110,7 @@ describe("versions that are released by hand", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("wait for nothing where the folder of the one that waits is gone", () =>
+  it.scoped("have no waiting version where the folder of that one is gone", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* temporary

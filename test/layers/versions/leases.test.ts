@@ -67,8 +67,8 @@ const write = (file: string, content: string) =>
     yield* fs.utimes(file, now, now)
   })
 
-describe("leases that are over", () => {
-  scenario("are removed at the sweep, and nothing else is", (directory) =>
+describe("expired leases", () => {
+  scenario("are removed by a sweep, and nothing else is", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       const lease = JSON.stringify({ versionId: manifest.versionId })
@@ -87,7 +87,7 @@ describe("leases that are over", () => {
     })
   )
 
-  scenario("are removed where a store before has taken them", (directory) =>
+  scenario("are removed where they were granted before a restart", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
@@ -97,7 +97,7 @@ describe("leases that are over", () => {
     })
   )
 
-  scenario("stay where they were renewed in the last moment", (directory) =>
+  scenario("are kept where they are renewed at the last moment", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       yield* acknowledge("unity", manifest.versionId)
@@ -110,7 +110,7 @@ describe("leases that are over", () => {
 })
 
 describe("many consumers", () => {
-  scenario("are refused where 256 have a lease; those renew it as before", (directory) =>
+  scenario("are refused where 256 have a lease, and those can still renew it", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       yield* acknowledgeAll(256, manifest.versionId)
@@ -145,7 +145,7 @@ describe("many consumers", () => {
 
   const counts = { reads: 0, stats: 0, parts: 0 }
   scenario(
-    "have each file read once, and checked once for readings at the same time",
+    "have each lease file read once, and checked once for concurrent readings",
     (directory) =>
       Effect.gen(function* () {
         const { manifest } = yield* promote("one")
@@ -171,8 +171,8 @@ describe("many consumers", () => {
 
 const isAck = (path: string) => /[\\/]acks[\\/]./.test(path)
 
-describe("the file of a lease", () => {
-  scenario("is not read where it is far too large", (directory) =>
+describe("a lease file", () => {
+  scenario("is not read where it is too large", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       const lease = JSON.stringify({ versionId: manifest.versionId })
@@ -198,7 +198,7 @@ describe("the file of a lease", () => {
     })
   )
 
-  scenario("says what a consumer could not show, in one line of bounded length", (directory) =>
+  scenario("has the problem of a consumer as one line of limited length", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { manifest } = yield* promote("one")
@@ -224,7 +224,7 @@ describe("the file of a lease", () => {
   )
 })
 
-scenario("a consumer that went away before a restart has no problem until it is back", (directory) =>
+scenario("causes no problem after a restart until its consumer is back", (directory) =>
   Effect.gen(function* () {
     const store = storeIn(`${directory}/own`)
     const { manifest } = yield* promote("one").pipe(
@@ -252,7 +252,7 @@ scenario("a consumer that went away before a restart has no problem until it is 
   })
 )
 
-describe("a renewal that says the same", () => {
+describe("a renewal without a change", () => {
   const counts = { reads: 0, stats: 0, parts: 0 }
   const synced: Array<string> = []
   const counted = withCountedFiles(counts, () => true).pipe(
@@ -264,7 +264,7 @@ describe("a renewal that says the same", () => {
     )
   )
   scenario(
-    "costs neither a write nor a sync: only the time of its file",
+    "changes only the time of its file, without a write or a sync",
     (directory) =>
       Effect.gen(function* () {
         const { manifest } = yield* promote("one")
@@ -296,7 +296,7 @@ describe("a renewal that says the same", () => {
     (directory) => storeIn(directory).pipe(Layer.provide(counted))
   )
 
-  scenario("is written again where its file is gone, or says something else by now", (directory) =>
+  scenario("writes the file again where that is gone or has been changed", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { versionId } = (yield* promote("one")).manifest
@@ -312,10 +312,10 @@ describe("a renewal that says the same", () => {
   )
 })
 
-describe("a consumer that says that it closes", () => {
+describe("a consumer that reports that it closes", () => {
   const page = { renewMs: 60_000, visible: true }
 
-  scenario("keeps its version for two minutes, and longer if it renews the lease after all", (directory) =>
+  scenario("keeps its version for two minutes, and longer if it renews the lease again", (directory) =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* acknowledgeWith("page", versionId, page)
@@ -342,7 +342,7 @@ describe("a consumer that says that it closes", () => {
     })
   )
 
-  scenario("may say so in its file", (directory) =>
+  scenario("can report it in its lease file", (directory) =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* TestClock.adjust("1 second")
@@ -354,7 +354,7 @@ describe("a consumer that says that it closes", () => {
     })
   )
 
-  scenario("takes no lease where it has none", () =>
+  scenario("gets no lease where it had none", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* acknowledgeWith("page", versionId, { closing: true })
@@ -363,7 +363,7 @@ describe("a consumer that says that it closes", () => {
   )
 })
 
-describe("two pages with one name", () => {
+describe("two pages with one id", () => {
   const ack = (runId: string, versionId: string, details: AckDetails = {}) =>
     acknowledgeWith("left", versionId, { runId, renewMs: 60_000, visible: true, drawing: true, ...details })
   const screen = Effect.flatMap(VersionStore, ({ consumers }) =>
@@ -371,7 +371,7 @@ describe("two pages with one name", () => {
   )
   const at = (seconds: number) => start + seconds * 1000
 
-  scenario("are named once both were heard of again, and until one of them closes", () =>
+  scenario("are reported after both have renewed their leases, until one of them closes", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* ack("wall", versionId)
@@ -397,7 +397,7 @@ describe("two pages with one name", () => {
     })
   )
 
-  scenario("close for themselves, whichever was heard of last", () =>
+  scenario("close independently of each other, whichever renewed its lease last", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* ack("wall", versionId)
@@ -412,7 +412,7 @@ describe("two pages with one name", () => {
     })
   )
 
-  scenario("are not heard of any more in what was sent before they closed, and comes later", () =>
+  scenario("ignore a renewal that was sent before they closed and arrives later", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       for (const run of ["wall", "desk", "wall", "desk"]) {
@@ -434,7 +434,7 @@ describe("two pages with one name", () => {
     })
   )
 
-  scenario("are not heard of any more in a file that was written while they closed", (directory) =>
+  scenario("ignore a lease file that was written while they closed", (directory) =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       for (const run of ["wall", "desk", "wall", "desk"]) {
@@ -451,27 +451,25 @@ describe("two pages with one name", () => {
     })
   )
 
-  scenario(
-    "are no restart where a link leads from one page to the next, which takes the place of one that closed",
-    () =>
-      Effect.gen(function* () {
-        const { versionId } = (yield* promote("one")).manifest
-        for (const run of ["first", "second", "third", "fourth"]) {
-          yield* ack(run, versionId, { navigated: true })
-          yield* ack(run, versionId, { closing: true })
-        }
-        yield* ack("fifth", versionId, { navigated: true })
-        const found = yield* screen
-        expect(found).not.toHaveProperty("restarts")
-        expect(found).not.toHaveProperty("closedAt")
-        expect(found).not.toHaveProperty("navigated")
-        // Its process has ended: whoever starts the page again opens its address.
-        yield* ack("sixth", versionId, { navigated: true })
-        expect(yield* screen).toMatchObject({ restarts: 1 })
-      })
+  scenario("do not count as restarts where a link leads from one page to the next", () =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      for (const run of ["first", "second", "third", "fourth"]) {
+        yield* ack(run, versionId, { navigated: true })
+        yield* ack(run, versionId, { closing: true })
+      }
+      yield* ack("fifth", versionId, { navigated: true })
+      const found = yield* screen
+      expect(found).not.toHaveProperty("restarts")
+      expect(found).not.toHaveProperty("closedAt")
+      expect(found).not.toHaveProperty("navigated")
+      // Its process has ended: whoever starts the page again opens its address.
+      yield* ack("sixth", versionId, { navigated: true })
+      expect(yield* screen).toMatchObject({ restarts: 1 })
+    })
   )
 
-  scenario("are one that was loaded again where the first is not heard of any more, which is counted", () =>
+  scenario("count as restarts of one page where the first is silent", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       for (const run of ["first", "second", "third", "fourth"]) {
@@ -490,7 +488,7 @@ describe("two pages with one name", () => {
 })
 
 it.effect.prop(
-  "a consumer keeps its version though somebody else says in its name that it closes",
+  "a consumer keeps its version even if another page with its id reports that it closes",
   [
     FastCheck.array(
       FastCheck.record({
@@ -557,7 +555,7 @@ scenario("a version does not count as shown by a screen that closes, until the s
   })
 )
 
-scenario("a lease file with a nonsensical pause counts as renewed every ten minutes", (directory) =>
+scenario("a lease file with an invalid interval counts as renewed every ten minutes", (directory) =>
   Effect.gen(function* () {
     const { manifest } = yield* promote("one")
     const { versionId } = manifest
@@ -576,12 +574,12 @@ scenario("a lease file with a nonsensical pause counts as renewed every ten minu
   })
 )
 
-describe("a clock that is set while the controller runs", () => {
+describe("a system clock that is set", () => {
   for (const [title, jump] of [
     ["forward", 365 * 86_400_000],
     ["back", -365 * 86_400_000]
   ] as const) {
-    scenario(`${title}: leases last as long as they would have`, (directory) =>
+    scenario(`${title} does not change how long leases last`, (directory) =>
       withJumpingClock(({ adjust, set }) =>
         Effect.gen(function* () {
           const { manifest } = yield* promote("one")

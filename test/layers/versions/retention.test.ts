@@ -25,7 +25,7 @@ const versions = FastCheck.array(
 
 describe("a version at a sweep", () => {
   it.prop(
-    "is removed if and only if it is not new, active or shortly before that, waiting, shown, nor one of four that are read",
+    "is removed if it is not new, active or recently active, waiting, shown, or one of four that are read",
     [versions, FastCheck.integer({ min: 0, max: 6 })],
     ([versions, keepVersions]) => {
       const read = versions.filter(({ isRead }) => isRead).map(({ versionId }) => versionId)

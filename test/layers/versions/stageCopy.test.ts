@@ -118,7 +118,7 @@ const edition = (number: number): Files => ({ ...common, "one/edition": `edition
 
 describe("a copy", () => {
   scenario(
-    "has no file of which the content is known to be damaged, nor one that was repaired since",
+    "reuses no file that is known to be damaged, even if it was repaired meanwhile",
     Effect.gen(function* () {
       const { directory, store } = yield* makeStore
       yield* copyAll(store, [edition(1), edition(2), edition(3)])
@@ -181,7 +181,7 @@ const step = FastCheck.oneof(
 )
 
 it.effect.prop(
-  "copies, sweeps, leases and failures in any order leave whole versions only",
+  "copies, sweeps, leases and failures in any order leave only complete versions",
   { steps: FastCheck.array(step, { minLength: 6, maxLength: 25, size: "max" }) },
   ({ steps }) =>
     Effect.gen(function* () {
@@ -264,39 +264,41 @@ const stoppingAfter = (changes: { left: number }) =>
     })
   ).pipe(Layer.provideMerge(NodeContext.layer))
 
-it.live("a process that ends at any step of a copy and the sweep after it leaves whole versions only", () =>
-  Effect.gen(function* () {
-    const known = new Map([1, 2, 3, 4].map((version) => [idOf(version), edition(version)]))
-    for (let steps = 0, isDone = false; !isDone; steps++) {
-      const changes = { left: Number.POSITIVE_INFINITY }
-      const scope = yield* Scope.make()
-      const { directory, store } = yield* makeStore.pipe(
-        Effect.provide(stoppingAfter(changes)),
-        Scope.extend(scope)
-      )
-      yield* copyAll(store, [edition(1), edition(2), edition(3)])
-      changes.left = steps
-      let ended = false
-      const copying = yield* Effect.forkDaemon(
-        Effect.zipRight(copy(store, 4, edition(4)), store.sweep).pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              ended = true
-            })
+it.live(
+  "a process that is killed at any step of a copy or the next sweep leaves only complete versions",
+  () =>
+    Effect.gen(function* () {
+      const known = new Map([1, 2, 3, 4].map((version) => [idOf(version), edition(version)]))
+      for (let steps = 0, isDone = false; !isDone; steps++) {
+        const changes = { left: Number.POSITIVE_INFINITY }
+        const scope = yield* Scope.make()
+        const { directory, store } = yield* makeStore.pipe(
+          Effect.provide(stoppingAfter(changes)),
+          Scope.extend(scope)
+        )
+        yield* copyAll(store, [edition(1), edition(2), edition(3)])
+        changes.left = steps
+        let ended = false
+        const copying = yield* Effect.forkDaemon(
+          Effect.zipRight(copy(store, 4, edition(4)), store.sweep).pipe(
+            Effect.ensuring(
+              Effect.sync(() => {
+                ended = true
+              })
+            )
           )
         )
-      )
-      while (!ended && changes.left >= 0) yield* eventLoopTurn
-      yield* Effect.repeatN(eventLoopTurn, 3)
-      expectWhole(directory, known)
-      expect(readdirSync(join(directory, "versions"))).toContain(idOf(3))
-      expect(known.has(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")).versionId)).toBe(
-        true
-      )
-      isDone = ended
-      copying.unsafeInterruptAsFork(copying.id())
-      // What was on its way may still change something.
-      rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
-    }
-  }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+        while (!ended && changes.left >= 0) yield* eventLoopTurn
+        yield* Effect.repeatN(eventLoopTurn, 3)
+        expectWhole(directory, known)
+        expect(readdirSync(join(directory, "versions"))).toContain(idOf(3))
+        expect(known.has(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")).versionId)).toBe(
+          true
+        )
+        isDone = ended
+        copying.unsafeInterruptAsFork(copying.id())
+        // What was on its way may still change something.
+        rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
+      }
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 )

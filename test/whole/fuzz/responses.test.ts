@@ -18,15 +18,15 @@ const statuses = (text: string, mayLackBody = false) =>
 
 const rest = (text: string) => Either.getOrThrow(read(text)).rest.toString()
 
-describe("responses", () => {
-  it("are read one after the other", () => {
+describe("the parser of responses", () => {
+  it("reads one response after the other", () => {
     const notFound = answer("404 Not Found", '{"error":{"message":"no"}}')
     expect(statuses(`HTTP/1.1 100 Continue\r\n\r\n${result}${notFound}`)).toEqual([200, 404])
     expect(statuses(stream("retry: 2000\n\n: ping\n\nevent: a\ndata: {}\n\n"))).toEqual([200])
     expect(statuses(`${notFound.slice(0, -26)}${result}`, true)).toEqual([404, 200])
   })
 
-  it("may not be whole yet", () => {
+  it("waits for an incomplete response", () => {
     for (let length = 1; length < result.length; length++) {
       expect(rest(result.slice(0, length))).toBe(result.slice(0, length))
     }
@@ -52,7 +52,7 @@ describe("responses", () => {
     ["a stream without its beginning", stream("event: a\ndata: {}\n\n")],
     ["a frame without data", stream("retry: 2000\n\nevent: a\n\n")],
     ["an answer in a stream", stream(`retry: 2000\n\n${result}\n\n`)]
-  ])("are refused: %s", (_, text) => {
+  ])("rejects %s", (_, text) => {
     expect(Either.isLeft(read(text))).toBe(true)
   })
 })
