@@ -51,6 +51,19 @@ export const stalledBody: Answer = (response) => response.writeHead(200).write('
 export const stalledLongBody: Answer = (response) =>
   response.writeHead(200, { "content-length": 1000 }).write('{"records":[')
 
+/** Bytes in place of a response; then the connection is closed, reset, or left as it is. */
+export const raw = (bytes: string, then: "end" | "hold" | "reset" = "end"): Answer => {
+  const answer: Answer = ({ socket }) => {
+    socket?.write(bytes)
+    if (then === "end") socket?.end()
+    if (then === "reset") socket?.resetAndDestroy()
+  }
+  return then === "hold" ? holding(answer) : answer
+}
+
+/** The bytes of a response with the status 200. */
+export const ok = (headers: string, body: string): string => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`
+
 /** Closes the connection without an answer. */
 export const hangUp: Answer = (response) => response.destroy()
 

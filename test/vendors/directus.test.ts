@@ -1,8 +1,6 @@
 /**
  * A source of Directus' content over a real Directus.
  */
-import { join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -17,6 +15,7 @@ import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemor
 import type { DirectusSourceConfig } from "../../src/layers/sources/directus/DirectusOptions.ts"
 import { directusSource } from "../../src/layers/sources/directus/DirectusSource.ts"
 import { filesIn } from "../support/media.ts"
+import { messageOf, openSource } from "../support/openSource.ts"
 import { startDirectus, tokens } from "./directus/server.ts"
 
 const installed = inject("vendors")["directus-11.3.5"]
@@ -39,40 +38,11 @@ const Made = Schema.Struct({ id: Schema.String, translations: Schema.Array(Schem
 const decodeMade = Schema.decodeUnknownSync(Made)
 const decodeItems = Schema.decodeUnknownSync(Items)
 
-/** What an earlier fetch gave. */
-interface Before {
-  readonly directory: string
-  readonly fingerprint: string
-}
-
 /** A source of it, and what one fetch saves. */
 const setUp = (config: Pick<DirectusSourceConfig, "collections"> & Partial<DirectusSourceConfig>) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { url } = yield* Directus
-    const source = yield* directusSource({ id: "museum", url, token: tokens.content, ...config }).make
-    const fetch = Effect.fnUntraced(function* (before?: Before) {
-      const directory = yield* fs.makeTempDirectoryScoped()
-      const previous =
-        before === undefined
-          ? Option.none()
-          : Option.some({
-              directory: before.directory,
-              fingerprint: Option.some(before.fingerprint),
-              files: filesIn(before.directory)
-            })
-      const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void })
-      const read = (name: string) =>
-        Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
-      return { ...fetched, directory, read }
-    })
-    const poll = (cursor: Option.Option<string>) =>
-      source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
-    return { fetch, poll }
-  })
-
-const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
+  Effect.flatMap(Directus, ({ url }) =>
+    openSource(directusSource({ id: "museum", url, token: tokens.content, ...config }))
+  )
 
 const expanded = {
   objects: {

@@ -13,8 +13,9 @@ import * as Schema from "effect/Schema"
 import { inject } from "vitest"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
 import type { StrapiSourceConfig } from "../../src/layers/sources/strapi/StrapiOptions.ts"
+import { strapiSource } from "../../src/layers/sources/strapi/StrapiSource.ts"
 import { filesIn } from "../support/media.ts"
-import { makeStrapiSource, messageOf } from "../support/strapiSource.ts"
+import { messageOf, openSource } from "../support/openSource.ts"
 import { startStrapi } from "./strapi/server.ts"
 
 const installed = inject("vendors")["strapi-5.54.0"]
@@ -42,7 +43,9 @@ const decodeEntries = Schema.decodeUnknownSync(Entries)
 
 /** A source of it, and what one fetch saves. */
 const setUp = (config: Pick<StrapiSourceConfig, "types"> & Partial<StrapiSourceConfig>) =>
-  Effect.flatMap(Strapi, ({ tokens, url }) => makeStrapiSource({ url, token: tokens.reading, ...config }))
+  Effect.flatMap(Strapi, ({ tokens, url }) =>
+    openSource(strapiSource({ id: "museum", url, token: tokens.reading, ...config }))
+  )
 
 const populated = {
   objects: {

@@ -8,7 +8,6 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { describe, expect, it } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -21,8 +20,9 @@ import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.t
 import * as Requests from "../../../src/layers/httpClient/Requests.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as certificates from "../../support/certificates.ts"
+import { atTheSameTime, outcome, timed } from "../../support/outcomes.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
-import { holding, oneConnection, silence, stalledBody, text } from "../../support/ScriptedServer.ts"
+import { holding, ok, oneConnection, raw, silence, stalledBody, text } from "../../support/ScriptedServer.ts"
 
 /** Four tries, and a second, two and four between them. */
 const triedAgain = { requests: 4, took: 7000 }
@@ -38,47 +38,18 @@ const ask = (url: string, client: Layer.Layer<HttpClient.HttpClient> = HttpClien
       Requests.make({ maxBytes: 100_000, maxTimeout: 60_000, isWhole: true }),
       yield* Layer.build(client)
     )
-    return requests.get(url)
+    return Effect.map(requests.get(url), ({ text }) => text)
   })
-
-/** What it gives or fails with, and after how many milliseconds. */
-const timed = <E, R>(effect: Effect.Effect<Requests.Answer, E, R>) =>
-  Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
-    const answer = yield* Effect.merge(Effect.map(effect, ({ text }) => text))
-    return { answer, took: (yield* Clock.currentTimeMillis) - start }
-  })
-
-const outcome = <E, R>(effect: Effect.Effect<Requests.Answer, E, R>) =>
-  Effect.map(withAdvancingClock(timed(effect)), ({ value }) => value)
 
 /** What becomes of one request to such a server. */
 const asking = (answer: ScriptedServer.Answer) =>
   Effect.gen(function* () {
     const server = yield* ScriptedServer.make(answer)
-    return { ...(yield* timed(yield* ask(server.url))), requests: yield* Queue.size(server.received) }
+    return {
+      ...(yield* timed(yield* ask(server.url))),
+      requests: yield* Queue.size(server.received)
+    }
   })
-
-/** All at the same time, because the clock is slow. */
-const atTheSameTime = <A, B, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<B, E, R>) =>
-  Effect.map(
-    withAdvancingClock(
-      Effect.forEach(all, (one) => Effect.map(run(one), (result) => [one, result] as const), {
-        concurrency: "unbounded"
-      })
-    ),
-    ({ value }) => value
-  )
-
-/** Bytes in place of an answer; then the connection is closed, reset, or left as it is. */
-const raw = (bytes: string, then: "end" | "hold" | "reset" = "end"): ScriptedServer.Answer => {
-  const answer: ScriptedServer.Answer = ({ socket }) => {
-    socket?.write(bytes)
-    if (then === "end") socket?.end()
-    if (then === "reset") socket?.resetAndDestroy()
-  }
-  return then === "hold" ? holding(answer) : answer
-}
 
 const page = "a page of some length"
 
@@ -87,8 +58,6 @@ const chunk = `${page.length.toString(16)}\r\n${page}\r\n`
 /** As many chunks as the text has characters. */
 const bytewise = (text: string): string =>
   `${[...text].map((character) => `1\r\n${character}\r\n`).join("")}0\r\n\r\n`
-
-const ok = (headers: string, body: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`
 
 const switching = "HTTP/1.1 101 Switch\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"
 
@@ -323,7 +292,7 @@ describe("a network", () => {
       )
       expect(String(yield* Queue.take(failures))).toContain("ECONNRESET")
       yield* TestClock.adjust("1 second")
-      expect((yield* Fiber.join(again)).text).toBe(page)
+      expect(yield* Fiber.join(again)).toBe(page)
     })
   )
 })

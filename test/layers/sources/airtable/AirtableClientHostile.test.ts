@@ -16,9 +16,19 @@ import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
 import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import { records } from "../../../../src/testing/tableSourceClientContract.ts"
 import { withAdvancingClock } from "../../../../src/testing.ts"
+import { atTheSameTime, outcome, timed } from "../../../support/outcomes.ts"
 import { readTable } from "../../../support/readTable.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
-import { hangUp, holding, json, silence, stalledBody, text } from "../../../support/ScriptedServer.ts"
+import {
+  hangUp,
+  holding,
+  json,
+  ok,
+  raw,
+  silence,
+  stalledBody,
+  text
+} from "../../../support/ScriptedServer.ts"
 
 const atOnce = { requests: 1, took: 0 }
 
@@ -45,17 +55,6 @@ const makeClient = (
     }).pipe(Effect.provide(environment))
   )
 
-/** What it gives or fails with, and after how many milliseconds. */
-const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
-    const answer = yield* Effect.merge(effect)
-    return { answer, took: (yield* Clock.currentTimeMillis) - start }
-  })
-
-const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(withAdvancingClock(timed(effect)), ({ value }) => value)
-
 /** What becomes of one question to a server. */
 const asking = (answer: ScriptedServer.Answer) =>
   Effect.gen(function* () {
@@ -64,30 +63,7 @@ const asking = (answer: ScriptedServer.Answer) =>
     return { ...(yield* timed(client.listPage(list))), requests: yield* Queue.size(server.received) }
   })
 
-/** All at the same time, because the clock is slow. */
-const atTheSameTime = <A, B, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<B, E, R>) =>
-  Effect.map(
-    withAdvancingClock(
-      Effect.forEach(all, (one) => Effect.map(run(one), (result) => [one, result] as const), {
-        concurrency: "unbounded"
-      })
-    ),
-    ({ value }) => value
-  )
-
-/** Bytes in place of an answer; then the connection is closed, reset, or left as it is. */
-const raw = (bytes: string, then: "end" | "hold" | "reset" = "end"): ScriptedServer.Answer => {
-  const answer: ScriptedServer.Answer = ({ socket }) => {
-    socket?.write(bytes)
-    if (then === "end") socket?.end()
-    if (then === "reset") socket?.resetAndDestroy()
-  }
-  return then === "hold" ? holding(answer) : answer
-}
-
 const page = JSON.stringify({ records: records(1) })
-
-const ok = (headers: string, body: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`
 
 const nested = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
 

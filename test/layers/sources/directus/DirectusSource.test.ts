@@ -1,26 +1,21 @@
 /**
  * A source of Directus' content, over a stand-in that answers as Directus does.
  */
-import { join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import * as TestClock from "effect/TestClock"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { DirectusSourceConfig } from "../../../../src/layers/sources/directus/DirectusOptions.ts"
 import { directusSource } from "../../../../src/layers/sources/directus/DirectusSource.ts"
-import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { directusToken, startDirectus } from "../../../support/directus.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
-import { filesIn } from "../../../support/media.ts"
+import { messageOf, openWithTestClock } from "../../../support/openSource.ts"
 import { json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
@@ -39,58 +34,18 @@ const file = {
 
 const files = { [fileId]: "a bell" }
 
-/** What an earlier fetch gave. */
-interface Before {
-  readonly directory: string
-  readonly fingerprint: string
-}
-
 /** A source of the stand-in, and what one fetch of it saves. */
 const setUp = (
   initial: Parameters<typeof startDirectus>[0],
   config: Omit<DirectusSourceConfig, "id" | "url" | "token">
 ) =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
     const server = yield* startDirectus(initial)
-    const source = yield* directusSource({ id: "museum", url: server.url, token: directusToken, ...config })
-      .make
-    const fetch = Effect.fnUntraced(function* (before?: Before) {
-      const directory = yield* fs.makeTempDirectoryScoped()
-      const previous =
-        before === undefined
-          ? Option.none()
-          : Option.some({
-              directory: before.directory,
-              fingerprint: Option.some(before.fingerprint),
-              files: filesIn(before.directory)
-            })
-      const { value } = yield* withAdvancingClock(
-        source.fetch({ directory, previous, progress: () => Effect.void })
-      )
-      const read = (name: string) =>
-        Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
-      return { ...value, directory, read }
-    })
-    const poll = (cursor: Option.Option<string>) =>
-      Effect.map(
-        withAdvancingClock(source.poll?.(cursor) ?? Effect.dieMessage("no poll")),
-        ({ value }) => value
-      )
-    /** Polls, fetches, and says what the next poll finds after something has happened. */
-    const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
-      Effect.gen(function* () {
-        const { cursor } = yield* poll(Option.none())
-        yield* fetch()
-        happens()
-        yield* TestClock.adjust(time)
-        return (yield* poll(Option.some(cursor))).changed
-      })
-    return { ...server, fetch, foundAfter, poll }
+    const source = yield* openWithTestClock(
+      directusSource({ id: "museum", url: server.url, token: directusToken, ...config })
+    )
+    return { ...server, ...source }
   })
-
-const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
 
 const urlsOf = (requests: Iterable<ReceivedRequest>) =>
   [...requests].map(({ url }) => decodeURIComponent(url))

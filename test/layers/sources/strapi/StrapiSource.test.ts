@@ -3,7 +3,6 @@
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -13,13 +12,12 @@ import * as TestClock from "effect/TestClock"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { StrapiSourceConfig } from "../../../../src/layers/sources/strapi/StrapiOptions.ts"
 import { strapiSource } from "../../../../src/layers/sources/strapi/StrapiSource.ts"
-import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
+import { messageOf, openWithTestClock } from "../../../support/openSource.ts"
 import { json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
-import { makeStrapiSource, messageOf } from "../../../support/strapiSource.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
 
@@ -52,21 +50,10 @@ type Config = Omit<StrapiSourceConfig, "id" | "url" | "token">
 const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
   Effect.gen(function* () {
     const server = yield* startStrapi(initial)
-    const source = yield* makeStrapiSource({ url: server.url, token: strapiToken, ...config })
-    const fetch = (...before: Parameters<typeof source.fetch>) =>
-      Effect.map(withAdvancingClock(source.fetch(...before)), ({ value }) => value)
-    const poll = (cursor: Option.Option<string>) =>
-      Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value)
-    /** Polls, fetches, and says what the next poll finds after something has happened. */
-    const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
-      Effect.gen(function* () {
-        const { cursor } = yield* poll(Option.none())
-        yield* fetch()
-        happens()
-        yield* TestClock.adjust(time)
-        return (yield* poll(Option.some(cursor))).changed
-      })
-    return { ...server, fetch, foundAfter, poll }
+    const source = yield* openWithTestClock(
+      strapiSource({ id: "museum", url: server.url, token: strapiToken, ...config })
+    )
+    return { ...server, ...source }
   })
 
 const urlsOf = (requests: Iterable<ReceivedRequest>) =>

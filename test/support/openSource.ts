@@ -1,12 +1,14 @@
 /**
- * A source of Strapi's content, over the stand-in or a real Strapi, and what its fetches save.
+ * A source, what its fetches save and what its polls find.
  */
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { StrapiSourceConfig } from "../../src/layers/sources/strapi/StrapiOptions.ts"
-import { strapiSource } from "../../src/layers/sources/strapi/StrapiSource.ts"
+import * as TestClock from "effect/TestClock"
+import type { ContentSourceDefinition } from "../../src/services/ContentSource.ts"
+import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import { filesIn } from "./media.ts"
 
 /** What an earlier fetch gave. */
@@ -15,9 +17,9 @@ interface Before {
   readonly fingerprint: string
 }
 
-export const makeStrapiSource = Effect.fnUntraced(function* (config: Omit<StrapiSourceConfig, "id">) {
+export const openSource = Effect.fnUntraced(function* (definition: ContentSourceDefinition) {
   const fs = yield* FileSystem.FileSystem
-  const source = yield* strapiSource({ id: "museum", ...config }).make
+  const source = yield* definition.make
   const fetch = Effect.fnUntraced(function* (before?: Before) {
     const directory = yield* fs.makeTempDirectoryScoped()
     const previous =
@@ -36,6 +38,25 @@ export const makeStrapiSource = Effect.fnUntraced(function* (config: Omit<Strapi
   const poll = (cursor: Option.Option<string>) => source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
   return { fetch, poll }
 })
+
+/** The same with a `TestClock`, which advances while the source waits. */
+export const openWithTestClock = (definition: ContentSourceDefinition) =>
+  Effect.map(openSource(definition), (source) => {
+    const fetch = (before?: Before) =>
+      Effect.map(withAdvancingClock(source.fetch(before)), ({ value }) => value)
+    const poll = (cursor: Option.Option<string>) =>
+      Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value)
+    /** Polls, fetches, and says what the next poll finds after something has happened. */
+    const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
+      Effect.gen(function* () {
+        const { cursor } = yield* poll(Option.none())
+        yield* fetch()
+        happens()
+        yield* TestClock.adjust(time)
+        return (yield* poll(Option.some(cursor))).changed
+      })
+    return { fetch, poll, foundAfter }
+  })
 
 export const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
