@@ -42,7 +42,7 @@ const serving = <A, E, R>(
   }).pipe(Effect.provide(server.environment))
 
 describe("the manifest", () => {
-  it.scoped("is asked for at every use, and is 304 while it is the same", () =>
+  it.scoped("is revalidated at every use, with 304 while it has not changed", () =>
     serving((folder) =>
       Effect.gen(function* () {
         const first = yield* get("/manifest.json")
@@ -75,7 +75,7 @@ describe("the manifest", () => {
     )
   )
 
-  it.scoped("says which build of the page there is, as the page says of itself", () =>
+  it.scoped("names the build of the page, as the page itself does", () =>
     serving(
       (folder) =>
         Effect.gen(function* () {
@@ -106,7 +106,7 @@ describe("the manifest", () => {
     )
   )
 
-  it.scoped("says nothing of a build where no page is served", () =>
+  it.scoped("names no build where no page is served", () =>
     serving(() =>
       Effect.gen(function* () {
         expect((yield* get("/manifest.json")).headers).not.toHaveProperty("vitrine-build")
@@ -114,7 +114,7 @@ describe("the manifest", () => {
     )
   )
 
-  it.scoped("is 404 until there is one, and then there", () =>
+  it.scoped("is 404 until there is a manifest", () =>
     Effect.gen(function* () {
       const folder = yield* server.makeFolder
       yield* Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("the manifest", () => {
 })
 
 describe("a file of a version", () => {
-  it.scoped("may be kept for a year, has its digest as a strong tag, and cannot run scripts", () =>
+  it.scoped("can be cached for a year, has its digest as a strong ETag, and cannot run scripts", () =>
     serving(() =>
       Effect.gen(function* () {
         const answer = yield* get(`${version}/exhibits/attachments/att1/Bell%201.svg`)
@@ -160,7 +160,7 @@ describe("a file of a version", () => {
     )
   )
 
-  it.scoped("is described to HEAD, whatever range that names", () =>
+  it.scoped("has its headers in the response to HEAD, with any range", () =>
     serving(() =>
       Effect.gen(function* () {
         const target = `${version}/exhibits/Objects.json`
@@ -185,7 +185,7 @@ describe("a file of a version", () => {
     )
   )
 
-  it.scoped("is 404 where it is not what the list says, or where there is no list", () =>
+  it.scoped("is 404 where it does not match the list of files, or there is no list", () =>
     serving((folder) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -226,7 +226,7 @@ describe("a file of a version", () => {
     )
   )
 
-  it.scoped("is found by composed letters and by decomposed ones, whichever its name has", () =>
+  it.scoped("is found by composed and decomposed letters", () =>
     serving((folder) =>
       Effect.gen(function* () {
         yield* server.addVersion(`${folder}/downloads`, {
@@ -255,7 +255,7 @@ describe("a file of a version", () => {
     )
   )
 
-  it.scoped("is served by a list that has come later", () =>
+  it.scoped("is served after its list was added later", () =>
     serving((folder) =>
       Effect.gen(function* () {
         const target = `${version}/exhibits/new.json`
@@ -267,9 +267,9 @@ describe("a file of a version", () => {
   )
 })
 
-describe("a page beside it", () => {
+describe("a page in a folder", () => {
   it.scoped(
-    "is served at the root, behind the manifest and the versions, and told where the transport is",
+    "is served at the root, after the manifest and the versions, with the address of the transport",
     () =>
       serving(
         (folder) =>
@@ -319,7 +319,7 @@ describe("a page beside it", () => {
     "/link/manifest.json",
     "/link.html",
     "/missing/"
-  ])("has no file at %s", (target) =>
+  ])("does not serve %s", (target) =>
     serving(
       (folder) =>
         Effect.gen(function* () {
@@ -342,7 +342,7 @@ describe("a page beside it", () => {
     ["hall-2.local", "http://hall-2.local:8710"],
     ["//", "http://192.0.2.9:8710"]
   ] as const)(
-    "that was asked for at %s is told that a transport on all interfaces is at %s",
+    "that was requested from %s gets %s as the address of a transport on all interfaces",
     ([host, transport]) =>
       serving(
         () =>
@@ -356,7 +356,7 @@ describe("a page beside it", () => {
       )
   )
 
-  it.scoped("is not there where no folder is named", () =>
+  it.scoped("is not served without an option for it", () =>
     serving(() =>
       Effect.gen(function* () {
         expect((yield* get("/")).status).toBe(404)
@@ -367,7 +367,7 @@ describe("a page beside it", () => {
 })
 
 describe("a request", () => {
-  it.scoped("with another method is 405", () =>
+  it.scoped("with another method gets 405", () =>
     serving(() =>
       Effect.gen(function* () {
         for (const method of ["POST", "PUT", "DELETE", "PROPFIND"]) {
@@ -378,7 +378,7 @@ describe("a request", () => {
     )
   )
 
-  it.scoped("may be sent by every page", () =>
+  it.scoped("is allowed from every page", () =>
     serving(() =>
       Effect.gen(function* () {
         const answer = yield* request({
@@ -398,7 +398,7 @@ describe("a request", () => {
     )
   )
 
-  it.scoped("is refused to names of hosts that are not allowed", () =>
+  it.scoped("is refused for host names that are not allowed", () =>
     serving(
       () =>
         Effect.gen(function* () {
@@ -413,7 +413,7 @@ describe("a request", () => {
     )
   )
 
-  it.scoped("that cannot be read is 400", () =>
+  it.scoped("that is malformed gets 400", () =>
     serving(() =>
       Effect.gen(function* () {
         const { received, send } = yield* server.connect
@@ -431,7 +431,7 @@ describe("a request", () => {
 })
 
 describe("the server", () => {
-  it.scoped("opens no port for a task, and checks its options all the same", () =>
+  it.scoped("opens no port in task mode, but checks its options", () =>
     Effect.gen(function* () {
       const { address } = yield* ContentServerLayer.make({ port: 0 })
       expect(address).toEqual(Option.none())
@@ -440,7 +440,7 @@ describe("the server", () => {
     }).pipe(Effect.provide([server.environment, memoryServices("task")]))
   )
 
-  it.scoped("says in the state where its page is", () =>
+  it.scoped("has the URL of its page in the state", () =>
     serving(
       () =>
         Effect.gen(function* () {
@@ -452,7 +452,7 @@ describe("the server", () => {
     )
   )
 
-  it.scoped("says where it is in the state and the status, and what it has done", () =>
+  it.scoped("has its URL and its counters in the state and the status", () =>
     serving(() =>
       Effect.gen(function* () {
         const { state, status } = yield* ControllerState
@@ -488,7 +488,7 @@ describe("the server", () => {
     )
   )
 
-  it.scoped("says so where its port is in use", () =>
+  it.scoped("fails with advice where its port is in use", () =>
     serving(() =>
       Effect.gen(function* () {
         const port = yield* server.port
@@ -502,7 +502,7 @@ describe("the server", () => {
 describe("the list of a version's files", () => {
   const list = `${version}/files.json`
 
-  it.scoped("is in gzip for clients that accept it, with its own tag", () =>
+  it.scoped("is compressed for clients that accept gzip, with an ETag of its own", () =>
     serving(() =>
       Effect.gen(function* () {
         const plain = yield* get(list)
@@ -538,7 +538,7 @@ describe("the list of a version's files", () => {
     )
   )
 
-  it.scoped("is as it is for others, as are all other files", () =>
+  it.scoped("is not compressed for other clients, as all other files", () =>
     serving(() =>
       Effect.gen(function* () {
         for (const accepted of ["", "identity", "br", "gzip;q=0", "gzip;q=0.0", "xgzip"]) {
@@ -552,25 +552,23 @@ describe("the list of a version's files", () => {
     )
   )
 
-  it.scoped(
-    "is given whole, whatever the query: older players ask for what has changed since a version",
-    () =>
-      serving(() =>
-        Effect.gen(function* () {
-          for (const headers of [{}, { "Accept-Encoding": "gzip" }]) {
-            const whole = yield* get(list, headers)
-            expect(yield* get(`${list}?since=20261121T092959Z`, headers)).toMatchObject({
-              status: 200,
-              body: whole.body,
-              headers: { etag: whole.headers.etag, "content-type": "application/json" }
-            })
-          }
-        })
-      )
+  it.scoped("is complete whatever the query is, because older players ask for changes since a version", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        for (const headers of [{}, { "Accept-Encoding": "gzip" }]) {
+          const whole = yield* get(list, headers)
+          expect(yield* get(`${list}?since=20261121T092959Z`, headers)).toMatchObject({
+            status: 200,
+            body: whole.body,
+            headers: { etag: whole.headers.etag, "content-type": "application/json" }
+          })
+        }
+      })
+    )
   )
 })
 
-describe("a page in a folder that is not for everybody", () => {
+describe("a page in a folder with private files", () => {
   it.scoped.each<readonly [string, string]>([
     ["all.ts", "downloads"],
     [".env", ".env"],

@@ -50,7 +50,7 @@ const registerKeep = Effect.gen(function* () {
   }).pipe(Effect.provideServiceEffect(ActiveVersion.ActiveVersion, ActiveVersion.silent))
 })
 
-it.scoped("a version is not swept under its reader, and is once nobody has read it for a while", () =>
+it.scoped("a version is not removed while it is read, and is some time after the last read", () =>
   Effect.gen(function* () {
     const store = yield* VersionStore
     yield* registerKeep
@@ -85,7 +85,7 @@ it.scoped("a version is not swept under its reader, and is once nobody has read 
 )
 
 it.scoped(
-  "a page that reads one byte of each version keeps four of them, beside the one of a slow reader",
+  "a page that reads one byte of each version keeps only four of them, and a slow reader keeps its own",
   () =>
     Effect.gen(function* () {
       const store = yield* VersionStore

@@ -56,8 +56,8 @@ const nextCheck = Effect.gen(function* () {
   yield* TestClock.setTime(at)
 })
 
-describe("a reader that stalls", () => {
-  it.scoped("holds no other up, and is disconnected half a minute after it has taken something", () =>
+describe("a client that stops reading", () => {
+  it.scoped("does not delay others, and is disconnected half a minute after it last read", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       yield* Effect.gen(function* () {
@@ -76,7 +76,7 @@ describe("a reader that stalls", () => {
     }).pipe(Effect.provide(running()))
   )
 
-  it.scoped("is given the rest where it goes on in time", () =>
+  it.scoped("gets the rest if it continues in time", () =>
     Effect.gen(function* () {
       const { received, resume } = yield* stalledReader
       yield* openResponsesBecome(1)
@@ -90,7 +90,7 @@ describe("a reader that stalls", () => {
 })
 
 describe("a slow reader", () => {
-  it.scoped("is not disconnected while it goes on reading", () =>
+  it.scoped("is not disconnected while it reads", () =>
     Effect.gen(function* () {
       const connection = yield* stalledReader
       yield* openResponsesBecome(1)
@@ -110,7 +110,7 @@ describe("a slow reader", () => {
 })
 
 describe("connections", () => {
-  it.scoped("are bounded: one more is told so, and one after it has gone is served", () =>
+  it.scoped("are limited: one above gets an error, and one after a connection was closed is served", () =>
     Effect.gen(function* () {
       const first = yield* stalledReader
       yield* openResponsesBecome(1)
@@ -128,7 +128,7 @@ describe("connections", () => {
     }).pipe(Effect.provide(running({ maxConnections: 2 })))
   )
 
-  it.scoped("far beyond the bound are closed at once", () =>
+  it.scoped("far above the limit are closed at once", () =>
     Effect.gen(function* () {
       const { statistics } = yield* ContentServer
       yield* Effect.replicateEffect(connect, 1 + surplus)
@@ -140,7 +140,7 @@ describe("connections", () => {
 })
 
 describe("the end of the server", () => {
-  it.scoped("comes within two seconds, whatever its readers do", () =>
+  it.scoped("takes at most two seconds, whatever its clients do", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       const scope = yield* Scope.make()
@@ -163,7 +163,7 @@ describe("the end of the server", () => {
 })
 
 describe("a connection", () => {
-  it.scoped("is kept for longer than a replica waits from one look to the next", () =>
+  it.scoped("is kept alive for longer than the poll interval of a replica", () =>
     Effect.gen(function* () {
       const { received, send } = yield* connect
       send(`GET ${small} HTTP/1.1\r\nHost: localhost\r\n\r\n`)

@@ -95,7 +95,7 @@ const ofTree = FastCheck.record({
 const secret = "secret of somebody else"
 
 it.scoped.prop(
-  "every path gives exactly the bytes of a listed file, or is refused",
+  "every path returns exactly the bytes of a listed file, or an error",
   [tree, FastCheck.array(FastCheck.oneof(ofTree, hostile), { minLength: 1, maxLength: 25 })],
   ([entries, targets]) =>
     Effect.gen(function* () {

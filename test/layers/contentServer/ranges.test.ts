@@ -53,7 +53,7 @@ const wholeFile = (answer: server.Answer) => {
 
 describe("a range", () => {
   it.scoped.prop(
-    "gives its part of the file, the whole file, or 416",
+    "returns its part of the file, the whole file, or 416",
     { range },
     ({ range }) =>
       Effect.gen(function* () {
@@ -141,7 +141,7 @@ const conditions = FastCheck.record(
 
 describe("a conditional request", () => {
   it.scoped.prop(
-    "is answered by the order of section 13.2.2",
+    "follows the order of RFC 9110, section 13.2.2",
     { conditions },
     ({ conditions: { ifModifiedSince, ifNoneMatch, ifRange, range } }) =>
       Effect.gen(function* () {
@@ -172,7 +172,7 @@ describe("a conditional request", () => {
     { fastCheck: { numRuns: 100 } }
   )
 
-  it.scoped("is 412 where the file is another one", () =>
+  it.scoped("gets 412 where the file has changed", () =>
     Effect.gen(function* () {
       expect((yield* get(target, { "If-Match": etag })).status).toBe(200)
       const failed = yield* get(target, { "If-Match": other })

@@ -46,7 +46,7 @@ const recordKept = (type: string, run: Effect.Effect<void> = Effect.void) =>
   })
 
 describe("a version that is read", () => {
-  it.scoped("is kept from the first request on, once a minute at most", () =>
+  it.scoped("is marked as read from the first request on, at most once a minute", () =>
     Effect.gen(function* () {
       const kept = yield* recordKept("content.keep")
       yield* get("/manifest.json")
@@ -96,7 +96,7 @@ describe("a version that is read", () => {
     }).pipe(Effect.provide(running({ content: "archive" })))
   )
 
-  it.scoped("is served though nobody can be asked to keep it, or never answers", () =>
+  it.scoped("is served even if the command that marks it is missing or hangs", () =>
     Effect.gen(function* () {
       expect((yield* get(target(versionId))).status).toBe(200)
       yield* recordKept("content.keep", Effect.never)

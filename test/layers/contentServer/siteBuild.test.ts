@@ -54,7 +54,7 @@ const watch = Effect.fnUntraced(function* () {
 })
 
 describe("a build of the page", () => {
-  it.scoped("counts when its files have been quiet from one look to the next, and is announced then", () =>
+  it.scoped("is announced when its files have not changed from one poll to the next", () =>
     watching(({ build, events, first, isAnnounced, look, write }) =>
       Effect.gen(function* () {
         expect(first).toMatch(/^[0-9a-f]{16}$/)
@@ -75,7 +75,7 @@ describe("a build of the page", () => {
     )
   )
 
-  it.scoped("counts at once where the folder was replaced as a whole", () =>
+  it.scoped("is announced at once where the whole folder was replaced", () =>
     watching(({ build, first, folder, isAnnounced, later, look, write }) =>
       Effect.gen(function* () {
         yield* write("next/index.html", "<h1>Next</h1>")
@@ -90,7 +90,7 @@ describe("a build of the page", () => {
     )
   )
 
-  it.scoped("does not count at once where the other folder is still being written", () =>
+  it.scoped("is not announced at once where the new folder is still being written", () =>
     watching(({ build, first, folder, look, write }) =>
       Effect.gen(function* () {
         yield* Effect.promise(() => rename(`${folder}/page`, `${folder}/before`))
@@ -103,7 +103,7 @@ describe("a build of the page", () => {
     )
   )
 
-  it.scoped("counts at once where a link leads to another folder", () =>
+  it.scoped("is announced at once where a symbolic link leads to another folder", () =>
     Effect.gen(function* () {
       const folder = yield* server.makeFolder
       yield* server.writeFile(`${folder}/1/index.html`, "1")
@@ -123,7 +123,7 @@ describe("a build of the page", () => {
     }).pipe(Effect.provide(server.environment))
   )
 
-  it.scoped("is the same for the same files, whenever they were written, and whatever no page is given", () =>
+  it.scoped("depends only on the paths and the content of served files", () =>
     watching(({ build, events, first, folder, look, write }) =>
       Effect.gen(function* () {
         yield* write("page/assets/a.js", "1")
@@ -149,7 +149,7 @@ describe("a build of the page", () => {
   )
 
   it.scoped(
-    "stays where the folder cannot be read, which is warned of once, and where it is away, which is not",
+    "is kept where the folder cannot be read, with one warning, and where it is missing, without one",
     () => {
       const lines: Array<string> = []
       return watching(({ build, events, first, folder, look, write }) =>
@@ -174,21 +174,24 @@ describe("a build of the page", () => {
   it.scoped.each([
     ["dist", ". Is the page built?"],
     ["page", "."]
-  ])("is warned of at the start where its folder %s is not there, and counts once it is", ([name, end]) => {
-    const lines: Array<string> = []
-    return Effect.gen(function* () {
-      const folder = yield* server.makeFolder
-      const { current } = yield* SiteBuild.make(`${folder}/${name}`, { content: "show" })
-      yield* somebodySleeps
-      expect(lines).toEqual([`WARN The folder of the page is not there: ${folder}/${name}${end}`])
-      yield* server.writeFile(`${folder}/${name}/index.html`, "<h1>Exhibit</h1>")
-      yield* Effect.zipRight(TestClock.adjust(SiteBuild.lookMs), somebodySleeps)
-      expect(Option.isSome(yield* current)).toBe(true)
-      expect(lines).toHaveLength(1)
-    }).pipe(Effect.provide(server.environment), withLog(lines))
-  })
+  ])(
+    "causes a warning at the start where its folder %s is missing, and is announced when it is there",
+    ([name, end]) => {
+      const lines: Array<string> = []
+      return Effect.gen(function* () {
+        const folder = yield* server.makeFolder
+        const { current } = yield* SiteBuild.make(`${folder}/${name}`, { content: "show" })
+        yield* somebodySleeps
+        expect(lines).toEqual([`WARN The folder of the page is not there: ${folder}/${name}${end}`])
+        yield* server.writeFile(`${folder}/${name}/index.html`, "<h1>Exhibit</h1>")
+        yield* Effect.zipRight(TestClock.adjust(SiteBuild.lookMs), somebodySleeps)
+        expect(Option.isSome(yield* current)).toBe(true)
+        expect(lines).toHaveLength(1)
+      }).pipe(Effect.provide(server.environment), withLog(lines))
+    }
+  )
 
-  it.scoped("is not missed where a dev server has the page", () => {
+  it.scoped("causes no warning where a dev server serves the page", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       yield* SiteBuild.make(`${yield* server.makeFolder}/dist`, { content: "show" })
@@ -197,7 +200,7 @@ describe("a build of the page", () => {
     }).pipe(Effect.provideService(HasDevServer, true), Effect.provide(server.environment), withLog(lines))
   })
 
-  it.scoped("is of so many files at most, which is warned of once", () => {
+  it.scoped("has a limited number of files, with one warning above", () => {
     const lines: Array<string> = []
     return watching(({ folder, look }) =>
       Effect.gen(function* () {

@@ -48,7 +48,7 @@ const messageOf = (target: string) =>
   Effect.map(get(target), ({ body, status }) => [status, JSON.parse(body.toString()).error.message])
 
 describe("a page from a source", () => {
-  it.scoped("has the headers of a page, and its digest as a strong tag", () =>
+  it.scoped("has the headers of a page, and its digest as a strong ETag", () =>
     serving((add) =>
       Effect.gen(function* () {
         yield* add(content("1"), first)
@@ -77,7 +77,7 @@ describe("a page from a source", () => {
   )
 
   it.scoped(
-    "changes with its version, and says so where its files have changed and not where a cell has",
+    "changes with its version, and has a new build if its files have changed, not if a table has",
     () =>
       serving((add) =>
         Effect.gen(function* () {
@@ -101,7 +101,7 @@ describe("a page from a source", () => {
       )
   )
 
-  it.scoped("has the build that the same folder has as a page", () =>
+  it.scoped("has the same build as the same folder", () =>
     serving((add, downloads) =>
       Effect.gen(function* () {
         yield* add(content("1"), first)
@@ -115,7 +115,7 @@ describe("a page from a source", () => {
     )
   )
 
-  it.scoped("has the parts of other builds as long as a version on disk has them, but not their pages", () =>
+  it.scoped("serves files of other builds as long as a version on disk has them, but not their HTML", () =>
     serving((add, downloads) =>
       Effect.gen(function* () {
         yield* add(content("1", { ...build("one"), "old.html": "<h1>Old</h1>" }), first)
@@ -129,7 +129,7 @@ describe("a page from a source", () => {
     )
   )
 
-  it.scoped("is that of the version that is looked at, which says nothing of its build", () =>
+  it.scoped("is the one of the previewed version, without a build", () =>
     serving((add) =>
       Effect.gen(function* () {
         yield* add(content("1"), first)
@@ -154,7 +154,7 @@ describe("a page from a source", () => {
     )
   )
 
-  it.scoped("says what is missing: a version, the source, or its build", () => {
+  it.scoped("reports whether a version, the source or its build is missing", () => {
     const lines: Array<string> = []
     return serving(
       (add) =>
@@ -176,7 +176,7 @@ describe("a page from a source", () => {
     ).pipe(withLog(lines))
   })
 
-  it.scoped("is nothing but its files, whatever the path, and whatever is in the folder", () =>
+  it.scoped("consists only of its listed files, whatever the path and the folder contain", () =>
     serving((add, downloads) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -217,7 +217,7 @@ describe("a file by its digest", () => {
   const address = (content: string, path = "exhibits/bell.jpg") =>
     `/versions/files/${sha256(content)}/${path}`
 
-  it.scoped("has one address in all versions that have it, and may be kept for a year", () =>
+  it.scoped("has one URL in all versions that contain it, and can be cached for a year", () =>
     serving((add, downloads) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -247,27 +247,25 @@ describe("a file by its digest", () => {
     )
   )
 
-  it.scoped(
-    "is found in a version that is no longer active, and nowhere where its digest or its path is another",
-    () =>
-      serving((add) =>
-        Effect.gen(function* () {
-          yield* add(content("1"), first)
-          yield* add({ exhibits: { "bell.jpg": "another bell" } }, second)
-          expect(yield* textOf(address("a bell"))).toBe("a bell")
-          expect(yield* textOf(address("another bell"))).toBe("another bell")
-          for (const target of [
-            address("no bell"),
-            address("a bell", "exhibits/other.jpg"),
-            address("a bell", "exhibits%2Fbell.jpg"),
-            address("a bell", "../exhibits/bell.jpg"),
-            `/versions/files/${sha256("a bell").toUpperCase()}/exhibits/bell.jpg`,
-            "/versions/files/",
-            "/versions/files"
-          ]) {
-            expect([target, yield* statusOf(target)]).toEqual([target, 404])
-          }
-        })
-      )
+  it.scoped("is found in an inactive version, and not with another digest or path", () =>
+    serving((add) =>
+      Effect.gen(function* () {
+        yield* add(content("1"), first)
+        yield* add({ exhibits: { "bell.jpg": "another bell" } }, second)
+        expect(yield* textOf(address("a bell"))).toBe("a bell")
+        expect(yield* textOf(address("another bell"))).toBe("another bell")
+        for (const target of [
+          address("no bell"),
+          address("a bell", "exhibits/other.jpg"),
+          address("a bell", "exhibits%2Fbell.jpg"),
+          address("a bell", "../exhibits/bell.jpg"),
+          `/versions/files/${sha256("a bell").toUpperCase()}/exhibits/bell.jpg`,
+          "/versions/files/",
+          "/versions/files"
+        ]) {
+          expect([target, yield* statusOf(target)]).toEqual([target, 404])
+        }
+      })
+    )
   )
 })

@@ -18,7 +18,7 @@ const ofEachMachine = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     { concurrency: "unbounded" }
   )
 
-it.scoped("is read and compressed once, and is the same after a restart", () => {
+it.scoped("the list of files is read and compressed once, and is the same after a restart", () => {
   const counts: FileCounts = { parts: 0, reads: 0, stats: 0 }
   return Effect.gen(function* () {
     const folder = yield* server.makeFolder

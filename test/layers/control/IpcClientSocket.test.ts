@@ -42,7 +42,7 @@ const isProcess = (received: string) => received.startsWith("GET /process ")
 
 describe("the client of a controller's socket", () => {
   scenario(
-    "says that no controller is running where nobody listens",
+    "reports that no controller is running where the socket does not answer",
     Effect.gen(function* () {
       const path = `${yield* temporaryFolder}/.vitrine/controller.sock`
       const client = yield* IpcClientSocket.make(path)
@@ -72,7 +72,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "gives up one that does not answer after five seconds, a command included",
+    "fails after five seconds without a response, for a command too",
     Effect.gen(function* () {
       const { client } = yield* talkingTo(() => {})
       for (const question of [client.status, client.dispatch({ type: "a" }), Effect.scoped(client.events)]) {
@@ -88,7 +88,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "waits for a command as long as it takes",
+    "waits for an accepted command without a limit",
     Effect.gen(function* () {
       let asked: (socket: Socket) => void = () => {}
       const socket = new Promise<Socket>((resolve) => {
@@ -106,7 +106,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "says that the connection was lost where it ends before the answer",
+    "reports a lost connection where it ends before the response",
     Effect.gen(function* () {
       const partly = response('{"pid":1}').slice(0, -1)
       for (const said of ["", partly.slice(0, 20), partly]) {
@@ -124,7 +124,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "says what to do where a controller of an earlier version answers, which speaks JSON-RPC",
+    "explains what to do where a controller of an earlier version answers with JSON-RPC",
     Effect.gen(function* () {
       const { client, path } = yield* talkingTo((socket, received) => {
         for (const _ of received.split("\r\n")) {
@@ -163,7 +163,7 @@ describe("the client of a controller's socket", () => {
   ]
   for (const [said, detail] of strange) {
     scenario(
-      `says what it does not understand: ${said}`,
+      `reports an invalid response: ${said}`,
       Effect.gen(function* () {
         const { client } = yield* talkingTo((socket) => socket.write(said))
         const error = yield* Effect.flip(client.status)
@@ -174,7 +174,7 @@ describe("the client of a controller's socket", () => {
   }
 
   scenario(
-    "has the events that come together with the head, and says what breaks them off",
+    "receives events that come together with the head, and reports what interrupts them",
     Effect.gen(function* () {
       const head =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\nretry: 2000\n\n"
@@ -199,7 +199,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "takes a refusal of a command without a description for what it says",
+    "accepts a refusal of a command without a description",
     Effect.gen(function* () {
       const { client } = yield* talkingTo((socket, received) =>
         socket.write(
@@ -213,7 +213,7 @@ describe("the client of a controller's socket", () => {
     })
   )
 
-  it("trusts its own user, and as root everybody", () => {
+  it("trusts its own user, and every user as root", () => {
     const trusts = (own: number, uid: number) =>
       Effect.runSync(
         asUser(
@@ -226,7 +226,7 @@ describe("the client of a controller's socket", () => {
   })
 
   scenario(
-    "does not talk to another user's socket",
+    "does not connect to another user's socket",
     Effect.gen(function* () {
       const { client, path } = yield* talkingTo(() => {})
       // Root's is everybody's.
@@ -240,7 +240,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "follows no link to the socket of another controller, nor to its folder",
+    "follows no symbolic link to the socket of another controller or its folder",
     Effect.gen(function* () {
       const { client, socket } = yield* start
       yield* client.status

@@ -19,7 +19,7 @@ const failing = Effect.fail(new Error("The disk is full", { cause: new Error("EN
 
 describe("the controller's socket", () => {
   scenario(
-    "can be reached by its user only, and is gone afterwards with all that was beside it",
+    "is accessible for its user only, and is removed at the end with the files beside it",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { end, folder, pidFile, socket } = yield* start
@@ -37,7 +37,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "says what HTTP says, and which process it is",
+    "serves the same as HTTP, and its process id",
     Effect.gen(function* () {
       const { client } = yield* start
       const controller = yield* ControllerState
@@ -62,7 +62,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "carries out every command, and says of a failure what POST /command says",
+    "executes every command, and reports failures as POST /command does",
     Effect.gen(function* () {
       const { client } = yield* start
       yield* register("content.fetch", Effect.succeed({ changed: true }))
@@ -85,7 +85,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "says that whoever offers a command is away",
+    "reports that the process with a command is away",
     Effect.gen(function* () {
       const commands = yield* CommandBus
       const { client } = yield* Effect.provideService(start, CommandBus, {
@@ -149,7 +149,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "is asked to stop, responds, and asks the controller once",
+    "responds to a request to stop, and stops the controller once",
     Effect.gen(function* () {
       const { client, stops } = yield* start
       yield* client.stop("anna@desk")
@@ -162,7 +162,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "stops also for those who do not say who they are, or say too much",
+    "stops for requests without a name, or with a name that is too long",
     Effect.gen(function* () {
       const { connect, stops } = yield* start
       const asking = (body: string) =>
@@ -182,7 +182,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "responds what cannot be carried out, as the HTTP transport does",
+    "rejects invalid commands as the HTTP transport does",
     Effect.gen(function* () {
       const { place } = yield* start
       yield* register("echo", Effect.succeed("done"))
@@ -216,7 +216,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "ends the connection of a command line of an earlier version, which sends JSON-RPC, at once",
+    "closes the connection of an earlier version, which sends JSON-RPC, at once",
     Effect.gen(function* () {
       const { client, place } = yield* start
       const response = yield* rawHttp.exchange(place, '{"jsonrpc":"2.0","id":1,"method":"status"}\n')
@@ -226,7 +226,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "does not interrupt a command when whoever asked for it is gone",
+    "does not interrupt a command when its client disconnects",
     Effect.gen(function* () {
       const { client } = yield* start
       const release = yield* Deferred.make<void>()
@@ -249,7 +249,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "says that something failed that must not, and logs it",
+    "reports an unexpected failure, and logs it",
     Effect.gen(function* () {
       const lines: Array<string> = []
       const state = yield* ControllerState
@@ -263,7 +263,7 @@ describe("the controller's socket", () => {
   )
 
   liveScenario(
-    "ends within two seconds, commands that cannot be interrupted, open event streams and clients that stall included",
+    "ends within two seconds, despite uninterruptible commands, open event streams and stalled clients",
     Effect.gen(function* () {
       const { client, connect, end } = yield* start
       const begun = yield* Deferred.make<void>()
@@ -300,7 +300,7 @@ describe("the controller's socket", () => {
   )
 
   liveScenario(
-    "responds what is nearly done when it ends",
+    "completes responses that are nearly done when it ends",
     Effect.gen(function* () {
       const { client, end } = yield* start
       const begun = yield* Deferred.make<void>()

@@ -22,9 +22,9 @@ import { somebodySleeps } from "../../support/waiting.ts"
 const serve = (folder: string) => IpcServer.make({ folder, stop: Effect.void })
 const refusal = (folder: string) => Effect.scoped(Effect.flip(serve(folder)))
 
-describe("the place of the controller", () => {
+describe("the lock of a controller", () => {
   scenario(
-    "is refused while another one has it, and says which that is and what to do",
+    "is refused while another controller has it, with its process and advice",
     Effect.gen(function* () {
       const { client, configurationFolder, folder } = yield* start
       const error = yield* refusal(configurationFolder)
@@ -37,7 +37,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "goes to exactly one of many that come at the same moment, dead sockets or not",
+    "goes to exactly one of many that start at the same time, even after a crash",
     Effect.gen(function* () {
       for (let round = 0; round < 5; round++) {
         const folder = yield* temporaryFolder
@@ -52,7 +52,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is refused while somebody listens at the socket, whoever has the lock",
+    "is refused while a process listens at the socket, whoever has the lock",
     Effect.gen(function* () {
       const { client, configurationFolder, folder, socket } = yield* start
       const fs = yield* FileSystem.FileSystem
@@ -72,7 +72,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is refused while somebody listens at the socket who does not say who it is",
+    "is refused while an unknown process listens at the socket",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { folder: own, pidFile, socket } = yield* locateController(folder)
@@ -98,7 +98,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is open to nobody else where the folder was",
+    "cannot be opened by others where its folder was",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const own = join(folder, ".vitrine")
@@ -110,7 +110,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is never behind a link",
+    "is never at the target of a symbolic link",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* temporaryFolder
@@ -125,7 +125,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is not made where a file, a folder or a link lies",
+    "is not made where a file, a folder or a link exists",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const target = `${yield* temporaryFolder}/target`
@@ -151,7 +151,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "cannot be in a folder that is not there",
+    "cannot be in a missing folder",
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/gone`
       expect(yield* refusal(folder)).toMatchObject({
@@ -185,7 +185,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is in a folder that was named, made with its parents, and in no other",
+    "is in the folder of the option, which is made with its parents",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* temporaryFolder
@@ -200,7 +200,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is refused in a folder that was named and is open to others, which stays as it is",
+    "is refused in a folder of the option that others can access, which is not changed",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const runFolder = `${yield* temporaryFolder}/shared`
@@ -217,7 +217,7 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "is taken even if the process id cannot be written, which is said",
+    "is taken even if the process id cannot be written, with a warning",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const lines: Array<string> = []

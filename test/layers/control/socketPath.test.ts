@@ -35,7 +35,7 @@ describe("controllerPaths", () => {
     expect(controllerPaths(folder, "darwin").socket).toMatch(/^\/\.vitrine-/)
   })
 
-  it("never have a socket that is too long, nor the same for two folders", () => {
+  it("never have a path that is too long, nor the same for two folders", () => {
     const path = FastCheck.array(FastCheck.stringMatching(/^[a-z\u00e0-\u00ff ]{1,40}$/), {
       maxLength: 8
     }).map((names) => `/${names.join("/")}`)
@@ -48,7 +48,7 @@ describe("controllerPaths", () => {
     )
   })
 
-  it("are a named pipe on Windows, the same however the letters of the folder are written", () => {
+  it("are a named pipe on Windows, which does not depend on letter case", () => {
     const { pidFile, socket } = controllerPaths("C:\\Exhibit\\.vitrine", "win32")
     expect(socket).toMatch(/^\\\\\.\\pipe\\vitrine-[0-9a-f]{16}$/)
     expect(pidFile).toBe("C:\\Exhibit\\.vitrine\\controller.pid")
@@ -61,7 +61,7 @@ describe("controllerPaths", () => {
 
 describe("locateController", () => {
   scenario(
-    "finds the same place by a link to the folder",
+    "finds the same paths by a symbolic link to the folder",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const linked = `${yield* temporaryFolder}/link`
@@ -72,7 +72,7 @@ describe("locateController", () => {
   )
 
   scenario(
-    "finds the same place before and after a folder that was named is made, by a link or not",
+    "finds the same paths before and after the folder of the option is made",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const linked = `${yield* temporaryFolder}/link`

@@ -127,7 +127,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("reports the mistakes of all plugins at once, and sets none of them up", () =>
+  it.effect("reports mistakes in all plugins at once, and sets up none", () =>
     Effect.gen(function* () {
       const { lines, plugin } = yield* makeDiary
       const error = yield* Effect.flip(
@@ -149,7 +149,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("asks for effect 3 if a plugin is made with another version", () =>
+  it.effect("asks for effect 3 if a plugin uses another version", () =>
     Effect.gen(function* () {
       const { lines, plugin } = yield* makeDiary
       // As Effect 4 marks its own.
@@ -194,7 +194,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("task")))
   )
 
-  it.effect("gives a plugin that takes its time to shut down all the time that the others do not need", () =>
+  it.effect("lets a slow plugin shut down for the time that the others do not need", () =>
     Effect.gen(function* () {
       const { lines, next, plugin } = yield* makeDiary
       const slow = plugin("slow", { setup: Effect.addFinalizer(() => Effect.sleep("1500 millis")) })
@@ -208,7 +208,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.effect("waits for its end two seconds at most, and shuts every plugin down", () =>
+  it.effect("waits at most two seconds for its end, and shuts down every plugin", () =>
     Effect.gen(function* () {
       const { next, plugin } = yield* makeDiary
       const stuck: Plugin = {

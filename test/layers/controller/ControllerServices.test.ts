@@ -34,12 +34,12 @@ describe("the type of the services of a configuration", () => {
   const { layer } = makeRecordingBus()
   const state = ControllerStateMemory.layer("persistent")
 
-  it("takes a layer of one of them, or of several", () => {
+  it("accepts a layer of one or several services", () => {
     defineConfig({ plugins: [], services: layer })
     defineConfig({ plugins: [], services: Layer.mergeAll(layer, state, RequestPacingMemory.layer) })
   })
 
-  it("takes no layer that provides none of them, or needs what a controller does not have", () => {
+  it("rejects a layer without any of them, or with unknown requirements", () => {
     // @ts-expect-error: none of the services
     defineConfig({ plugins: [], services: RequestPacingMemory.layer })
     // @ts-expect-error: none at all
@@ -97,7 +97,7 @@ describe("the services of a configuration", () => {
     ["fail", Layer.fail(new Error("The broker is not there."))],
     ["die", Layer.die(new Error("The broker is not there."))]
   ] as const) {
-    it.effect(`say so when they ${what}`, () =>
+    it.effect(`are reported when they ${what}`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(Layer.build(ControllerServices.layer("task", failing)))
         expect(error.message).toBe('The "services" could not be provided. The broker is not there.')

@@ -47,7 +47,7 @@ describe("loadConfiguration", () => {
   }
 
   for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
-    scenario(`hands ${name} the library that runs, where another copy of it is installed`, (write) =>
+    scenario(`gives ${name} the running library, where another copy is installed`, (write) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = yield* write(
@@ -65,7 +65,7 @@ describe("loadConfiguration", () => {
   }
 
   for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
-    scenario(`hands ${name} and what it imports the library that runs, where none is installed`, (write) =>
+    scenario(`gives ${name} and its imports the running library, where none is installed`, (write) =>
       Effect.gen(function* () {
         yield* write("plugins.ts", 'import { plugin } from "vitrine"\nexport const plugins = [plugin]')
         const file = yield* write(name, 'import { plugins } from "./plugins.ts"\nexport default { plugins }')
@@ -129,7 +129,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  scenario("names the file that cannot be parsed, and where", (write) =>
+  scenario("reports a syntax error with its file and place", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.ts", "export default {\n  plugins: [\n}")
       const message = yield* failureOf(file)
@@ -138,7 +138,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  scenario("reports what the file throws", (write) =>
+  scenario("reports an error that the file throws", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", "throw new Error('TABLE_API_KEY is not set')")
       expect(yield* failureOf(file)).toBe(`${file}: it could not be loaded. TABLE_API_KEY is not set`)
@@ -151,7 +151,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     ["@nats-io/jetstream", "@nats-io/transport-node@3 @nats-io/jetstream@3"]
   ]) {
     for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
-      scenario(`says how to install what ${name} needs of ${module}`, (write) =>
+      scenario(`explains how to install ${module} for ${name}`, (write) =>
         Effect.gen(function* () {
           const message = yield* failureOf(yield* write(name, `import "${module}"`))
           expect(message).toContain("it could not be loaded. Cannot find ")
@@ -200,7 +200,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       return file
     })
 
-  it.scoped("gives the machine, the screens and the players as they are configured", () =>
+  it.scoped("returns the machine, the screens and the players of the configuration", () =>
     Effect.gen(function* () {
       const identity = {
         node: { id: "hall-3", label: "Hall 3, left", role: "player" },
@@ -211,7 +211,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("uses the name of the host without an id, and expects no screens or players", () =>
+  it.scoped("uses the host name by default, and expects no screens or players", () =>
     Effect.gen(function* () {
       const id = nodeIdOf(hostname())
       const labelled = yield* load(

@@ -44,7 +44,7 @@ const makeFanOut = () => {
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => `${number}\n`)
 
 describe("FanOut", () => {
-  it.effect("sends frames to all clients in order, and gives what the iterator returns", () =>
+  it.effect("sends frames to all clients in order, and returns the result of the iterator", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const [first, second] = [makeSink(), makeSink()]
@@ -60,7 +60,7 @@ describe("FanOut", () => {
     })
   )
 
-  it.effect("gives who joins between two batches what is taken afterwards, and no more", () =>
+  it.effect("sends later frames only to a client that joins between two batches", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const [first, second, gone] = [makeSink(), makeSink(), makeSink()]
@@ -78,7 +78,7 @@ describe("FanOut", () => {
     })
   )
 
-  it.effect("sends nothing more to a sink that gives its client up, and tells of the loss", () =>
+  it.effect("sends nothing more to a sink that drops its client, and counts the loss", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       let offers = 0
@@ -94,7 +94,7 @@ describe("FanOut", () => {
     })
   )
 
-  it.effect("ends all streams, and after its close those of whoever joins, too", () =>
+  it.effect("ends all streams, and also those of clients that join after its close", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const [first, second, back, late] = [makeSink(), makeSink(), makeSink(), makeSink()]
@@ -127,7 +127,7 @@ describe("FanOut", () => {
     })
   )
 
-  it.effect("waits with the next batch for a client that lags, 100 ms at most", () =>
+  it.effect("waits with the next batch for a lagging client, at most 100 ms", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const reader = makeSink()

@@ -105,7 +105,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("reports a feed that comes and goes once, and pauses longer and longer", () =>
+  it.scoped("reports a feed that opens and ends repeatedly once, with growing pauses", () =>
     Effect.gen(function* () {
       const { history, instance, lines, subscribe } = yield* setUp
       yield* subscribe
@@ -124,7 +124,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("goes on where the first attempt fails", () =>
+  it.scoped("continues where the first attempt fails", () =>
     Effect.gen(function* () {
       const { engine, history, lines, subscribe } = yield* setUp
       engine.set("subscribe", "fails")
@@ -138,7 +138,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("goes on without a feed where the bus hangs, whether it can be interrupted or not", () =>
+  it.scoped("continues without a feed where the bus hangs, interruptible or not", () =>
     Effect.gen(function* () {
       for (const hangs of [Effect.never, Effect.uninterruptible(Effect.never)]) {
         const lines: Array<string> = []
@@ -159,7 +159,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("goes on where the first attempt dies", () =>
+  it.scoped("continues where the first attempt dies", () =>
     Effect.gen(function* () {
       const { instance, lines } = yield* setUp
       const { problem } = yield* subscribe([]).pipe(

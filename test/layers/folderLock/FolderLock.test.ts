@@ -67,7 +67,7 @@ const stranger = (directory: string, behave: (socket: Socket) => void) =>
   )
 
 describe.skipIf(process.platform === "win32")("lockFolder", () => {
-  scenario("is one's own until the scope ends, and leaves nothing behind", (directory) =>
+  scenario("is exclusive until the scope ends, and leaves nothing behind", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* lock(directory).pipe(
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("goes to exactly one of many that come at the same moment after a crash", (directory) =>
+  scenario("goes to exactly one of many that start at the same time after a crash", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       for (let round = 0; round < 20; round++) {
@@ -95,7 +95,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("says who has it to whoever asks, so that others are refused at once", (directory) =>
+  scenario("names its owner on request, so that others are refused at once", (directory) =>
     Effect.gen(function* () {
       yield* lock(directory)
       const socket = yield* socketOf(directory)
@@ -106,7 +106,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("keeps no connection, whatever is sent over it and however long it is left open", (directory) =>
+  scenario("closes every connection, whatever is sent and however long it is left open", (directory) =>
     Effect.gen(function* () {
       yield* lock(directory)
       const asking = connect({ path: yield* socketOf(directory), allowHalfOpen: true })
@@ -123,46 +123,42 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario(
-    "accepts an answer as a controller gives it, and disconnects a process that says more",
-    (directory) =>
-      Effect.gen(function* () {
-        const endless = (socket: Socket) => {
-          const goOn = () => void socket.write("process 1 ".repeat(1000), (error) => error ?? goOn())
-          goOn()
-        }
-        const strange = (socket: Socket) => socket.end("process 1\u001b[2J")
-        for (const behave of [endless, strange]) {
-          const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
-          expect(yield* Effect.scoped(refusal)).toMatchObject({
-            _tag: "vitrine/FolderLocked",
-            owner: `it does not answer at ${directory}/.lock/lock-ffffffffffff`
-          })
-        }
-      })
+  scenario("accepts the response of a controller, and disconnects a process that sends more", (directory) =>
+    Effect.gen(function* () {
+      const endless = (socket: Socket) => {
+        const goOn = () => void socket.write("process 1 ".repeat(1000), (error) => error ?? goOn())
+        goOn()
+      }
+      const strange = (socket: Socket) => socket.end("process 1\u001b[2J")
+      for (const behave of [endless, strange]) {
+        const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
+        expect(yield* Effect.scoped(refusal)).toMatchObject({
+          _tag: "vitrine/FolderLocked",
+          owner: `it does not answer at ${directory}/.lock/lock-ffffffffffff`
+        })
+      }
+    })
   )
 
-  scenario(
-    "is gone with a folder that was removed, and can be taken again if nobody else has it",
-    (directory) =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const makeAnew = fs
-          .remove(directory, { recursive: true })
-          .pipe(Effect.zipRight(fs.makeDirectory(`${directory}/scratch`, { recursive: true })))
-        const isLocked = yield* lock(directory)
-        expect(yield* isLocked).toBe(true)
-        const before = yield* socketOf(directory)
-        yield* makeAnew
-        expect(yield* isLocked).toBe(false)
-        const isLockedAgain = yield* lock(directory)
-        expect(yield* socketOf(directory)).not.toBe(before)
-        expect(yield* isRefused(directory)).toBe(true)
-        yield* makeAnew
-        yield* lock(directory)
-        expect(yield* isLockedAgain).toBe(false)
-        expect(yield* isRefused(directory)).toBe(true)
-      })
+  scenario("is gone with a removed folder, and can be taken again if it is free", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const makeAnew = fs
+        .remove(directory, { recursive: true })
+        .pipe(Effect.zipRight(fs.makeDirectory(`${directory}/scratch`, { recursive: true })))
+      const isLocked = yield* lock(directory)
+      expect(yield* isLocked).toBe(true)
+      const before = yield* socketOf(directory)
+      yield* makeAnew
+      expect(yield* isLocked).toBe(false)
+      const isLockedAgain = yield* lock(directory)
+      expect(yield* socketOf(directory)).not.toBe(before)
+      expect(yield* isRefused(directory)).toBe(true)
+      yield* makeAnew
+      yield* lock(directory)
+      expect(yield* isLockedAgain).toBe(false)
+      expect(yield* isRefused(directory)).toBe(true)
+    })
   )
 
   scenario("is held for a folder whose path is too long for a socket, in that folder", (directory) =>
@@ -206,7 +202,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("is not in the way of other folders", (directory) =>
+  scenario("does not affect other folders", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const other = yield* fs.makeTempDirectoryScoped()
@@ -217,7 +213,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
   )
 
   it.scopedLive.skipIf(!mayMount)(
-    "is held in the user's own folder where the disk takes no socket (skipped where this user may not mount)",
+    "is held in the user's own folder where the disk allows no sockets (skipped where this user may not mount)",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

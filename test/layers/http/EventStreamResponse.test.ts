@@ -52,7 +52,7 @@ describe("an event stream", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("goes on with the backlog, then with everything live, byte for byte", () =>
+  it.effect("continues with the backlog, then with live events, byte for byte", () =>
     Effect.gen(function* () {
       const first = yield* transport.openEvents
       yield* transport.publish("content:version:promoted", { versionId: "old" })
@@ -86,7 +86,7 @@ describe("an event stream", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is understood by a foreign client", () =>
+  it.effect("is understood by another library's client", () =>
     Effect.gen(function* () {
       const seen = yield* Queue.unbounded<Message>()
       const opened = yield* Deferred.make<void>()
@@ -127,7 +127,7 @@ describe("an event stream", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("takes a frame of any size, where the client reads", () =>
+  it.effect("sends a frame of any size to a client that reads", () =>
     Effect.gen(function* () {
       const { received } = yield* transport.openEvents
       yield* transport.publish("content:large", "x".repeat(3 * maxQueuedBytes))
@@ -138,7 +138,7 @@ describe("an event stream", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("is cut off where more than a mebibyte waits, and nobody else notices", () =>
+  it.live("is closed where more than 1 MiB is queued, without an effect on others", () =>
     Effect.gen(function* () {
       const { clients, statistics } = yield* HttpTransport
       const stalled = yield* transport.openEvents
@@ -172,7 +172,7 @@ describe("an event stream", () => {
 })
 
 describe("the slots of event streams", () => {
-  it.effect("are limited, and free again once a socket is gone", () =>
+  it.effect("are limited, and free again when a socket is closed", () =>
     Effect.gen(function* () {
       const connections = [yield* transport.openEvents, yield* transport.openEvents]
       for (const leave of ["reset", "finish"] as const) {
@@ -194,7 +194,7 @@ describe("the slots of event streams", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer({ maxClients: 2 })))
   )
 
-  it.effect("are taken by a pipelined request when it is its turn", () =>
+  it.effect("are taken by a pipelined request in its turn", () =>
     Effect.gen(function* () {
       const { clients } = yield* HttpTransport
       const release = yield* Deferred.make<string>()
@@ -210,7 +210,7 @@ describe("the slots of event streams", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("say nothing when a client goes", () => {
+  it.effect("log nothing when a client disconnects", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       for (const leave of ["reset", "finish"] as const) {
@@ -223,7 +223,7 @@ describe("the slots of event streams", () => {
     }).pipe(Effect.scoped, Effect.provide(layer), Logger.withMinimumLogLevel(LogLevel.Debug), withLog(lines))
   })
 
-  it.effect("are free again where the client went before its stream began", () =>
+  it.effect("are free again where the client disconnected before its stream began", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       const connection = yield* transport.connect

@@ -43,7 +43,7 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("may be many, as long as they do not pile up", () =>
+  it.effect("may be many, as long as few are waiting", () =>
     Effect.gen(function* () {
       const { received, send } = yield* transport.connect
       const numbers = Array.from({ length: 5 * maxWaiting }, (_, number) => number)
@@ -56,7 +56,7 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("end a connection on which too many wait, behind an event stream for example", () =>
+  it.effect("close a connection where too many are waiting, for example after an event stream", () =>
     Effect.gen(function* () {
       const { received, send } = yield* transport.connect
       send(get("/events"))
@@ -70,7 +70,7 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("leave nothing behind but what was begun, however large their bodies are", () =>
+  it.effect("leave only started work behind, however large their bodies are", () =>
     Effect.gen(function* () {
       const body = "x".repeat(200_000)
       const large = format({ method: "POST", target: "/command", headers, body })
@@ -95,7 +95,7 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("leave nothing behind where the client breaks off before it has their responses", () =>
+  it.effect("leave nothing behind where the client disconnects before the responses", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       for (let count = 0; count < 100; count++) {
@@ -107,7 +107,7 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("are told in their turn to go on with a body that they announced", () =>
+  it.effect("get 100 Continue in their turn", () =>
     Effect.gen(function* () {
       const { received, send } = yield* transport.connect
       const expecting =
@@ -121,7 +121,7 @@ describe("pipelined requests", () => {
   it.each([
     [false, 1],
     [true, 0]
-  ])("wait for their turn, and are dropped where the client is gone by then: %j", (gone, expected) => {
+  ])("wait for their turn, and are dropped if the client has disconnected: %j", (gone, expected) => {
     let handled = 0
     const socket = new Socket()
     const request = new IncomingMessage(socket)

@@ -68,7 +68,7 @@ describe("the body of a request", () => {
     )
   }
 
-  it.effect("is refused before it comes where its length says enough", () =>
+  it.effect("is refused before it arrives where its Content-Length is too large", () =>
     Effect.gen(function* () {
       const head = "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 65537\r\n"
       expectTooLarge(yield* transport.exchange(`${head}\r\n`))
@@ -77,7 +77,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("leaves the connection usable where it was refused but came to its end", () =>
+  it.effect("leaves the connection usable where it was refused but arrived completely", () =>
     Effect.gen(function* () {
       const connection = yield* transport.connect
       connection.send(withLength(command(maxBytes + 1), { Connection: "keep-alive" }))
@@ -87,7 +87,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("does not go on for ever after it was refused", () =>
+  it.effect("is not read for ever after it was refused", () =>
     Effect.gen(function* () {
       const { received, send } = yield* transport.connect
       send("POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -104,7 +104,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("may be as large where requests are pipelined", () =>
+  it.effect("may have the same size where requests are pipelined", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
       const body = command(maxBytes)
@@ -114,7 +114,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("may come in chunks behind another request", () =>
+  it.effect("may be chunked after another request", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
       const body = '{"type":"work"}'
@@ -138,7 +138,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is not carried out where it breaks off", () =>
+  it.effect("is not executed where it is incomplete", () =>
     Effect.gen(function* () {
       let runs = 0
       const ran = yield* Deferred.make<void>()
@@ -167,7 +167,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is refused when it is its turn, though it never comes", () =>
+  it.effect("is refused in its turn, even if it never arrives", () =>
     Effect.gen(function* () {
       const release = yield* Deferred.make<string>()
       yield* transport.register("work", Deferred.await(release))
@@ -181,7 +181,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is not asked for where the client does not know how to be asked", () =>
+  it.effect("gets no 100 Continue unless an HTTP/1.1 client asks for it", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
       const body = '{"type":"work"}'
@@ -195,7 +195,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is refused in its turn where it is too large, or was asked for", () =>
+  it.effect("is refused in its turn where it is too large, after 100 Continue too", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
       const kept = { Connection: "keep-alive" }

@@ -17,7 +17,7 @@ describe("RequestTarget", () => {
     ["http://[::1]/", "/"],
     ["http://localhost", "/"],
     ["http://localhost?/status", "/"]
-  ])("has in %j the path %j", (target, path) => {
+  ])("reads from %j the path %j", (target, path) => {
     expect(RequestTarget.path(target)).toEqual(Option.some(path))
   })
 
@@ -63,7 +63,7 @@ describe("RequestTarget", () => {
   )
   const target = FastCheck.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""))
 
-  it.prop("is readable where a URL can be made of it, and has no path otherwise", [target], ([target]) => {
+  it.prop("has a path if it can be a URL, and none otherwise", [target], ([target]) => {
     const parse = () => new URL(target, "http://127.0.0.1")
     if (RequestTarget.isReadable(target)) {
       expect(parse).not.toThrow()
@@ -89,7 +89,7 @@ describe("RequestTarget", () => {
     expect(RequestTarget.path(target)).toEqual(Option.none())
   })
 
-  it("reads a target outside of ASCII when its code is compiled as it does at first", () => {
+  it("reads a target beyond ASCII the same before and after JIT compilation", () => {
     for (let call = 0; call < 50_000; call++) {
       if (!RequestTarget.isReadable("http://\xffA")) throw new Error(`not readable at call ${call}`)
     }

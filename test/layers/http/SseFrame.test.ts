@@ -32,7 +32,7 @@ const sent = (text: string) => Buffer.from(text).toString()
 
 describe("SseFrame", () => {
   it.prop(
-    "gives a parser the name and the data back, with line feeds between lines",
+    "is parsed to the same name and data, with line feeds between lines",
     [FastCheck.array(FastCheck.tuple(name, text), { maxLength: 4 })],
     ([events]) => {
       const stream =
@@ -44,7 +44,7 @@ describe("SseFrame", () => {
     { fastCheck: { numRuns: 500 } }
   )
 
-  it("has the form that the specification gives", () => {
+  it("has the form of the specification", () => {
     expect(SseFrame.retry).toBe("retry: 2000\n\n")
     expect(SseFrame.ping).toBe(": ping\n\n")
     expect(SseFrame.event("content:fetch:start", '{"a":1}')).toBe(
@@ -60,7 +60,7 @@ describe("SseFrame", () => {
     expect(SseFrame.isEventName(text)).toBe(![..."\r\n\0"].some((bad) => text.includes(bad)))
   })
 
-  it.prop("formats for others what it sends itself", [name, text], ([name, data]) => {
+  it.prop("formats the same for others as for itself", [name, text], ([name, data]) => {
     expect(SseFrame.formatSseEvent(name, data)).toBe(SseFrame.event(name, data))
   })
 

@@ -15,7 +15,7 @@ const body = '{"type":"content.ack"}'
 /** A command on a connection on which more may follow. */
 const command = format({ method: "POST", target: "/command", headers: { Connection: "keep-alive" }, body })
 
-describe("what is not HTTP", () => {
+describe("input that is not HTTP", () => {
   it.effect.each<readonly [string, string, number]>([
     ["garbage", "hello\r\n\r\n", 400],
     ["garbage that is no text", "\0\x01\x02\xff\r\n\r\n", 400],
@@ -54,7 +54,7 @@ describe("what is not HTTP", () => {
     ["a preflight without a host", "OPTIONS /status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
     ["a target beyond measure", `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
     ["headers beyond measure", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431]
-  ])("is answered, and harms nothing: %s", ([, data, status]) =>
+  ])("gets an error response without other effects: %s", ([, data, status]) =>
     Effect.gen(function* () {
       const answer = parse(yield* transport.exchange(Buffer.from(data, "latin1")))
       expect(answer.status).toBe(status)
@@ -68,7 +68,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("is not mistaken for unusual HTTP", () =>
+  it.effect("does not include unusual, but valid HTTP", () =>
     Effect.gen(function* () {
       for (const data of [
         "GET /status HTTP/1.0\r\n\r\n",
@@ -87,7 +87,7 @@ describe("what is not HTTP", () => {
     ["FROB /status HTTP/1.1\r\nHost: a\r\n\r\n", "Not found: FROB /status"],
     ["get /status?now HTTP/1.1\r\nHost: a\r\n\r\n", "Not found: get /status"],
     ["GET /x HTTP/1.1\r\nHost: a\r\n\r\n*~ / HTTP/1.0\r\n\r\n", "Not found: *~ /"]
-  ])("is not a method that Node does not know: %s", ([data, message]) =>
+  ])("does not include an unknown method: %s", ([data, message]) =>
     Effect.gen(function* () {
       const responses = yield* transport.exchange(data)
       const last = parse(responses.slice(responses.lastIndexOf("HTTP/1.1")))
@@ -96,7 +96,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("is answered when what is in front of it is answered", () =>
+  it.effect("gets its response after the requests before it", () =>
     Effect.gen(function* () {
       const { release, started } = yield* holdCommand("content.ack")
       const { received, send } = yield* transport.connect
@@ -112,7 +112,7 @@ describe("what is not HTTP", () => {
   it.effect.each<readonly [string, ReadonlyArray<string>]>([
     ["in pieces", ["garbage\r\n\r\n", "more garbage\r\n\r\n", "x".repeat(100_000)]],
     ["with a method that is unknown, and a body", ["FROB /x HTTP/1.1\r\nHost: a\r\n\r\n", "body"]]
-  ])("does not hide the answer to what is in front of it: %s", ([, pieces]) =>
+  ])("does not prevent the response to the request before it: %s", ([, pieces]) =>
     Effect.gen(function* () {
       const { release, started } = yield* holdCommand("content.ack")
       const { received, send } = yield* transport.connect
@@ -129,7 +129,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("leaves no connection open that was given away", () =>
+  it.effect("leaves no upgraded connection open", () =>
     Effect.gen(function* () {
       const { ended, release } = yield* holdCommand("content.ack")
       const { received, send } = yield* transport.connect
@@ -140,7 +140,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("ends nothing else where its client breaks off", () =>
+  it.effect("has no other effects where its client disconnects", () =>
     Effect.gen(function* () {
       for (let count = 0; count < 100; count++) {
         const { reset, send } = yield* transport.connect
@@ -159,7 +159,7 @@ describe("what is not HTTP", () => {
       400,
       "The body took too long to arrive."
     ]
-  ])("is answered where it takes too long to send %s", ([, data, status, message]) =>
+  ])("gets a response where it takes too long to send %s", ([, data, status, message]) =>
     Effect.gen(function* () {
       const server = createServer({ connectionsCheckingInterval: 10, headersTimeout: 20, requestTimeout: 20 })
       handleClientErrors(server, ({ message }) => ({ headers: { "X-From": "here" }, body: { message } }))
@@ -173,7 +173,7 @@ describe("what is not HTTP", () => {
   )
 
   // Two are refused by HTTP/1.1: a proxy might have gone by the other.
-  it.effect("is a request with two hosts", () =>
+  it.effect("includes a request with two Host headers", () =>
     Effect.gen(function* () {
       const text = yield* transport.exchange(
         "GET /status HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"
@@ -182,7 +182,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("is answered after another request, where a body breaks off, too", () =>
+  it.effect("gets a response after another request with an incomplete body, too", () =>
     Effect.gen(function* () {
       const { received, send } = yield* transport.connect
       send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -193,7 +193,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("takes a body that was announced with Expect: 100-continue", () =>
+  it.effect("does not include a body after Expect: 100-continue", () =>
     Effect.gen(function* () {
       yield* transport.register("content.ack", Effect.succeed(1))
       const [head = "", rest = ""] = format({
@@ -212,7 +212,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("is answered after another request on the same connection, too", () =>
+  it.effect("gets a response after another request on the same connection, too", () =>
     Effect.gen(function* () {
       const connection = yield* transport.connect
       connection.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -223,7 +223,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("is never written into an event stream", () =>
+  it.effect("gets no response within an event stream", () =>
     Effect.gen(function* () {
       const connection = yield* transport.openEvents
       connection.send("garbage\r\n\r\n")
@@ -232,7 +232,7 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("does not hold up the end, even where the client stays", () =>
+  it.effect("does not delay the end, even if the client stays connected", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(transport.layer(), scope)

@@ -24,7 +24,7 @@ const start = (handler: RequestListener, options: Partial<ListenOptions> = {}) =
   })
 
 describe("listen", () => {
-  it.effect("gives the address that was bound", () =>
+  it.effect("returns the bound address", () =>
     Effect.gen(function* () {
       const server = createServer(answer)
       const address = yield* listen(server, { host, port: 0 })
@@ -34,7 +34,7 @@ describe("listen", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.scopedLive.each(["0.0.0.0", "::"])("on %s is at an address that a browser can open", (host) =>
+  it.scopedLive.each(["0.0.0.0", "::"])("on %s has a URL that a browser can open", (host) =>
     Effect.gen(function* () {
       const { port } = yield* listen(createServer(answer), { host, port: 0 })
       const url = urlOf(host, port)
@@ -58,7 +58,7 @@ describe("listen", () => {
     })
   )
 
-  it.effect("fails where the host is not of this machine", () =>
+  it.effect("fails where the host is not an address of this machine", () =>
     Effect.gen(function* () {
       const server = createServer(answer)
       const error = yield* Effect.flip(Effect.scoped(listen(server, { host: "192.0.2.1", port: 0 })))
@@ -79,7 +79,7 @@ describe("listen", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets a request come to its end, after what is to be done before", () =>
+  it.effect("completes a running request at the end, after other finalizers", () =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<() => void>()
       const order: Array<string> = []
@@ -109,7 +109,7 @@ describe("listen", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("waits for nobody longer than a moment", () =>
+  it.effect("waits at the end only for a moment", () =>
     Effect.gen(function* () {
       const { close, port } = yield* start((_request, response) => {
         response.write("begun")
@@ -125,7 +125,7 @@ describe("listen", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("does not mind a server that was closed before", () =>
+  it.effect("accepts that a server was closed before", () =>
     Effect.gen(function* () {
       const { close, server } = yield* start(answer)
       server.close()
@@ -143,7 +143,7 @@ describe("BindError", () => {
     ["ENOTFOUND", /no interface "exhibit"\. Set "host"/],
     ["EAI_AGAIN", /no interface "exhibit"\. Set "host"/],
     ["EMFILE", /: too many open files$/]
-  ])("says after %s what to do", (code, advice) => {
+  ])("explains after %s what to do", (code, advice) => {
     const error = new BindError({
       host: "exhibit",
       port: 8710,
@@ -154,7 +154,7 @@ describe("BindError", () => {
     expect(error.message).toMatch(advice)
   })
 
-  it("says that a port below 1024 is for other users", () => {
+  it("explains that a port below 1024 needs privileges", () => {
     const error = new BindError({ host: "::1", port: 80, code: "EACCES", cause: new Error("refused") })
     expect(error.message).toBe(
       'Cannot listen on [::1]:80: this user may not use port 80. Set a "port" above 1023.'

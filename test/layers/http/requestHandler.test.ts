@@ -56,8 +56,8 @@ const ask = Effect.fnUntraced(function* (port: number) {
   return connection
 })
 
-describe("a command whose client leaves", () => {
-  it.scoped.each(["finish", "reset"] as const)("goes on, on the port of the transport: %s", (leave) =>
+describe("a command whose client disconnects", () => {
+  it.scoped.each(["finish", "reset"] as const)("continues on the port of the transport: %s", (leave) =>
     Effect.gen(function* () {
       const { ended, release, started } = yield* holdCommand("work")
       const connection = yield* transport.connect
@@ -75,7 +75,7 @@ describe("a command whose client leaves", () => {
     }).pipe(Effect.provide(transport.layer(options)))
   )
 
-  it.scoped.each(["finish", "reset"] as const)("goes on, on a server of the platform: %s", (leave) =>
+  it.scoped.each(["finish", "reset"] as const)("continues on a server of the platform: %s", (leave) =>
     Effect.gen(function* () {
       const { ended, release, started } = yield* holdCommand("work")
       const connection = yield* Effect.flatMap(mountedPort, connect)
@@ -89,7 +89,7 @@ describe("a command whose client leaves", () => {
   )
 
   control.scenario(
-    "goes on, on the socket of the controller",
+    "continues on the socket of the controller",
     Effect.gen(function* () {
       const { connect } = yield* control.start
       const { ended, release, started } = yield* holdCommand("work")
@@ -105,7 +105,7 @@ describe("a command whose client leaves", () => {
     })
   )
 
-  it.scoped("counts as a connection until it is done, half a minute at most", () =>
+  it.scoped("counts as a connection until it is done, for at most half a minute", () =>
     Effect.gen(function* () {
       const connections = ConnectionLimit.make(8)
       const released = yield* Deferred.make<void>()
@@ -182,7 +182,7 @@ describe("the end of a server", () => {
     })
   )
 
-  it.scopedLive("takes two seconds at most, whatever a handler does", () =>
+  it.scopedLive("takes at most two seconds, whatever a handler does", () =>
     Effect.gen(function* () {
       const release = yield* Effect.acquireRelease(Deferred.make<void>(), (release) =>
         Deferred.succeed(release, undefined)

@@ -11,12 +11,12 @@ import { eventLoopTurn, eventually, somebodySleepsFor } from "../../support/wait
 const headers = { Connection: "keep-alive" }
 const command = format({ method: "POST", target: "/command", headers, body: '{"type":"content.ack"}' })
 
-describe("a client that sends nothing more", () => {
+describe("a client that stops sending", () => {
   it.scoped.each([
     ["a command", [command]],
     ["a command behind another request", [format({ target: "/status", headers }), command]],
     ["a command in front of another request", [command, format({ target: "/status", headers })]]
-  ] as const)("is given what it still waits for: %s", ([, requests]) =>
+  ] as const)("gets the responses that it waits for: %s", ([, requests]) =>
     Effect.gen(function* () {
       const { release, started } = yield* holdCommand("content.ack")
       const { finish, received, send } = yield* transport.connect
@@ -32,7 +32,7 @@ describe("a client that sends nothing more", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.scoped("is not waited for longer than a moment, though its command goes on", () =>
+  it.scoped("is disconnected after a moment, while its command continues", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       const { release, started } = yield* holdCommand("content.ack")
@@ -48,7 +48,7 @@ describe("a client that sends nothing more", () => {
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
   )
 
-  it.scoped("gives up its event stream", () =>
+  it.scoped("loses its event stream", () =>
     Effect.gen(function* () {
       const { finish, received } = yield* transport.openEvents
       finish()
@@ -57,7 +57,7 @@ describe("a client that sends nothing more", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.scoped("is let go where it waits for nothing", () =>
+  it.scoped("is disconnected where it waits for nothing", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       const { finish, received, send } = yield* transport.connect
@@ -70,8 +70,8 @@ describe("a client that sends nothing more", () => {
   )
 })
 
-describe("a response that nobody reads", () => {
-  it.scoped("is held for a moment only", () =>
+describe("a response that is not read", () => {
+  it.scoped("is kept only for a moment", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       const { ended, release } = yield* holdCommand("content.ack")
@@ -91,7 +91,7 @@ describe("a response that nobody reads", () => {
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
   )
 
-  it.scoped("is cut at once where too much is held for others already, until they have gone", () =>
+  it.scoped("is ended at once while too much is kept for others", () =>
     Effect.gen(function* () {
       const size = 30_000_000
       const held = Math.ceil(maxUnread / size)
@@ -126,7 +126,7 @@ describe("a response that nobody reads", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.scoped("reaches a client that reads, and nothing waits for it any more", () =>
+  it.scoped("reaches a client that reads, and is not kept any more", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       yield* transport.register("content.ack", Effect.succeed("x".repeat(8_000_000)))

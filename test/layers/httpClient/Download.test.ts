@@ -57,7 +57,7 @@ const run = flow(
 )
 
 describe("a download", () => {
-  it.scoped("is in its file, and reported", () =>
+  it.scoped("is saved in its file, with its progress reported", () =>
     Effect.gen(function* () {
       const { content, fetch, reports } = yield* setUp
       expect(yield* fetch(Option.some(5))).toEqual({ sha256: sha256("12345"), bytes: 5 })
@@ -66,38 +66,34 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scopedLive(
-    "is unpacked where the server gives it packed, whatever it was asked for, within its size",
-    () =>
-      Effect.gen(function* () {
-        const { content, fetch, remove, server } = yield* setUp
-        const packed =
-          (coding: string, body: Uint8Array): Answer =>
-          (response) =>
-            response.writeHead(200, { "content-encoding": coding, "content-length": body.length }).end(body)
-        server.next(packed("GZIP", gzipSync("1234567")))
-        expect(yield* fetch()).toEqual({ sha256: sha256("1234567"), bytes: 7 })
-        expect(yield* content).toBe("1234567")
-        server.next(packed("x-gzip", gzipSync("1".repeat(1_000_000))), packed("zstd", Buffer.from("1234")))
+  it.scopedLive("is decompressed where the server compresses it unasked, up to its size", () =>
+    Effect.gen(function* () {
+      const { content, fetch, remove, server } = yield* setUp
+      const packed =
+        (coding: string, body: Uint8Array): Answer =>
+        (response) =>
+          response.writeHead(200, { "content-encoding": coding, "content-length": body.length }).end(body)
+      server.next(packed("GZIP", gzipSync("1234567")))
+      expect(yield* fetch()).toEqual({ sha256: sha256("1234567"), bytes: 7 })
+      expect(yield* content).toBe("1234567")
+      server.next(packed("x-gzip", gzipSync("1".repeat(1_000_000))), packed("zstd", Buffer.from("1234")))
+      yield* remove
+      expect((yield* Effect.flip(fetch())).detail).toMatch(/^it has at least \d+ bytes, more than the 8 of/)
+      expect((yield* Effect.flip(fetch())).detail).toContain("gives it compressed (zstd)")
+      for (const deflate of [deflateSync, deflateRawSync]) {
+        server.next(packed("deflate", deflate("123")))
+        expect(yield* fetch()).toMatchObject({ bytes: 3 })
+        expect(yield* content).toBe("123")
         yield* remove
+        server.next(packed("deflate", deflate("1".repeat(1_000_000))))
         expect((yield* Effect.flip(fetch())).detail).toMatch(/^it has at least \d+ bytes, more than the 8 of/)
-        expect((yield* Effect.flip(fetch())).detail).toContain("gives it compressed (zstd)")
-        for (const deflate of [deflateSync, deflateRawSync]) {
-          server.next(packed("deflate", deflate("123")))
-          expect(yield* fetch()).toMatchObject({ bytes: 3 })
-          expect(yield* content).toBe("123")
-          yield* remove
-          server.next(packed("deflate", deflate("1".repeat(1_000_000))))
-          expect((yield* Effect.flip(fetch())).detail).toMatch(
-            /^it has at least \d+ bytes, more than the 8 of/
-          )
-        }
-        server.next(packed("gzip", gzipSync("1234567").subarray(0, 20)))
-        expect(yield* fetch()).toMatchObject({ bytes: 5 })
-      }).pipe(run)
+      }
+      server.next(packed("gzip", gzipSync("1234567").subarray(0, 20)))
+      expect(yield* fetch()).toMatchObject({ bytes: 5 })
+    }).pipe(run)
   )
 
-  it.scopedLive("is asked for again while the server is making it", () =>
+  it.scopedLive("is requested again while the server prepares it", () =>
     Effect.gen(function* () {
       const { content, fetch, server } = yield* setUp
       server.next(text(202, "wait"))
@@ -106,7 +102,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("that fails leaves no file, and says why without the link", () =>
+  it.scoped("that fails leaves no file, and reports the reason without the link", () =>
     Effect.gen(function* () {
       const { fetch, files, server } = yield* setUp
       for (const [answer, detail, isExpired] of [
@@ -179,7 +175,7 @@ const unreadable = new SystemError({
 })
 
 describe("a download that resumes", () => {
-  it.scoped("asks for the rest only", () =>
+  it.scoped("requests only the rest", () =>
     Effect.gen(function* () {
       const { content, fetch, next, ranges, reports } = yield* resuming("0123")
       next(rest("bytes 4-9/10", "456789"))
@@ -190,7 +186,7 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("says so where what there is cannot be read", () =>
+  it.scoped("fails where the existing part cannot be read", () =>
     Effect.gen(function* () {
       const { fetch } = yield* resuming("0123")
       expect((yield* Effect.flip(fetch)).detail).toMatch(
@@ -208,7 +204,7 @@ describe("a download that resumes", () => {
     )
   )
 
-  it.scoped("asks for nothing where the file is whole", () =>
+  it.scoped("requests nothing where the file is complete", () =>
     Effect.gen(function* () {
       const { fetch, next, ranges } = yield* resuming(ten)
       next(text(500, ""))
@@ -217,7 +213,7 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("begins anew where it is given the whole, or has too much", () =>
+  it.scoped("starts again where the response is the whole file, or the part is too large", () =>
     Effect.gen(function* () {
       for (const part of ["xxxx", "0123456789abc"]) {
         const { content, fetch, next, reports } = yield* resuming(part)
@@ -234,7 +230,7 @@ describe("a download that resumes", () => {
     ["of another file", rest("bytes 4-11/12", "456789ab")],
     ["that says nothing", rest("", "456789")],
     ["that refuses", text(416, "")]
-  ] as const)("begins anew after a response %s", ([, lie]) =>
+  ] as const)("starts again after a response %s", ([, lie]) =>
     Effect.gen(function* () {
       const { content, fetch, next, pass, ranges } = yield* resuming("0123")
       next(lie, text(200, ten))
@@ -246,7 +242,7 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("goes on where the connection broke, and keeps what it has when it fails", () =>
+  it.scoped("continues where the connection broke, and keeps its part when it fails", () =>
     Effect.gen(function* () {
       const { content, fetch, next, pass, ranges, reports } = yield* resuming("")
       const broken =
@@ -282,7 +278,7 @@ describe("a download that resumes", () => {
 })
 
 it.effect.prop(
-  "a download that resumes has the whole file in the end, wherever its connections break",
+  "has the whole file in the end, wherever its connections break",
   {
     begun: FastCheck.nat({ max: ten.length }),
     cuts: FastCheck.array(FastCheck.integer({ min: 1, max: ten.length }), { maxLength: 8 })
@@ -323,7 +319,7 @@ it.effect.prop(
 it.scopedLive.each([
   ["of it", rest("bytes 3-3/5", "4"), rest("bytes 4-4/5", "5")],
   ["of nobody knows what", rest("bytes 3-3/*", "4"), text(200, "12345")]
-] as const)("a download of no known size does not end with a part %s", ([, ...answers]) =>
+] as const)("of unknown size does not end with a part %s", ([, ...answers]) =>
   Effect.gen(function* () {
     const { content, fetch, server } = yield* setUp
     server.next(
@@ -339,7 +335,7 @@ it.scopedLive.each([
 )
 
 describe("a download with credentials", () => {
-  it.scoped("shows them to the origin of its address only", () =>
+  it.scoped("sends them only to the origin of its URL", () =>
     Effect.gen(function* () {
       const { fetch, server } = yield* setUp
       const other = yield* ScriptedServer.make(text(200, "12345"))

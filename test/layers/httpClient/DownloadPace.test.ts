@@ -52,7 +52,7 @@ it.effect("ends a download that brings less than the least throughput over a min
   })
 )
 
-it.effect("begins a window anew when enough for a whole one has come", () =>
+it.effect("starts a new window when enough for a whole one has arrived", () =>
   Effect.gen(function* () {
     const { after, isGoingOn, classifyStatus } = yield* watched(minute)
     for (let windows = 0; windows < 10; windows++) {
@@ -75,7 +75,7 @@ it.effect("allows every pause that the timeout allows", () =>
   })
 )
 
-it.effect("does not count the time of the disk", () =>
+it.effect("does not count the time of writing to disk", () =>
   Effect.gen(function* () {
     const { isGoingOn, pace } = yield* watched(minute)
     yield* TestClock.adjust(minute - 1)

@@ -33,7 +33,7 @@ const failureOf = (serve: (socket: Socket) => void) =>
   }).pipe(naming("https://127.0.0.1"), Effect.scoped, Effect.provide(httpClient.layer))
 
 it.scopedLive.each(["HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH\r\n"])(
-  "a port without TLS is named as that: %j",
+  "a port without TLS is reported as such: %j",
   (bytes) =>
     Effect.map(
       failureOf((socket) => socket.end(bytes)),
@@ -42,7 +42,7 @@ it.scopedLive.each(["HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH\r\n"])(
     )
 )
 
-it.scopedLive("a refused handshake says why in OpenSSL's words, without the line of its source", () =>
+it.scopedLive("a failed handshake is reported in OpenSSL's words, without its source line", () =>
   Effect.map(
     failureOf((socket) => socket.once("data", () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 40])))),
     (message) => expect(message).toMatch(/^the TLS handshake failed \([\w/ ]*handshake failure\)$/)

@@ -40,7 +40,7 @@ const typed =
 
 const run = Effect.provide(HttpClientNode.layer)
 
-describe("an answer", () => {
+describe("a response", () => {
   it.scopedLive.each<readonly [coding: string, body: Uint8Array | string]>([
     ["gzip", gzipSync("äöü")],
     ["GZIP", gzipSync("äöü")],
@@ -54,7 +54,7 @@ describe("an answer", () => {
     ["Identity", "äöü"],
     ["utf-8, gzip", gzipSync("äöü")],
     ["constructor", "äöü"]
-  ])("is unpacked, and what is no coding does not count: %s", ([coding, body]) =>
+  ])("is decompressed, and an unknown coding is ignored: %s", ([coding, body]) =>
     Effect.gen(function* () {
       const { asked, server, text } = yield* setUp
       server.next(coded(coding, body, Buffer.byteLength(body)))
@@ -73,7 +73,7 @@ describe("an answer", () => {
         response.write(gzipSync("12345"), () => setImmediate(() => response.destroy()))
       }
     ]
-  ])("is asked for again without a coding where gzip %s", ([, answer]) =>
+  ])("is requested again without a coding where gzip %s", ([, answer]) =>
     Effect.gen(function* () {
       const { asked, server, text } = yield* setUp
       server.next(answer)
@@ -82,7 +82,7 @@ describe("an answer", () => {
     }).pipe(run)
   )
 
-  it.scoped("is refused where no answer is in the coding that it states", () =>
+  it.scoped("is refused where no response has the coding that it states", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       server.next(...Array.from({ length: 4 }, () => coded("gzip", "12345")))
@@ -91,7 +91,7 @@ describe("an answer", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is refused as text where it is gzip and the server does not say so", () =>
+  it.scopedLive("is refused as text where it is gzip without a Content-Encoding", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       server.next(typed("text/csv", gzipSync("id,name")))
@@ -102,7 +102,7 @@ describe("an answer", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is refused in a coding that cannot be undone", () =>
+  it.scopedLive("is refused in an unsupported coding", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       server.next(coded("zstd", "12345"))
@@ -111,7 +111,7 @@ describe("an answer", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("has no more bytes than it may, compressed and decompressed", () =>
+  it.scopedLive("has a limited size, compressed and decompressed", () =>
     Effect.gen(function* () {
       const { asked, server, text: get } = yield* setUp
       for (const answer of [
@@ -147,7 +147,7 @@ describe("an answer", () => {
     ["text/csv", Buffer.from("Köln", "utf16le"), "Köln"],
     ["text/csv", Buffer.from("Köln", "utf16le").swap16(), "Köln"],
     ["text/csv; charset=utf-16", Buffer.from("Köln", "utf16le").swap16(), "Köln"]
-  ])("is read in the letters that it is written in: %s, %s", ([type, body, expected]) =>
+  ])("is read in its charset: %s, %s", ([type, body, expected]) =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       server.next(typed(type, body))
@@ -155,7 +155,7 @@ describe("an answer", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("that is written in other letters than it says is an error", () =>
+  it.scopedLive("that is not in its stated charset is an error", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       for (const charset of ["utf-8", "binary"]) {
@@ -195,16 +195,18 @@ describe("an answer", () => {
 })
 
 describe("a request", () => {
-  it.scoped.each([408, 425, 429, 500, 502, 503, 504])("is made again after HTTP %d, which passes", (status) =>
-    Effect.gen(function* () {
-      const { asked, server, text: get } = yield* setUp
-      server.next(text(status, ""))
-      expect((yield* withAdvancingClock(get)).value).toBe("12345")
-      expect(yield* asked("accept-encoding")).toEqual(["gzip", "gzip"])
-    }).pipe(run)
+  it.scoped.each([408, 425, 429, 500, 502, 503, 504])(
+    "is retried after HTTP %d, which is transient",
+    (status) =>
+      Effect.gen(function* () {
+        const { asked, server, text: get } = yield* setUp
+        server.next(text(status, ""))
+        expect((yield* withAdvancingClock(get)).value).toBe("12345")
+        expect(yield* asked("accept-encoding")).toEqual(["gzip", "gzip"])
+      }).pipe(run)
   )
 
-  it.scoped("is made again while the server is not ready, where it reads", () =>
+  it.scoped("is retried while the server is not ready, if it only reads", () =>
     Effect.gen(function* () {
       const { requests, server, text: get } = yield* setUp
       server.next(text(202, "{}"), text(202, "{}"))
@@ -215,7 +217,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scoped("is not made again after what stays, and three times at most", () =>
+  it.scoped("is not retried after a permanent error, and at most three times", () =>
     Effect.gen(function* () {
       const { asked, server, text: get } = yield* setUp
       for (const status of [304, 400, 401, 404, 410, 451]) {
@@ -230,7 +232,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scoped("waits for as long as the server asks, up to 5 minutes", () =>
+  it.scoped("is retried after the time that the server asks for, up to 5 minutes", () =>
     Effect.gen(function* () {
       const { server, text: get } = yield* setUp
       server.next(text(503, "", { "retry-after": "100" }), text(429, "", { "retry-after": "86400" }))
@@ -240,7 +242,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scoped("is made again where a refusal says when", () =>
+  it.scoped("is retried where a refusal says when", () =>
     Effect.gen(function* () {
       const { server, text: get } = yield* setUp
       server.next(text(403, "", { "retry-after": "100" }))
@@ -250,7 +252,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is given up, and its connection with it, when something beside it fails", () =>
+  it.scopedLive("is interrupted with its connection when a concurrent one fails", () =>
     Effect.gen(function* () {
       const { requests, server } = yield* setUp
       for (const answer of [ScriptedServer.silence, ScriptedServer.stalledBody]) {
@@ -263,7 +265,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("goes where it is redirected, with its credentials to the same origin only", () =>
+  it.scopedLive("follows redirects, with its credentials to the same origin only", () =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       const other = yield* ScriptedServer.make(text(200, "other"))
@@ -278,7 +280,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("leaves no secret in what goes wrong, wherever the server repeats it", () =>
+  it.scopedLive("has no secret in its errors, wherever the server echoes it", () =>
     Effect.gen(function* () {
       const { get, requests, server } = yield* setUp
       const secret = "Pat4711.SecretOfTheMuseum"
@@ -309,11 +311,11 @@ describe("a request", () => {
   )
 })
 
-describe("what has not changed", () => {
+describe("an unchanged response", () => {
   const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
   const now = () => new Date().toUTCString()
 
-  it.scopedLive("is not sent again, and has the headers that the server gives now", () =>
+  it.scopedLive("is not transferred again, and has the current headers", () =>
     Effect.gen(function* () {
       const { get, server } = yield* setUp
       server.next(
@@ -330,7 +332,7 @@ describe("what has not changed", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is asked about by the tag that came with it, whatever tag the server gives since then", () =>
+  it.scopedLive("is requested with the ETag that came with it, not a later one", () =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       server.next(
@@ -345,7 +347,7 @@ describe("what has not changed", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is asked about by its date where it has no tag, and that is not of the same second", () =>
+  it.scopedLive("is requested with its date if it has no ETag and the date is not of the same second", () =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       server.next(
@@ -375,7 +377,7 @@ describe("what has not changed", () => {
     ],
     ["all files of a build have", text(200, "a", { "last-modified": "Thu, 01 Jan 1970 00:00:01 GMT" })],
     ["all files of an archive have", text(200, "a", { "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" })]
-  ])("is not asked about by a date that %s", ([, answer]) =>
+  ])("is not requested with a date that %s", ([, answer]) =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       server.next(answer, (response, { headers }) =>
@@ -386,7 +388,7 @@ describe("what has not changed", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is that to the same headers", () =>
+  it.scopedLive("depends on the same request headers", () =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       server.next(text(200, "a", { etag: '"1"' }), text(200, "b", { etag: '"2"' }))
@@ -397,7 +399,7 @@ describe("what has not changed", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("has 16 MiB together, without what was asked for longest ago", () =>
+  it.scopedLive("is remembered up to 16 MiB in all, the most recently used first", () =>
     Effect.gen(function* () {
       const half = "x".repeat(8 * 1024 * 1024 - 200)
       const server = yield* ScriptedServer.make(text(200, half, { etag: '"1"' }))
