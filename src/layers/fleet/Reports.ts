@@ -12,6 +12,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -24,7 +25,7 @@ import { json } from "../http/responses.ts"
 import * as AskedScreens from "../status/askedScreens.ts"
 import * as PlayersFile from "./playersFile.ts"
 import { readReport } from "./readReport.ts"
-import { playersOf, restored, take } from "./registry.ts"
+import { moved, playersOf, restored, take } from "./registry.ts"
 
 export interface Options {
   /** The name of the content, the screens of which are asked for actions. */
@@ -35,6 +36,9 @@ export interface Options {
 
 /** How often the players are written down at most. */
 const saveEvery = "1 minute"
+
+/** By how much the time of day has been set, in milliseconds, if it was: small corrections are made all the time. */
+const stepMs = 5000
 
 /** How long the end waits until they are written. */
 const lastSave = "1 second"
@@ -51,9 +55,24 @@ export const make = Effect.fnUntraced(function* ({ content, downloadPath, report
   const warnOnce = makeWarnOnce((message) => message)
   const hasToken = tokenCheck(token)
 
-  const players = Effect.zipWith(Ref.get(registry), Clock.currentTimeMillis, (registry, now) =>
-    playersOf(registry, isExpected, now)
-  )
+  const clocks = Effect.all({ day: Clock.currentTimeMillis, monotonic: monotonicMillis })
+  const last = yield* Ref.make(yield* clocks)
+
+  /** The time of day. Where it was set, or this machine was asleep, no player was silent for that time. */
+  const currentTime = Effect.gen(function* () {
+    const now = yield* clocks
+    const before = yield* Ref.getAndSet(last, now)
+    const step = now.day - before.day - (now.monotonic - before.monotonic)
+    if (Math.abs(step) > stepMs) {
+      yield* Ref.update(registry, (registry) => moved(registry, step))
+    }
+    return now.day
+  })
+
+  const players = Effect.gen(function* () {
+    const now = yield* currentTime
+    return playersOf(yield* Ref.get(registry), isExpected, now)
+  })
 
   const save = Effect.gen(function* () {
     const now = yield* Ref.get(registry)
@@ -93,7 +112,7 @@ export const make = Effect.fnUntraced(function* ({ content, downloadPath, report
       return yield* jsonRequired
     }
     const report = yield* readReport
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* currentTime
     const received = { report, address: addressOf(request), now }
     const outcome = yield* Ref.modify(registry, (before) => {
       const outcome = take(before, received, isExpected)

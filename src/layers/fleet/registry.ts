@@ -201,6 +201,13 @@ export const restored = (players: ReadonlyArray<Player>, isExpected: IsExpected,
     return Either.getOrElse(placed(registry, run, isExpected), () => registry)
   }, HashMap.empty())
 
+/** After the time of day was set by so many milliseconds. Restarts are counted anew. */
+export const moved = (registry: Registry, millis: number): Registry =>
+  HashMap.map(registry, ({ run: { player } }) => {
+    const heardAt = new Date(Date.parse(player.heardAt) + millis).toISOString()
+    return entryOf({ player: { ...player, heardAt }, reports: none })
+  })
+
 /** Those that are listed now, in no order. A player that has not changed is the same object. */
 export const playersOf = (registry: Registry, isExpected: IsExpected, now: number): ReadonlyArray<Player> =>
   HashMap.toValues(registry)

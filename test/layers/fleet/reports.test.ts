@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -15,6 +16,7 @@ import { maxReportBytes, ReportAnswer } from "../../../src/services/PlayerReport
 import { ContentServerState } from "../../../src/services/Slices.ts"
 import * as server from "../../support/contentServer.ts"
 import { player, report, sending, token } from "../../support/fleet.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
 import { eventually } from "../../support/waiting.ts"
@@ -130,6 +132,31 @@ describe("a hub", () => {
           expect(yield* players).toMatchObject([{ host: "Köln" }])
         }
       })
+    )
+  )
+
+  it.scoped("has heard of its players as long ago after its clock was set, or after it was asleep", () =>
+    withJumpingClock(({ adjust, set }) =>
+      withHub(() =>
+        Effect.gen(function* () {
+          const { state } = yield* ControllerState
+          const seconds = Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            return (yield* players).map(({ heardAt }) => (now - Date.parse(heardAt)) / 1000)
+          })
+          yield* adjust("1 hour")
+          yield* post(JSON.stringify(report({ node: { id: "hall-1" } })))
+          yield* adjust("10 seconds")
+          for (const step of [3_600_000, -7_200_000, 94_608_000_000]) {
+            yield* set(step)
+            expect(yield* seconds).toEqual([10])
+            expect((yield* state).problems?.map(({ code }) => code)).not.toContain("player:silent")
+          }
+          yield* adjust("20 seconds")
+          expect(yield* seconds).toEqual([30])
+          expect((yield* state).problems?.map(({ code }) => code)).toContain("player:silent")
+        })
+      )
     )
   )
 
