@@ -3,6 +3,7 @@
  */
 import { spawn } from "node:child_process"
 import { rename } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
 import { pathToFileURL } from "node:url"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
@@ -88,6 +89,23 @@ const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
 
 describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped("says that a server does not let it see what it answers, which is not the controller's", () =>
+      Effect.gen(function* () {
+        const server = yield* Effect.acquireRelease(
+          Effect.async<Server>((resume) => {
+            const server = createServer((_, response) => response.end("<h1>Exhibit</h1>"))
+            server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+          }),
+          (server) => Effect.sync(() => server.close())
+        )
+        const address = server.address()
+        const port = typeof address === "object" ? address?.port : undefined
+        const origin = `http://127.0.0.1:${port}`
+        const tab = yield* openBootPage(`?url=${origin}/`)
+        yield* says(tab, `${origin} answers without Access-Control-Allow-Origin`)
+      })
+    )
+
     it.scoped("is black until there is a controller, and keeps the exhibit when that is killed", () =>
       Effect.gen(function* () {
         const { folder, run, write } = yield* makeProject
