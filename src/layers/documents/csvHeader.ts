@@ -66,7 +66,7 @@ export const headerWarnings = (
   const [only = "", ...others] = columns
   const rows = records.slice(0, firstRows).map((record) => record[only] ?? "")
   const separated = others.length > 0 ? undefined : delimiters.find((candidate) => areSplit(rows, candidate))
-  const padded = columns.find((name) => name !== name.trim())
+  const padded = columns.find((name) => name !== bare(name))
   const byKey = new Map(columns.map((name) => [keyOf(name), name]))
   const alike = columns.find((name) => byKey.get(keyOf(name)) !== name)
   return [
@@ -77,7 +77,9 @@ export const headerWarnings = (
         ]),
     ...(padded === undefined
       ? []
-      : [`the name of the column ${JSON.stringify(padded)} begins or ends with a space. Remove it.`]),
+      : [
+          `the name of the column ${JSON.stringify(padded)} begins or ends with a space or with a letter that nobody sees. Remove it.`
+        ]),
     ...(alike === undefined
       ? []
       : [
@@ -86,7 +88,9 @@ export const headerWarnings = (
   ]
 }
 
-const keyOf = (name: string): string => name.trim().toLowerCase().normalize()
+const bare = (name: string): string => name.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, "")
+
+const keyOf = (name: string): string => bare(name).toLowerCase().normalize()
 
 /** Whether each row has as many of it as the others. */
 const areSplit = ([first = "", ...others]: ReadonlyArray<string>, delimiter: Delimiter): boolean => {

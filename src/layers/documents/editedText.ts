@@ -50,20 +50,27 @@ export const isMarkup = (text: string): boolean =>
 export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
 
 /** What shows that letters of a text were lost, or files joined to it. */
-export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> =>
-  [
+export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {
+  const joined = text.indexOf("\n\ufeff")
+  const doubled = doubleEncoded.exec(text.slice(0, maxPlaced))
+  return [
     {
-      mark: "\ufffd",
+      offset: text.indexOf("\ufffd"),
       problem: 'has "\ufffd" in the place of a letter that was lost when it was saved. Write it again.'
     },
     {
-      mark: "\ufeff",
+      offset: joined === -1 ? -1 : joined + 1,
       problem: "has an invisible byte order mark (U+FEFF), as where files were joined. Remove it."
+    },
+    {
+      offset: doubled?.index ?? -1,
+      problem: `has "${doubled?.[0]}", which is one letter that was read in another encoding and saved again. Write it again.`
     }
-  ].flatMap(({ mark, problem }) => {
-    const offset = text.indexOf(mark)
-    return offset === -1 ? [] : [{ ...placeIn(text, () => offset), problem }]
-  })
+  ].flatMap(({ offset, problem }) => (offset === -1 ? [] : [{ ...placeIn(text, () => offset), problem }]))
+}
+
+/** UTF-8 that was read as Windows-1252. Words in capitals may end so before quotes and dashes, which do not count. */
+const doubleEncoded = /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›œžŸ¡-ª¬-º¼-¿]|â€./
 
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"

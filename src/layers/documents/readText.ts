@@ -17,7 +17,14 @@ import {
 } from "../httpClient/Requests.ts"
 import type { Delimiter } from "./csvHeader.ts"
 import { type CsvRecord, parseCsvRecords } from "./csvText.ts"
-import { isMarkup, jsonMistake, markupProblem, placeText, type TextMistake } from "./editedText.ts"
+import {
+  findStrayMarks,
+  isMarkup,
+  jsonMistake,
+  markupProblem,
+  placeText,
+  type TextMistake
+} from "./editedText.ts"
 import { readJson } from "./jsonValue.ts"
 import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
 
@@ -82,9 +89,9 @@ const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Eff
     })
   )
 
-/** What JSON says. A number that would lose digits is a text. */
-export const parseJson = (text: string): Effect.Effect<unknown, TextMistake> =>
-  withReading((reading) => read(text, reading))
+/** What JSON says. A number that would lose digits is a text. `place` is what warnings are about. */
+export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
+  withReading((reading) => Effect.tap(read(text, reading), () => noticeStrayMarks(text, place, reading)))
 
 /** The same of a page that is not held together with others: its values are counted alone. */
 export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
@@ -100,13 +107,21 @@ export const parseCsv = (
   text: string,
   { delimiter, place = "CSV" }: { readonly delimiter?: Delimiter | undefined; readonly place?: string } = {}
 ): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
-  withReading(({ count, notice }) =>
+  withReading((reading) =>
     parseCsvRecords(text, {
-      count,
+      count: reading.count,
       delimiter,
-      notice: (mistake) => notice(`${placeText(place, mistake)}: ${mistake.problem}`)
-    })
+      notice: (mistake) => noticeAt(place, mistake, reading)
+    }).pipe(Effect.tap(() => noticeStrayMarks(text, place, reading)))
   )
+
+const noticeAt = (place: string, mistake: TextMistake, { notice }: Reading): void =>
+  notice(`${placeText(place, mistake)}: ${mistake.problem}`)
+
+const noticeStrayMarks = (text: string, place: string, reading: Reading) =>
+  Effect.sync(() => {
+    for (const mark of findStrayMarks(text)) noticeAt(place, mark, reading)
+  })
 
 /** What asks servers for documents, with retries and limits, and reads their JSON. */
 export interface Requests extends HttpRequests {

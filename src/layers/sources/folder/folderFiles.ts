@@ -15,9 +15,17 @@ import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
 import { isMarkup } from "../../documents/editedText.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
-import { FolderFailed, FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderFailed.ts"
+import {
+  cutOff,
+  FolderFailed,
+  FolderInUse,
+  isPassing,
+  shown,
+  stillWritten,
+  unreadable
+} from "./FolderFailed.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
-import { isPicture } from "./namedFiles.ts"
+import { isDrawnAsText, isShownType } from "./namedFiles.ts"
 
 // They take half the processor time of `node:fs/promises`, which wraps each handle.
 const disk = {
@@ -92,6 +100,10 @@ const digesting = async (
   await withHandle(file, (handle) =>
     readParts(file, handle, signal, async (part, start) => {
       if (start === 0) flaw = flawOf(file.path, part)
+      // Some systems give a file its size first, and its bytes later.
+      if (start === 0 && isShownType(file.path) && part.every((byte) => byte === 0)) {
+        throw cutOff(file.path, "has nothing but zeros")
+      }
       hash.update(part)
       await write?.(part)
     })
@@ -174,7 +186,7 @@ const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
   const format = formatOf(head)
   const problem = format && notShown(format)
   if (problem !== undefined) return { problem: `${problem}.`, isShrinkable: format?.decoder !== undefined }
-  return isPicture(path) && isMarkup(Buffer.from(head.subarray(0, 4096)).toString())
-    ? { problem: "it is a web page (HTML) under the name of a picture.", isShrinkable: false }
+  return isShownType(path) && !isDrawnAsText(path) && isMarkup(Buffer.from(head.subarray(0, 4096)).toString())
+    ? { problem: "it is a web page (HTML) under the name of another file.", isShrinkable: false }
     : undefined
 }

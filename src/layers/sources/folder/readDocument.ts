@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { sizeText } from "../../../internal/readable.ts"
 import type { Delimiter } from "../../documents/csvHeader.ts"
 import { linesOfRecords } from "../../documents/csvText.ts"
-import { decodeText, findStrayMarks, placeText } from "../../documents/editedText.ts"
+import { decodeText } from "../../documents/editedText.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { FolderFailed, FolderInUse, mistaken, shown } from "./FolderFailed.ts"
@@ -30,11 +30,12 @@ export const readDocument = Effect.fnUntraced(function* (
   const isCsv = /\.csv$/i.test(path)
   return yield* Effect.gen(function* () {
     const text = yield* decodeText(yield* readFile(file))
-    const read = yield* isCsv ? parseCsv(text, { delimiter, place: shown(path) }) : parseJson(text)
+    const read = yield* isCsv
+      ? parseCsv(text, { delimiter, place: shown(path) })
+      : parseJson(text, shown(path))
     const { count, missing, value } = yield* nameFiles(read, files, pictures)
     const wanted = new Set(missing.flatMap(({ record }) => (record === undefined ? [] : [record])))
     const lines = isCsv && wanted.size > 0 ? yield* linesOfRecords(text, wanted, delimiter) : new Map()
-    warn(findStrayMarks(text).map((mark) => `${placeText(shown(path), mark)}: ${mark.problem}`))
     warn(
       missingWarnings(missing, count, files, (record) =>
         record === undefined

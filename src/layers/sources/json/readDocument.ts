@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { excerpt } from "../../../internal/printable.ts"
@@ -72,7 +73,7 @@ type Ask = ReturnType<typeof makeAsk>
 
 const refused = (document: string, url: string, error: RequestFailed) => {
   const { isTransient, message, status = 0 } = error
-  const isUnknown = status === 401 || status === 403
+  const isUnknown = status === 401 || (status === 403 && !isTransient)
   const advice = isUnknown
     ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may have to say who asks'}`
     : ""
@@ -97,15 +98,29 @@ const listIn = (json: unknown, path: string | undefined): Either.Either<Readonly
   )
 }
 
-/** None, unless the server says that something went wrong: GraphQL does so with HTTP 200. */
-const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unknown>, string> => {
-  const said = ["errors", "error"]
-    .map((name) => JSON.stringify(Either.getOrElse(valueAt(json, name), () => null)))
-    .find((text) => !/^(?:null|false|""|\[\]|\{\})$/.test(text))
-  return said === undefined
-    ? Either.right([])
-    : Either.left(`"items": "${path}" is null, and the server says what is wrong: ${excerpt(said)}`)
-}
+/** None, unless the server says that something went wrong. */
+const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unknown>, string> =>
+  Option.match(errorIn(json), {
+    onNone: () => Either.right([]),
+    onSome: (said) => Either.left(`"items": "${path}" is null, and ${said}`)
+  })
+
+/** All of an answer, unless it is nothing but an error. */
+const wholeOf = (json: unknown): Either.Either<unknown, string> =>
+  Predicate.isReadonlyRecord(json) &&
+  Object.entries(json).every(([name, value]) => value === null || aboutErrors.has(name.toLowerCase()))
+    ? Either.flip(Either.fromOption(errorIn(json), () => json))
+    : Either.right(json)
+
+const aboutErrors = new Set(["code", "error", "errors", "message", "path", "status", "success", "timestamp"])
+
+/** What a server says that went wrong, with HTTP 200: GraphQL does so. */
+const errorIn = (json: unknown): Option.Option<string> =>
+  Option.fromNullable(
+    ["errors", "error"]
+      .map((name) => JSON.stringify(Either.getOrElse(valueAt(json, name), () => null)))
+      .find((text) => !/^(?:null|false|""|\[\]|\{\})$/.test(text))
+  ).pipe(Option.map((said) => `the server says what is wrong: ${excerpt(said)}`))
 
 /** One response. If its server states that there is more, that is a warning only: a URL may ask for the latest ten. */
 const readWhole = Effect.fnUntraced(function* (
@@ -117,10 +132,9 @@ const readWhole = Effect.fnUntraced(function* (
   const { items, total, url } = document
   const answer = yield* Effect.mapError(ask(url), (error) => refused(name, url, error))
   const { headers, hide, json } = answer
-  const value =
-    items === undefined
-      ? json
-      : yield* Effect.mapError(listIn(json, items), (detail) => mistake(name, hide(detail)))
+  const value = yield* Effect.mapError(items === undefined ? wholeOf(json) : listIn(json, items), (detail) =>
+    mistake(name, hide(detail))
+  )
   const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
   const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
   warnings.length = 0

@@ -391,7 +391,10 @@ describe("a folder as a source", () => {
         "~$Objects.csv",
         "a.mp4.crdownload",
         "x.tmp",
-        "a.csv~"
+        "a.csv~",
+        "film.mp4.filepart",
+        "#recycle/old.jpg",
+        "Network Trash Folder/old.jpg"
       ]
       const { fetch } = yield* setUp({ ...example, ...Object.fromEntries(names.map((name) => [name, "x"])) })
       expect(Object.keys((yield* fetch()).digests ?? {})).toHaveLength(3)
@@ -750,6 +753,11 @@ describe("a folder as a source", () => {
       expect(yield* folderOf({ "photos/bell.jpg": "" })).toMatch(
         /photos\/bell\.jpg: is empty, .*Copy it again, or remove it/
       )
+      for (const name of ["bell.jpg", "bell.mp4", "bell.pdf", "bell.glb"]) {
+        expect(yield* folderOf({ [name]: "\0".repeat(300_000) })).toMatch(
+          /bell\.\w+: has nothing but zeros, .*Copy it again, or remove it/
+        )
+      }
       const { fetch } = yield* setUp({ "notes.txt": "" })
       expect((yield* fetch()).warnings).toBeUndefined()
     }).pipe(run)
@@ -762,18 +770,26 @@ describe("a folder as a source", () => {
         "a.jpg": "\0\0\0\x18ftypheic\0\0\0\0mif1heic",
         "b.psd": "8BPS\0\x01",
         "c.jpg": "<!doctype html><p>Not found</p>",
-        "d.svg": "<?xml version='1.0'?><svg/>"
+        "d.svg": "<?xml version='1.0'?><svg/>",
+        "e.mp4": "<html><p>Log in</p></html>",
+        "f.pdf": "<!doctype html><p>Log in</p>",
+        "g.x3d": "<?xml version='1.0'?><X3D/>"
       })
       const warnings = [
         "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",
         "b.psd: it is a file of Photoshop, which browsers do not show: export it as JPEG.",
-        "c.jpg: it is a web page (HTML) under the name of a picture."
+        "c.jpg: it is a web page (HTML) under the name of another file.",
+        "e.mp4: it is a web page (HTML) under the name of another file.",
+        "f.pdf: it is a web page (HTML) under the name of another file."
       ]
       const first = yield* fetch()
       expect(first.warnings).toEqual(warnings)
       expect((yield* fetch({ previous: first.previous })).warnings).toEqual(warnings)
       yield* edit(() => rm(place("b.psd")))
-      expect((yield* fetch({ previous: first.previous })).warnings).toEqual([warnings[0], warnings[2]])
+      expect((yield* fetch({ previous: first.previous })).warnings).toEqual([
+        warnings[0],
+        ...warnings.slice(2)
+      ])
     }).pipe(run)
   )
 

@@ -205,7 +205,13 @@ describe("a CSV file in a folder", () => {
     ["Exhibits\nid\ttitle\n1\tBell\n2\t\n", /T\.csv, line 1: .*a tab is in each of the rows\. If .* a title/],
     ["id,title\n1,Bell\nid,title\n2,Fog\n", /T\.csv, line 3: the row repeats the header line/],
     ["id, title\n1,Bell\n", /T\.csv, line 1: the name of the column " title" begins or ends with a space/],
+    [
+      "\u200bid,title\n1,Bell\n",
+      /the name of the column "\u200bid" begins or ends with a space or with a letter that/
+    ],
     ["id,Title,title\n1,Bell,Fog\n", /T\.csv, line 1: the columns "Title" and "title" have almost the same/],
+    ["id,title\n1,GrÃ¶ÃŸe\n", /T\.csv, line 2, column 5: has "Ã¶", which is one letter that was read in/],
+    ["id,title\n1,itâ€™s\n", /T\.csv, line 2, column 5: has "â€™", which is/],
     ["id\n1\n\ufeffid\n2\n", /T\.csv, line 3, column 1: has an invisible byte order mark/],
     [
       "id,title\n1,M\ufffdller\n",
@@ -216,6 +222,13 @@ describe("a CSV file in a folder", () => {
       const { warnings } = yield* fetchFiles({ "T.csv": text })
       expect(warnings).toHaveLength(1)
       expect(warnings[0]).toMatch(warning)
+    })
+  )
+
+  it.effect("may have letters of any language, beside marks of any kind", () =>
+    Effect.gen(function* () {
+      const text = "id,title\n1,“MAÇÔ “Â” MANHÃ… IRMÃ – 5 €\n"
+      expect((yield* fetchFiles({ "T.csv": `${text}2,a\ufeffb\n` })).warnings).toEqual([])
     })
   )
 

@@ -135,6 +135,18 @@ describe("a source of JSON at URLs", () => {
       expect(asked.map(({ headers }) => headers["if-none-match"])).toEqual(['"1"', '"1"'])
     }).pipe(run)
   )
+
+  it.scopedLive.each(["json", "csv"] as const)("warns of letters that were lost in %s", (as) =>
+    Effect.gen(function* () {
+      const rows = as === "csv" ? "id,title\n1,M\ufffdller\n2,GrÃ¶ÃŸe\n" : '["M\ufffdller",\n"GrÃ¶ÃŸe"]'
+      const server = yield* ScriptedServer.make(ScriptedServer.text(200, rows))
+      const { fetch } = yield* setUp({ documents: { events: { url: server.url, as } } })
+      expect((yield* fetch).warnings).toEqual([
+        expect.stringMatching(/^Document "events": .*has "\ufffd"/),
+        expect.stringMatching(/^Document "events": .*has "Ã¶"/)
+      ])
+    }).pipe(run)
+  )
 })
 
 describe("an error of a JSON source", () => {
@@ -173,7 +185,7 @@ describe("an error of a JSON source", () => {
       what: "another host for the next page",
       answers: [{ items: [], next: "http://elsewhere.example/?page=2" }],
       document: { items: "items", next: "next" },
-      message: /page 1: the next page is on another host, elsewhere.example: /
+      message: /page 1: the next page is on another host, elsewhere\.example: .*"page" or "offset"/
     },
     {
       what: "an object in the place of the next page",

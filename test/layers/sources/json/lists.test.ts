@@ -185,6 +185,20 @@ describe("a list", () => {
   )
 
   it.scopedLive.each([
+    { error: "Unauthenticated." },
+    { success: false, status: 401, errors: [{ message: "Unauthenticated." }], data: null }
+  ])("is an error where a whole response is nothing else: $error$errors", (json) =>
+    Effect.gen(function* () {
+      expect(yield* saved({}, () => ({ json }))).toMatch(/: the server says what is wrong: .*Unauthenticated/)
+      const texts = { ...json, title: "Museum" }
+      expect(yield* saved({}, () => ({ json: texts }))).toEqual(texts)
+      expect(yield* saved({}, () => ({ json: { status: "ok", error: null } }))).toMatchObject({
+        status: "ok"
+      })
+    })
+  )
+
+  it.scopedLive.each([
     ["an answer that is cut", '[{"id":1},{"id', "this is no JSON (application/json): it ends too early"],
     ["a mistake", '[{"id":1},\n{"id":NaN}]', "this is no JSON (application/json), line 2, column 7"]
   ])("is an error for %s, with its place", ([, json, message]) =>
