@@ -95,7 +95,7 @@ describe.concurrent("vitrine", () => {
         const events = yield* openEvents(controller)
         yield* events.until((text) => text.includes("promoted"))
         yield* controller.signal(signal)
-        const { status, stderr } = yield* Effect.timeout(controller.ended, "2 seconds")
+        const { status, stderr } = yield* Effect.timeout(controller.ended, "1 minute")
         expect(status).toBe(0)
         expect(stderr).not.toMatch(/ {2}warn | {2}error|error:/)
         yield* events.whole

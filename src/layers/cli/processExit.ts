@@ -16,7 +16,7 @@ const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 export const exitAfterSignals = (): void => {
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => {
-      setTimeout(endWithoutIt, endLimitMs).unref()
+      eachTurnUntilLimit(() => {}).unref()
     })
   }
   // `start --detach` has a channel to its child, until that is ready.
@@ -54,22 +54,27 @@ const withoutHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
       })
   )
 
-/**
- * Ends the process with the status. File operations that have begun have two seconds to end, in turns of this process: on a busy
- * machine it may have few of them.
- */
+/** Ends the process with the status. File operations that have begun have two seconds to end. */
 export const exitProcess = (status: number): void => {
-  let turns = endLimitMs / turnMs
   const tryToEnd = () => {
     if (!isWaitingForThreads()) {
       process.exit(status)
-    } else if (turns-- === 0) {
-      endWithoutIt()
-    } else {
-      setTimeout(tryToEnd, turnMs)
     }
   }
   tryToEnd()
+  eachTurnUntilLimit(tryToEnd)
+}
+
+/** Two seconds are counted in turns of this process, of which it may have few on a busy machine. */
+const eachTurnUntilLimit = (turn: () => void): NodeJS.Timeout => {
+  let turns = endLimitMs / turnMs
+  return setInterval(() => {
+    if (turns-- > 0) {
+      turn()
+    } else {
+      endWithoutIt()
+    }
+  }, turnMs)
 }
 
 /** `process.exit` waits for its threads, and would do so for ever. */
