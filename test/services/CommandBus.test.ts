@@ -38,7 +38,7 @@ describe("a command", () => {
     )
   )
 
-  it.effect("is refused with every field that is wrong", () =>
+  it.effect("is refused with every invalid field in the message", () =>
     Effect.map(Effect.flip(decodeFields(dim)({ type: "lamp.dim", percent: "40" })), (error) => {
       expect(error).toMatchObject({ _tag: "vitrine/InvalidCommandFields", type: "lamp.dim" })
       expect(error.message).toMatch(/^The command "lamp\.dim" was given wrong fields: .*percent.*lamp/)

@@ -50,7 +50,7 @@ const manyPaths = (count: number, folders: number) =>
   Array.from({ length: count }, (_, index) => `${index}/${"a/".repeat(folders - 1)}x`)
 
 describe("FileList", () => {
-  it("names both of two files whose names differ in how their letters are composed, and says so", () => {
+  it("names both files whose names differ only in Unicode composition", () => {
     expect(problemOf("gr\u00fcn.txt", "gru\u0308n.txt")).toMatch(
       /"gr(\u00fc|u\u0308)n\.txt" and "gr(u\u0308|\u00fc)n\.txt" .+ the same letters, composed and decomposed/
     )
@@ -138,7 +138,7 @@ describe("FileList", () => {
     ["30,000 folders deep", [`${"a/".repeat(30_000)}x`]],
     ["100,000 folders deep", [`${"a/".repeat(100_000)}x`]],
     ["each of 1,000 in 32 folders of its own", manyPaths(1000, 32)]
-  ])("looks at each character of paths a few times: %s", (_, paths) => {
+  ])("reads each character of paths only a few times: %s", (_, paths) => {
     const normalize = vi.spyOn(String.prototype, "normalize")
     problemOf(...paths)
     const characters = normalize.mock.contexts.reduce((sum: number, name) => sum + String(name).length, 0)
@@ -146,7 +146,7 @@ describe("FileList", () => {
     expect(characters).toBeLessThan(4 * textOf(paths).length)
   })
 
-  it("refuses more than 2,000,000 names in all paths, before it looks at any", () => {
+  it("refuses more than 2,000,000 names in all paths before it checks any", () => {
     const normalize = vi.spyOn(String.prototype, "normalize")
     const problem = problemOf(...manyPaths(62_501, 31))
     const calls = normalize.mock.calls.length
@@ -170,7 +170,7 @@ describe("FileList", () => {
     expect(decoded(1001)).toEqual(Either.left("sources: must be 1000 at most, not 1001"))
   })
 
-  it("looks no further than the first wrong path", () => {
+  it("stops at the first invalid path", () => {
     const byteLength = vi.spyOn(Buffer, "byteLength")
     problemOf(...Array.from({ length: 1000 }, (_, index) => `a:${index}`))
     const calls = byteLength.mock.calls.length
@@ -186,7 +186,7 @@ describe("FileList", () => {
     })
   }
 
-  it("refuses sources whose folders are one and the same", () => {
+  it("refuses sources with the same folder", () => {
     const list = listOf([])
     const [source] = list.sources
     const text = (...ids: ReadonlyArray<string>) =>
@@ -196,14 +196,14 @@ describe("FileList", () => {
     expect(Either.isLeft(decode(text("tours", "tours")))).toBe(true)
   })
 
-  it("refuses what a file has beside its size and digest", () => {
+  it("refuses other members of a file than size and digest", () => {
     const text = fileListText(listOf([["a", someFile]])).replace('"size"', '"more": 1, "size"')
     expect(Either.mapLeft(decode(text), (error) => issueText(placedIssues(error)))).toMatchObject({
       left: expect.stringContaining("sources[0].files.a.more: there is no such key")
     })
   })
 
-  it("refuses what is no digest and no size", () => {
+  it("refuses invalid digests and sizes", () => {
     const [text, digest] = [fileListText(listOf([["a", someFile]])), someFile.sha256]
     for (const wrong of ["0".repeat(63), "0".repeat(65), "A".repeat(64), ""]) {
       expect(Either.isLeft(decode(text.replace(digest, wrong)))).toBe(true)

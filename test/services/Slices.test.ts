@@ -18,7 +18,7 @@ const contentServer = (players: unknown) => ({
 })
 
 describe("the players of a content server", () => {
-  it("are those that are there, again and again", () => {
+  it("are the same each time they are read", () => {
     const players = [player(), player({ node: { id: "hall-4" } })]
     for (const slice of [
       contentServer(players),
@@ -35,7 +35,7 @@ describe("the players of a content server", () => {
     ["null", [null]],
     ["text", ["hall-3"]],
     ["a time that is none", [{ ...player(), heardAt: 7 }]]
-  ])("are not read where there is %s, at the second time neither", (_, players) => {
+  ])("are not read where there is %s, even the second time", (_, players) => {
     expect(Either.isLeft(decode(contentServer(players)))).toBe(true)
     expect(Either.isLeft(decode(contentServer(players)))).toBe(true)
   })

@@ -98,7 +98,7 @@ const silent = (player: string): Change => [
 const time = localTime(new Date(since), 0)
 
 describe("alerts of one cause", () => {
-  it.scoped("are one when three or more begin within a minute, and one when they are over", () =>
+  it.scoped("are one message when three or more begin within a minute, and one when they end", () =>
     Effect.gen(function* () {
       const { bodies, take, texts } = yield* setUp
       yield* take([silent("a")])
@@ -129,7 +129,7 @@ describe("alerts of one cause", () => {
     })
   )
 
-  it.scoped("are posted one by one where they are two, or begin more than a minute apart", () =>
+  it.scoped("are posted one by one if they are two, or begin more than a minute apart", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
       yield* take([silent("a"), silent("b")])
@@ -146,7 +146,7 @@ describe("alerts of one cause", () => {
     })
   )
 
-  it.scoped("are one where each is posted soon, too, which then waits for the minute", () =>
+  it.scoped('are one message even if "after" is short, which then waits for the minute', () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUpWith({ ...options, after: 0 })
       yield* take([silent("a")])
@@ -170,7 +170,7 @@ describe("alerts of one cause", () => {
 })
 
 describe("alerts", () => {
-  it.scoped("are posted when a problem has gone on for long enough, and when it is over", () =>
+  it.scoped('are posted when a problem has lasted for "after", and when it ends', () =>
     Effect.gen(function* () {
       const { bodies, take, texts } = yield* setUp
       yield* take([begin("left")])
@@ -195,7 +195,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("have the words of the moment at which they are posted", () =>
+  it.scoped("have the text of the moment at which they are posted", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
       yield* take([begin("left")])
@@ -206,7 +206,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("say nothing of a problem that is soon over", () =>
+  it.scoped("are not posted for a problem that ends soon", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
       yield* take([begin("left")])
@@ -217,7 +217,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("say nothing again of a problem that comes back before its end is delivered", () =>
+  it.scoped("are not posted again for a problem that comes back before its end is delivered", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
       yield* take([begin("left")])
@@ -239,7 +239,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("reach a receiver that was away with the end of what had become worse meanwhile", () =>
+  it.scoped("reach an unavailable receiver later with the end of a problem that became worse meanwhile", () =>
     Effect.gen(function* () {
       const { respond, take, texts } = yield* setUp
       yield* take([begin("left"), begin("right")])
@@ -277,7 +277,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("do not wait for one that the receiver refuses, which then has no end", () =>
+  it.scoped("do not wait for one that the receiver refuses, whose end is not posted", () =>
     Effect.gen(function* () {
       const { respond, take, texts } = yield* setUp
       respond(400, "left")
@@ -290,7 +290,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("say nothing of a problem that is over while another one is posted", () =>
+  it.scoped("are not posted for a problem that ends while another one is posted", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
       yield* take([begin("slow"), begin("right")])
@@ -319,7 +319,7 @@ describe("alerts", () => {
   )
 
   it.scoped(
-    "reach a receiver that was away, ends too, and that is a problem meanwhile, which names no secret and is not posted",
+    "reach an unavailable receiver later, which is a problem meanwhile that shows no secret and is not posted",
     () => {
       const logs: Array<string> = []
       return Effect.gen(function* () {

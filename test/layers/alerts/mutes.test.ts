@@ -62,8 +62,8 @@ const running = <A, E>(
   ) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
 ) => startWith(file).pipe(Effect.flatMap(test), Effect.scoped, Effect.provide(services))
 
-describe("what is muted", () => {
-  scenario("is listed, does not count, and counts again when its time has come", (file) =>
+describe("a mute", () => {
+  scenario("is listed, and its problem counts again when it expires", (file) =>
     running(file, ({ mute, read }) =>
       Effect.gen(function* () {
         expect((yield* read).word).toBe("FAILING")
@@ -81,7 +81,7 @@ describe("what is muted", () => {
     )
   )
 
-  scenario("can be ended, or given another end, by its name", (file) =>
+  scenario("can be ended or extended by its name", (file) =>
     running(file, ({ mute, read, unmute }) =>
       Effect.gen(function* () {
         yield* mute({ name: "left", until: at(60) })
@@ -99,7 +99,7 @@ describe("what is muted", () => {
     )
   )
 
-  scenario("still is after a restart, but for what has ended meanwhile", (file, fs) =>
+  scenario("is kept after a restart, unless it has expired meanwhile", (file, fs) =>
     Effect.gen(function* () {
       yield* running(file, ({ mute }) =>
         Effect.zipRight(mute({ name: "right", until: at(60) }), mute({ name: "left", until: at(120) }))
@@ -122,7 +122,7 @@ describe("what is muted", () => {
     })
   )
 
-  scenario("is on the disk before it replaces what was muted before", (file, fs) =>
+  scenario("is synced to disk before it replaces the earlier file", (file, fs) =>
     Effect.gen(function* () {
       const synced: Array<string> = []
       const disk = withSyncs((path) => {
@@ -140,7 +140,7 @@ describe("what is muted", () => {
 
   const log: Array<string> = []
   scenario(
-    "is nothing where the file is none, which is logged, and replaced by the next one",
+    "is lost with a message where the file is invalid, which the next one replaces",
     (file, fs) =>
       Effect.gen(function* () {
         yield* fs.writeFileString(file, '[{ "name": "left", "until": "soo')
@@ -162,7 +162,7 @@ describe("what is muted", () => {
 
   const unwritable: Array<string> = []
   scenario(
-    "is until the end of the controller where there is no file, or it cannot be written",
+    "ends with the controller where there is no file, or it cannot be written",
     (file) =>
       Effect.gen(function* () {
         const inMissing = join(dirname(file), "missing", "mutes.json")
@@ -181,7 +181,7 @@ describe("what is muted", () => {
     unwritable
   )
 
-  scenario("ends in the next 30 days, whatever is asked for", (file) =>
+  scenario("ends within 30 days, whatever is requested", (file) =>
     running(file, ({ mute, read }) =>
       Effect.gen(function* () {
         for (const until of [
@@ -202,7 +202,7 @@ describe("what is muted", () => {
     )
   )
 
-  scenario("has a short name, and texts that are cut and cleaned", (file) =>
+  scenario("has a short name, and shortened texts without control characters", (file) =>
     running(file, ({ mute, read }) =>
       Effect.gen(function* () {
         for (const name of ["", "x".repeat(513), 7, undefined, null]) {
@@ -221,7 +221,7 @@ describe("what is muted", () => {
     )
   )
 
-  scenario("is a hundred at most", (file) =>
+  scenario("is one of at most a hundred", (file) =>
     running(file, ({ mute, read }) =>
       Effect.gen(function* () {
         for (let index = 0; index < maxMutes; index++) {

@@ -29,9 +29,9 @@ interface Told {
   readonly post: number
 }
 
-describe("what a receiver is told, whatever begins and ends,", () => {
+describe("what a receiver gets, whatever begins and ends,", () => {
   it.prop(
-    "is each begin and each end once and in turn, within a minute, and in one post where three begin in a minute",
+    "is each begin and each end once, in order and within a minute, and grouped if three begin in a minute",
     { after: FastCheck.constantFrom(0, 30_000, 2 * minute), rounds },
     ({ after, rounds }) => {
       const told: Array<Told> = []
@@ -83,7 +83,7 @@ describe("what a receiver is told, whatever begins and ends,", () => {
   )
 })
 
-describe("of a muted problem, a receiver is told", () => {
+describe("of a muted problem, a receiver gets", () => {
   const problem: Problem = { code: "player:silent", severity: "error", subject: "a", text: "…" }
   const muted: Problem = { ...problem, muted: { name: "a", until: "2026-11-25T18:00:00.000Z", by: "anna" } }
   const standing = (problem?: Problem) => new Map(problem === undefined ? [] : [["a", problem] as const])
@@ -110,7 +110,7 @@ describe("of a muted problem, a receiver is told", () => {
     expect(toldOf({ ...problem, severity: "warning" }, muted, undefined)).toEqual(["begin", "", ""])
   })
 
-  it("its begin where it lasts when it is no longer muted, and once", () => {
+  it("its begin once, if it still lasts when the mute ends", () => {
     expect(toldOf(muted, problem, undefined)).toEqual(["", "begin", "end"])
     expect(toldOf(problem, muted, problem, undefined)).toEqual(["begin", "", "", "end"])
     expect(toldOf(problem, undefined, muted, undefined)).toEqual(["begin", "end", "", ""])

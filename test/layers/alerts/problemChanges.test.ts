@@ -24,7 +24,7 @@ const problems = FastCheck.array(
 )
 
 describe("problems that are compared", () => {
-  it("begin and end once, though their text changes", () => {
+  it("begin and end once, even if their text changes", () => {
     const first = compare(none, [warning("lamp", "left")], "at 1")
     expect(first.changes).toMatchObject([{ _tag: "Begin", problem: { subject: "left" } }])
     const second = compare(first.standing, [{ ...warning("lamp", "left"), text: "still" }], "at 2")
@@ -41,12 +41,12 @@ describe("problems that are compared", () => {
     expect(compare(second.standing, [warning("lamp")], "at 3").changes).toEqual([])
   })
 
-  it("are 256 at most", () => {
+  it("are at most 256", () => {
     const many = Array.from({ length: 1000 }, (_, index) => warning("lamp", String(index)))
     expect(compare(none, many, "now").standing.size).toBe(maxProblems)
   })
 
-  it("begin and end in turn, and stand as they are now", () => {
+  it("begin and end in turn, and result in the current problems", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(problems, { maxLength: 8 }), (rounds) => {
         let standing = none

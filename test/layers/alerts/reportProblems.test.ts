@@ -39,7 +39,7 @@ const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
 }
 
 describe("problems of a controller", () => {
-  it.scoped("are announced when they begin and when they are over, each once, with the machine", () =>
+  it.scoped("are announced once when they begin and once when they end, with the machine", () =>
     Effect.gen(function* () {
       const { updateSlice } = yield* ControllerState
       const { subscribe } = yield* EventBus
@@ -66,7 +66,7 @@ describe("problems of a controller", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.scoped("are in the log once when they begin, when they become errors, and when they are over", () =>
+  it.scoped("are logged once when they begin, when they become errors, and when they end", () =>
     Effect.gen(function* () {
       const worse: Problem = { ...lamp, severity: "error", text: "The left lamp burns." }
       expect(yield* logOf([lamp], [{ ...lamp, text: "The left lamp is out." }], [worse], [lamp], [])).toEqual(
@@ -79,7 +79,7 @@ describe("problems of a controller", () => {
     })
   )
 
-  it.scoped("are not logged again where what found them has done so, unless they become errors", () =>
+  it.scoped("are not logged again if a plugin has logged them, unless they become errors", () =>
     Effect.gen(function* () {
       const failing: Problem = { ...lamp, code: "lamp:logged", text: "The lamp burns." }
       expect(yield* logOf([failing], [{ ...failing, severity: "error" }], [])).toEqual([

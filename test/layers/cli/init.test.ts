@@ -108,7 +108,7 @@ describe("vitrine init, where a file cannot be written", () => {
 
 describe("vitrine init --page, beside a configuration", () => {
   scenario(
-    "says what the configuration needs to serve the page",
+    "explains what the configuration needs to serve the page",
     Effect.gen(function* () {
       const folder = yield* newFolder
       yield* init(folder)
@@ -127,7 +127,7 @@ describe("vitrine init --page, beside a configuration", () => {
 
 describe("vitrine init --vite", () => {
   scenario(
-    "serves the build of the page as a source of the content, and says so beside a configuration",
+    "serves the build of the page as a source of the content, and explains that beside a configuration",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* newFolder

@@ -50,7 +50,7 @@ const variables = FastCheck.dictionary(
 
 describe("an environment file", () => {
   for (const [name, encode] of Object.entries(encodings)) {
-    it(`says the same in ${name}`, () => {
+    it(`has the same variables in ${name}`, () => {
       FastCheck.assert(
         FastCheck.property(variables, FastCheck.constantFrom("\n", "\r\n"), (variables, lineBreak) => {
           forget()

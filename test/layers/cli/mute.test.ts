@@ -21,7 +21,7 @@ const platform = Layer.merge(
   NodeContext.layer
 )
 
-it.scopedLive("vitrine mute mutes, lists and ends, and says how many problems it found", () =>
+it.scopedLive("vitrine mute starts, lists and ends mutes, and prints how many problems they match", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())

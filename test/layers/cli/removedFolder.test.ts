@@ -29,7 +29,7 @@ describe("in a working directory that has been removed", () => {
     "fetch",
     "types",
     `stop --config ${config} --run-dir run`
-  ])("vitrine %s says so", (line) =>
+  ])("vitrine %s fails with a clear message", (line) =>
     Effect.gen(function* () {
       yield* removed
       const error = yield* Effect.flip(says(...line.split(" ")))

@@ -79,7 +79,7 @@ const objects = (fields: string) => `      readonly Objects: ReadonlyArray<{
 `
 
 describe("vitrine types", () => {
-  inProject("has what is expected before there is a version, and then all that it has", (project) =>
+  inProject("has the expected fields before the first version, and then those of the content", (project) =>
     Effect.gen(function* () {
       yield* project.run()
       expect(yield* project.text).toContain(
@@ -152,7 +152,7 @@ describe("vitrine types", () => {
     })
   )
 
-  inProject("says what is wrong with the configuration", (project) =>
+  inProject("reports mistakes in the configuration", (project) =>
     Effect.gen(function* () {
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { title: "words" } } }'))
       expect(String(yield* Effect.flip(project.run()))).toContain("expect.Objects.fields.title")
@@ -164,7 +164,7 @@ describe("vitrine types", () => {
 })
 
 describe("vitrine types --watch", () => {
-  inProject("follows the configuration and the versions, and goes on where they are broken", (project) =>
+  inProject("follows the configuration and the versions, and continues while they are invalid", (project) =>
     Effect.gen(function* () {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
@@ -201,7 +201,7 @@ describe("vitrine types --watch", () => {
     })
   )
 
-  inProject("makes the file again when it is gone or has another text", (project) =>
+  inProject("writes the file again when it is missing or was edited", (project) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
@@ -226,7 +226,7 @@ describe("vitrine types --watch", () => {
     })
   )
 
-  inProject("keeps a file without a word until there is a version", (project) =>
+  inProject("keeps a file without a message until there is a version", (project) =>
     Effect.gen(function* () {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       yield* project.write("vitrine.d.ts", "of a version elsewhere")
@@ -240,7 +240,7 @@ describe("vitrine types --watch", () => {
     })
   )
 
-  inProject("tries a configuration that has failed again after five seconds, and says it once", (project) =>
+  inProject("retries a configuration that has failed after five seconds, with one message", (project) =>
     Effect.gen(function* () {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))

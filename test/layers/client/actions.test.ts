@@ -58,7 +58,7 @@ describe("a screen that is asked to identify itself", () => {
 })
 
 describe("a screen that is asked to reload", () => {
-  it("loads its page again if that can be had", async () => {
+  it("reloads its page if the server has it", async () => {
     act({ actions: ["reload"] }, "left")
     await settled()
     expect(reload).toHaveBeenCalledTimes(1)
@@ -68,14 +68,14 @@ describe("a screen that is asked to reload", () => {
   it.each([
     ["is away", () => Promise.reject(new TypeError("Failed to fetch"))],
     ["has no such page", async () => ({ ok: false })]
-  ] as const)("keeps the page that it has if the server %s", async (_, answer) => {
+  ] as const)("keeps its page if the server %s", async (_, answer) => {
     answers = answer
     act({ actions: ["reload"] }, "left")
     await settled()
     expect(reload).not.toHaveBeenCalled()
   })
 
-  it("loads a page that is a file, which cannot be asked for", async () => {
+  it("reloads a page that is a file without a request for it", async () => {
     vi.stubGlobal("location", { href: "file:///page.html", protocol: "file:", reload })
     answers = () => Promise.reject(new TypeError("Failed to fetch"))
     act({ actions: ["reload"] }, "left")

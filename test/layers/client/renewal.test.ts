@@ -173,7 +173,7 @@ it("loads only the newest build, and none if the old one is back", async () => {
   expect([...storage.values()]).toEqual(["c"])
 })
 
-it("takes the first announced build for its own if the server did not know the build at first", async () => {
+it("treats the first announced build as its own if the server did not know the build at first", async () => {
   visibilityState = "hidden"
   const { told } = opened([""])
   told(null)

@@ -30,7 +30,7 @@ describe("a report", () => {
     expect(cleanReport(report())).toEqual(Either.right(report()))
   })
 
-  it("is cut if it is long", () => {
+  it("is shortened if it is long", () => {
     const long = "x".repeat(5000)
     const cleaned = Either.getOrThrow(
       cleanReport({

@@ -100,7 +100,7 @@ describe("a report", () => {
     expect(makeReport({ ...state, system: unnamed }, machine, now).node).toEqual({ id: "player-1" })
   })
 
-  it("is taken by the hub, whatever a plugin reports", () => {
+  it("is accepted by the hub, whatever a plugin reports", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(Arbitrary.make(Problem)), (problems) => {
         const report = makeReport(stateOf({}, { problems }), machine, now)

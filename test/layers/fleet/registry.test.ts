@@ -99,7 +99,7 @@ describe("a player", () => {
     expect(shown(heard(...runs), 298)[0]).not.toHaveProperty("duplicate")
   })
 
-  it("says how often it was started again in the last ten minutes", () => {
+  it("counts its restarts in the last ten minutes", () => {
     const runs = ["a", "b", "c", "d"].map((runId, index) => ({ seconds: index * 15, runId }))
     const [player] = shown(heard(...runs, { seconds: 50, runId: "d" }), 60)
     expect(player).toMatchObject({ runId: "d", restarts: 3 })
@@ -107,7 +107,7 @@ describe("a player", () => {
     expect(shown(heard(...runs), 660)[0]).not.toHaveProperty("restarts")
   })
 
-  it("does not count a start after an end that somebody asked for", () => {
+  it("does not count a start after a requested stop", () => {
     const runs = ["a", "b", "c", "d"].flatMap((runId, index) => [
       { seconds: index * 15, runId },
       { seconds: index * 15 + 5, runId, stoppedBy: "anna@desk" }
@@ -157,7 +157,7 @@ describe("a player", () => {
     expect(again).toHaveProperty("duplicate")
   })
 
-  it("is not replaced by a machine that sends in its name as fast as it can, always as another run", () => {
+  it("is not replaced by a machine that sends many reports with its id, each as another run", () => {
     let registry: Registry = heard({ seconds: 0 })
     for (let second = 1; second <= 120; second++) {
       for (let count = 0; count < 50; count++) {
@@ -209,7 +209,7 @@ describe("players", () => {
     expect(ids).not.toContain("p0")
   })
 
-  it("always find a place and keep it if they are expected", () => {
+  it("always have a place if they are expected", () => {
     const isExpected = (id: string) => id === "known" || id === "p0"
     const registry = Either.getOrThrow(hear(full(0), { seconds: 5, id: "known" }, isExpected))
     const ids = shown(registry, 5).map(({ node }) => node.id)

@@ -77,7 +77,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("answers a report with what screens of that player are asked for, once, six at a time", () =>
+  it.scoped("responds to a report with the actions for screens of that player, once, six at a time", () =>
     withHub(() =>
       Effect.gen(function* () {
         const { publish } = yield* EventBus
@@ -105,7 +105,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("answers a report that asks for actions as any other", () =>
+  it.scoped("responds to a report that requests actions as to any other", () =>
     withHub(() =>
       Effect.gen(function* () {
         const wishes = { actions: [{ screen: "left", action: "reload" }] }

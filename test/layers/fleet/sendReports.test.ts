@@ -311,7 +311,7 @@ describe("a player that reports", () => {
       return reports.slice(before)
     })
 
-  it.scoped("says at its end that it was asked to, and by whom", () =>
+  it.scoped("reports at its end who stopped it", () =>
     run(
       Effect.gen(function* () {
         const { updateSlice } = yield* ControllerState
@@ -324,7 +324,7 @@ describe("a player that reports", () => {
     )
   )
 
-  it.scoped("says nothing at its end where it has failed", () =>
+  it.scoped("reports nothing at its end if it has failed", () =>
     run(
       Effect.gen(function* () {
         expect(yield* ending(Exit.fail("a plugin fails"), Effect.void)).toEqual([])
@@ -333,7 +333,7 @@ describe("a player that reports", () => {
     )
   )
 
-  it.scoped("ends half a second later at most where the hub does not respond", () =>
+  it.scoped("ends at most half a second later if the hub does not respond", () =>
     run(
       Effect.gen(function* () {
         const scope = yield* Scope.make()

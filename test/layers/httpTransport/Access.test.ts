@@ -79,7 +79,7 @@ describe("a decision", () => {
     expect(Access.make({}).corsHeaders(head)).toEqual({ "access-control-allow-origin": "*" })
   })
 
-  it.prop("lets through only what every option that is set lets through", [head], ([head]) => {
+  it.prop("allows only what all options allow", [head], ([head]) => {
     const { allowedHosts, allowedOrigins, requireJson, token } = everything
     const each = [{ allowedHosts }, { allowedOrigins }, { token }, { requireJson }].map((options) =>
       refusal(options as Access.Options, head)
@@ -87,7 +87,7 @@ describe("a decision", () => {
     expect(refusal(everything, head)).toBe(each.find((reason) => reason !== undefined))
   })
 
-  it.prop("gives no origin leave to read that is not allowed", [head], ([head]) => {
+  it.prop("lets no origin read that is not allowed", [head], ([head]) => {
     const cors = Access.make(everything).corsHeaders(head)
     expect(cors).toEqual({
       vary: "Origin",
@@ -95,7 +95,7 @@ describe("a decision", () => {
     })
   })
 
-  it.prop("says nothing of the token, and nothing that a terminal acts on", [head], ([head]) => {
+  it.prop("contains neither the token nor control characters", [head], ([head]) => {
     const refused = Option.getOrUndefined(Access.make(everything).refuse(head))
     const said = [refused?.message, inspect(refused), JSON.stringify(refused)].join()
     if (!Object.values(head.headers).join().includes(secret)) {
@@ -111,7 +111,7 @@ const get = (headers: Record<string, string>, url = "/status"): RequestHead => (
   headers
 })
 
-it("repeats a header without characters that do not show", () => {
+it("quotes a header without invisible characters", () => {
   const { message } = Option.getOrThrow(Access.make(everything).refuse(get({ host: "a\u200d\ufff9\u202eb" })))
   expect(message).toContain('"a\ufffd\ufffd\ufffdb"')
 })
@@ -224,7 +224,7 @@ describe("on the wire", () => {
   const closed = { vary: "Origin", "access-control-allow-origin": undefined }
   const opened = { vary: "Origin", "access-control-allow-origin": page }
 
-  scenario("allowedOrigins are told that they may read; others get 403", { allowedOrigins: [page] }, [
+  scenario("allowedOrigins may read responses, and others get 403", { allowedOrigins: [page] }, [
     [200, { target: "/status", headers: { Origin: page } }, opened],
     [200, { target: "/status" }, closed],
     [403, { target: "/status", headers: { Origin: foreign } }, closed],
@@ -240,14 +240,14 @@ describe("on the wire", () => {
     [200, ack({}), closed]
   ])
 
-  scenario("allowedHosts are all that a request may be sent to", { allowedHosts: ["localhost"] }, [
+  scenario("allowedHosts are the only hosts that a request may be sent to", { allowedHosts: ["localhost"] }, [
     [200, { target: "/status" }, { "access-control-allow-origin": "*" }],
     [403, { target: "/status", headers: { Host: "h0.localhost:1" } }, { "access-control-allow-origin": "*" }],
     [403, { target: "/events", headers: { Host: "evil.example" } }, {}],
     [403, { target: "*", method: "OPTIONS", headers: { Host: "evil.example" } }, {}]
   ])
 
-  scenario("requireJson refuses what needs no preflight", { requireJson: true }, [
+  scenario("requireJson refuses requests that need no preflight", { requireJson: true }, [
     [415, ack({}), { "access-control-allow-origin": "*" }],
     [415, ack({ "Content-Type": "text/plain" }), {}],
     [200, ack({ "Content-Type": "application/json" }), {}],
@@ -256,7 +256,7 @@ describe("on the wire", () => {
 
   const bearer = { Authorization: `Bearer ${secret}` }
 
-  scenario("a token is asked for by every route but the preflight", { token: secret }, [
+  scenario("a token is required by every route except the preflight", { token: secret }, [
     [401, { target: "/status" }, { "www-authenticate": "Bearer", "access-control-allow-origin": "*" }],
     [401, { target: "/events" }, {}],
     [401, { target: "/nowhere" }, {}],
@@ -292,7 +292,7 @@ describe("on the wire", () => {
     )
   })
 
-  it.effect("a body that is refused before it is read does no harm to what follows", () =>
+  it.effect("a body that is refused before it is read does not affect the next request", () =>
     Effect.gen(function* () {
       const headers = { Connection: "keep-alive" }
       const text = yield* transport.exchange(

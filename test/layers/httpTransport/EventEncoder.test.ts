@@ -17,7 +17,7 @@ const matches = (pattern: string, name: string): boolean => {
 
 describe("the filter of events", () => {
   it.prop(
-    "accepts what one of the patterns matches",
+    "accepts names that match one of the patterns",
     [FastCheck.array(word, { maxLength: 4 }), word],
     ([patterns, name]) => {
       expect(matching(patterns)(name)).toBe(patterns.some((pattern) => matches(pattern, name)))
@@ -41,7 +41,7 @@ describe("the filter of events", () => {
     [["a**"], "a*x", true],
     [["a**"], "ax", false],
     [["constructor"], "toString", false]
-  ])("with %j takes %j: %j", (patterns, name, accepted) => {
+  ])("with %j accepts %j: %j", (patterns, name, accepted) => {
     expect(matching(patterns)(name)).toBe(accepted)
   })
 })

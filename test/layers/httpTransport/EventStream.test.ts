@@ -131,7 +131,7 @@ describe("EventStream", () => {
     ["elsewhere", remote]
   ] as const) {
     it.effect.prop(
-      `gives every client the backlog, then everything live, with a backlog ${kind}`,
+      `sends every client the backlog, then live events, with a backlog ${kind}`,
       [steps],
       ([steps]) =>
         Effect.gen(function* () {
@@ -176,7 +176,7 @@ describe("EventStream", () => {
   }
 
   it.effect.prop(
-    "leaves no gap and no overlap for those who join while another fiber emits",
+    "has no gap and no overlap for clients that join while another fiber emits",
     [FastCheck.array(FastCheck.tuple(emission, FastCheck.nat(2)), { minLength: 10, maxLength: 60 })],
     ([script]) =>
       Effect.gen(function* () {
@@ -201,14 +201,14 @@ describe("EventStream", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.scoped("gives the line retry and nothing else before anything was emitted", () =>
+  it.scoped("sends only the line retry before the first event", () =>
     Effect.gen(function* () {
       const { received } = yield* join(yield* EventStream.make(options))
       expect(received.text()).toBe("retry: 2000\n\n")
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.scoped("hears what is published as soon as it is made", () =>
+  it.scoped("receives events from its creation on", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make(options)
       yield* publish("content:a", { versionId: "20260101T000000Z" })
@@ -221,7 +221,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.scoped("delivers a burst whole and in order, in pieces, also to those who join amid it", () =>
+  it.scoped("delivers a burst completely and in order, in batches, also to clients that join meanwhile", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make(options)
       const client = yield* join(stream)
@@ -252,7 +252,7 @@ describe("EventStream", () => {
     }).pipe(Effect.scoped, Effect.provide(inMemory))
   )
 
-  it.scoped("remembers what is replayed, however much is published around it at once", () =>
+  it.scoped("remembers replayed events, however many others are published at once", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make(options)
       const flood = (number: number) =>
@@ -281,7 +281,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.scoped("goes on after a payload that cannot be written", () =>
+  it.scoped("continues after a payload that cannot be encoded", () =>
     Effect.gen(function* () {
       const { received } = yield* join(yield* EventStream.make(options))
       const hostile = Object.assign(() => {}, {
@@ -298,7 +298,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.scoped("encodes what is only live for nobody", () =>
+  it.scoped("encodes no live event without a client", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make(options)
       let encoded = 0
@@ -313,7 +313,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.scoped("goes on where the backlog fails, and says so once", () => {
+  it.scoped("continues if the backlog fails, and logs that once", () => {
     const lines: Array<string> = []
     const broken = Layer.succeed(ReplayBacklog, {
       remember: () => Effect.die(new Error("no connection")),
@@ -333,7 +333,7 @@ describe("EventStream", () => {
     }).pipe(withLog(lines), Effect.provide(Layer.merge(EventBusMemory.layer, broken)))
   })
 
-  it.scoped("says that the backlog fails once until it works again, however it is worded", () => {
+  it.scoped("logs a failing backlog once until it works again, whatever the message is", () => {
     const lines: Array<string> = []
     const failing = Layer.effect(
       ReplayBacklog,
@@ -363,7 +363,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, failing)), withLog(lines))
   })
 
-  it.scoped("shows as much of a name as a log can take", () => {
+  it.scoped("shortens long names in the log", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const stream = yield* EventStream.make(options)
@@ -377,7 +377,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory), withLog(lines))
   })
 
-  it.scoped("ends all streams where an event cannot be handed on, logs it, and goes on", () => {
+  it.scoped("ends all streams if an event cannot be forwarded, logs it, and continues", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const stream = yield* EventStream.make(options)
@@ -399,7 +399,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory), withLog(lines))
   })
 
-  it.scoped("opens streams at once while the backlog does not answer, and says so", () => {
+  it.scoped("opens streams at once while the backlog does not respond, and logs that", () => {
     const lines: Array<string> = []
     const answer = Deferred.unsafeMake<ReadonlyArray<RememberedEvent>>(FiberId.none)
     const silent = Layer.succeed(ReplayBacklog, {
@@ -428,7 +428,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, silent)), withLog(lines))
   })
 
-  it.scoped("refuses one client too many, until one has gone", () =>
+  it.scoped("refuses a client above the limit, until one disconnects", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make({ ...options, maxClients: 2 })
       const first = yield* join(stream)
@@ -449,7 +449,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.scoped("counts no more than the allowed clients when many join at once", () =>
+  it.scoped("never exceeds the limit when many clients join at once", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make({ ...options, maxClients: 3 })
       const exits = yield* Effect.all(
@@ -503,7 +503,7 @@ describe("EventStream", () => {
   )
 
   it.effect.prop(
-    "gives every client the backlog of the moment, then live events and pings in the order of time",
+    "sends every client the current backlog, then live events and pings in order",
     [overTime],
     ([steps]) =>
       Effect.gen(function* () {
@@ -571,7 +571,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(instance.layer), withLog([]))
   })
 
-  it.scoped("says once that the bus has left out events, and counts them", () =>
+  it.scoped("logs once that the bus has dropped events, and counts them", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       yield* Effect.gen(function* () {
@@ -613,7 +613,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.effect("gives a client as a Stream: the backlog, live events and pings, until it closes", () =>
+  it.effect("provides a client as a Stream of the backlog, live events and pings, until it closes", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.make({ ...options, keepAliveMs: 1000 })
       yield* publish("content:a", 1)

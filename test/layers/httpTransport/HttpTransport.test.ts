@@ -45,7 +45,7 @@ describe("HttpTransport.layer", () => {
     >()
   })
 
-  it.effect("listens on loopback, on a free port if told so", () =>
+  it.effect("listens on loopback, on a free port for port 0", () =>
     Effect.gen(function* () {
       const { address } = yield* HttpTransport
       expect(Option.getOrThrow(address)).toMatchObject({ address: "127.0.0.1", family: "IPv4" })
@@ -53,7 +53,7 @@ describe("HttpTransport.layer", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.effect("says in log, state and status where it listens and who listens to it", () => {
+  it.effect("shows its URL and its clients in the log, the state and the status", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const url = `http://127.0.0.1:${yield* transport.port}`
@@ -121,7 +121,7 @@ describe("HttpTransport.layer", () => {
     Object.values(os.networkInterfaces())
       .flat()
       .some((one) => one?.address === "::1")
-  )("writes an IPv6 address as URLs have it", () =>
+  )("writes an IPv6 address as in URLs", () =>
     Effect.gen(function* () {
       const { state } = yield* ControllerState
       expect((yield* state).plugins["http-transport"]).toMatchObject({
@@ -140,7 +140,7 @@ describe("options with mistakes", () => {
   } as object
 
   for (const mode of ["task", "persistent"] as const) {
-    it.effect(`fail the layer with all of them in ${mode} mode`, () =>
+    it.effect(`fail the layer in ${mode} mode, and are all named`, () =>
       Effect.gen(function* () {
         const layer = Layer.provide(HttpTransportLayer.layer(mistakes), transport.memoryServices(mode))
         const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
@@ -198,8 +198,8 @@ describe("in task mode", () => {
   )
 })
 
-describe("options on the wire", () => {
-  it.effect("choose what is forwarded, and what of that is replayed, in the order of its last emission", () =>
+describe("options of the event stream", () => {
+  it.effect("select which events are forwarded and replayed, in the order of their last emission", () =>
     Effect.gen(function* () {
       const early = yield* transport.openEvents
       for (const [name, payload] of [
@@ -231,7 +231,7 @@ describe("options on the wire", () => {
     )
   )
 
-  it.effect("let every event through with *, but for names that would break a frame", () => {
+  it.effect("forward every event with *, except for names that would break a frame", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const { received } = yield* transport.openEvents
@@ -244,7 +244,7 @@ describe("options on the wire", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer({ events: ["*"] })), withLog(lines))
   })
 
-  it.live("let pings be as far apart as timers can be", () =>
+  it.live("allow the longest interval of a timer for pings", () =>
     Effect.gen(function* () {
       const { received } = yield* transport.openEvents
       yield* transport.publish("content:over", null)
@@ -255,7 +255,7 @@ describe("options on the wire", () => {
 })
 
 describe("clients that connect", () => {
-  it.effect("while events are emitted miss none after the replayed one, and get none twice", () =>
+  it.effect("while events are emitted get each event after the replayed one exactly once", () =>
     Effect.gen(function* () {
       let emitted = 0
       const emitting = yield* Effect.forkScoped(
@@ -279,7 +279,7 @@ describe("clients that connect", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.scoped("before plugins are made ready get live what these announce then; later ones by replay", () =>
+  it.scoped("before plugins are started get their first events live, and later clients by replay", () =>
     Effect.gen(function* () {
       const scope = yield* Effect.scope
       const early = yield* Deferred.make<readonly [Connection, number], Error>()
@@ -311,7 +311,7 @@ describe("clients that connect", () => {
 })
 
 describe("layerConfig", () => {
-  it.effect("takes options from the environment, and says what is wrong with them", () =>
+  it.effect("reads options from the environment, and reports mistakes in them", () =>
     Effect.gen(function* () {
       const layer = Layer.provide(
         HttpTransportLayer.layerConfig({
@@ -339,7 +339,7 @@ describe("layerConfig", () => {
 })
 
 describe("traceRequests", () => {
-  it.scoped("makes spans of requests, of those without a query; without it there are none", () =>
+  it.scoped("creates spans of requests without their query, and none if it is off", () =>
     Effect.gen(function* () {
       const names: Array<string> = []
       const nativeTracer = Effect.runSync(Effect.tracer)
@@ -393,7 +393,7 @@ describe("the span of an event stream", () => {
 })
 
 describe("binding", () => {
-  it.effect("a port in use fails the layer with advice, and the one who has it goes on", () =>
+  it.effect("a port in use fails the layer with advice, without an effect on the other server", () =>
     Effect.gen(function* () {
       const port = yield* transport.port
       const error = yield* Effect.flip(Effect.scoped(Layer.build(transport.layer({ port }))))

@@ -29,7 +29,7 @@ describe("the options of the HTTP transport", () => {
     )
   })
 
-  it("takes the address of a host as it stands in a URL", () => {
+  it("accepts the address of a host in URL form", () => {
     expect(decode({ host: "[::1]" })).toEqual(Either.right({ ...defaults, host: "::1" }))
   })
 
@@ -51,7 +51,7 @@ describe("the options of the HTTP transport", () => {
     ["allowedOrigins", ["chrome-extension://abcdefgh"]],
     ["allowedHosts", ["localhost", "127.0.0.1", "[::1]", "kiosk-1.museum.example"]],
     ["requireJson", true]
-  ])("takes %s %j", (key, value) => {
+  ])("accepts %s %j", (key, value) => {
     expect(decode({ [key]: value })).toEqual(Either.right({ ...defaults, [key]: value }))
   })
 
@@ -72,7 +72,7 @@ describe("the options of the HTTP transport", () => {
     ["allowedOrigins", "an array, each entry an origin as browsers send it", ["*", null, "http://a"]],
     ["allowedHosts", "an array, each entry a host name or an address", ["localhost", null, {}]],
     ["requireJson", "true or false", [1, "true", null]]
-  ] as const)("wants of %s %s", (key, expected, values) => {
+  ] as const)("requires %s to be %s", (key, expected, values) => {
     for (const value of values) {
       expect(issues({ [key]: value })).toEqual([
         { path: key, message: expect.stringMatching(`^expected ${expected}.*, got `) }
@@ -141,19 +141,19 @@ describe("the options of the HTTP transport", () => {
     "http://a b",
     "http://*.museum.example",
     "http://user@a"
-  ])("does not take the origin %j, which no browser sends", (origin) => {
+  ])("rejects the origin %j, which no browser sends", (origin) => {
     expect(issues({ allowedOrigins: [origin] })).toMatchObject([{ path: "allowedOrigins[0]" }])
   })
 
   it.each(["", "localhost:8710", "LOCALHOST", "*", "::1", "http://localhost", "a/b"])(
-    "does not take the host %j",
+    "rejects the host %j",
     (host) => {
       expect(issues({ allowedHosts: [host] })).toMatchObject([{ path: "allowedHosts[0]" }])
     }
   )
 
   it.each([secret, Redacted.make(secret)])(
-    "takes a token as text and redacted, and shows neither",
+    "accepts a token as text and redacted, and shows neither",
     (token) => {
       const options = Either.getOrThrow(decode({ token }))
       expect(options.token).toSatisfy(Redacted.isRedacted)
@@ -171,7 +171,7 @@ describe("the options of the HTTP transport", () => {
     7,
     null,
     Redacted.make("short")
-  ])("wants a token that cannot be guessed, and does not show what it got: %j", (token) => {
+  ])("requires a token that cannot be guessed, and does not show a rejected one: %j", (token) => {
     expect(issues({ token })).toEqual([
       { path: "token", message: expect.stringMatching(/^expected a token: at least 16 of .*set\?\)$/) }
     ])

@@ -27,7 +27,7 @@ const lost: Replay.Input = { _tag: "Lost" }
 const viewOf = ({ state }: Replay.Step) => Replay.replayed(state).map(({ data, name }) => `${name}:${data}`)
 
 describe("Replay", () => {
-  it("ends the streams if what is found is older than what clients have been given", () => {
+  it("ends the streams if events that are found are older than those already sent", () => {
     const step = stepAfter(opened(), live(1), live(2), live(3), { _tag: "Reread", backlog: [event("a", 2)] })
     expect(step.output).toEqual({ _tag: "EndStreams" })
     expect(viewOf(step)).toEqual(["a:2"])
@@ -39,13 +39,13 @@ describe("Replay", () => {
     expect(Replay.step(step.state, live(3)).output).toEqual({ _tag: "Forward" })
   })
 
-  it("ends the streams when the feed is lost, and keeps what is replayed", () => {
+  it("ends the streams when the feed is lost, and keeps the events for replay", () => {
     const step = stepAfter(opened(), replayed("a", 1), lost)
     expect(step.output).toEqual({ _tag: "EndStreams" })
     expect(viewOf(step)).toEqual(["a:1"])
   })
 
-  it("goes on with a new feed where its backlog continues the view, and ends the streams otherwise", () => {
+  it("continues with a new feed if its backlog follows the last one, and ends the streams otherwise", () => {
     const before = [opened(), replayed("a", 3), replayed("b", 4), lost]
     for (const [backlog, output] of [
       [[event("a", 3), event("b", 4)], { _tag: "Send", events: [] }],
@@ -64,7 +64,7 @@ describe("Replay", () => {
     }
   })
 
-  it("forgets what it had where the backlog of a new feed cannot be read", () => {
+  it("forgets its events if the backlog of a new feed cannot be read", () => {
     const step = stepAfter(opened(), replayed("a", 3), lost, { _tag: "Opened", backlog: undefined })
     expect(step).toMatchObject({ output: { _tag: "EndStreams" }, reread: true })
     expect(viewOf(step)).toEqual([])

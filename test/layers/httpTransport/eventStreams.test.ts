@@ -251,22 +251,24 @@ const clientOfTwoHubs = Effect.gen(function* () {
   return { client, ...hubs }
 })
 
-describe("a hub on an engine that fails", () => {
-  it.scoped("finds what the bus has lost in front of the first event, soon after another remembers it", () =>
-    Effect.gen(function* () {
-      const { hub, one } = yield* twoHubs
-      one.lose(1)
-      yield* one.bus.publish("content:a", 1)
-      yield* one.bus.publish(live, 2)
-      yield* settle
-      yield* TestClock.adjust("1 second")
-      const client = makeClient(0)
-      yield* hub.join(client.sink)
-      expect(client.preamble()).toEqual([{ event: "content:a", data: "1" }])
-    }).pipe(silently)
+describe("an event stream on a bus that fails", () => {
+  it.scoped(
+    "finds an event that the bus lost before the first one, soon after another process remembered it",
+    () =>
+      Effect.gen(function* () {
+        const { hub, one } = yield* twoHubs
+        one.lose(1)
+        yield* one.bus.publish("content:a", 1)
+        yield* one.bus.publish(live, 2)
+        yield* settle
+        yield* TestClock.adjust("1 second")
+        const client = makeClient(0)
+        yield* hub.join(client.sink)
+        expect(client.preamble()).toEqual([{ event: "content:a", data: "1" }])
+      }).pipe(silently)
   )
 
-  it.scoped("hands out what the bus has lost in front of the event that shows the gap", () =>
+  it.scoped("sends events that the bus lost before the event that shows the gap", () =>
     Effect.gen(function* () {
       const { client, one } = yield* clientOfTwoHubs
       one.lose(1)
@@ -278,7 +280,7 @@ describe("a hub on an engine that fails", () => {
     }).pipe(silently)
   )
 
-  it.scoped("hands out nothing that comes later anyway, when it reads the backlog for a gap", () =>
+  it.scoped("sends no event twice that the backlog has when it is read for a gap", () =>
     Effect.gen(function* () {
       const { client, engine, one } = yield* clientOfTwoHubs
       one.lose(1)
@@ -295,7 +297,7 @@ describe("a hub on an engine that fails", () => {
     }).pipe(silently)
   )
 
-  it.scoped("remembers nothing with its old number after the feed has failed", () =>
+  it.scoped("remembers no event with an old number after the feed has failed", () =>
     Effect.gen(function* () {
       const engine = eventEngine.make()
       const { bus, layer } = engine.instance()
@@ -316,7 +318,7 @@ describe("a hub on an engine that fails", () => {
     }).pipe(silently)
   )
 
-  it.scoped("reads the backlog once for many gaps, when it can be read again", () =>
+  it.scoped("reads the backlog once for many gaps, as soon as that is possible", () =>
     Effect.gen(function* () {
       const engine = eventEngine.make()
       const { bus, layer, lose } = engine.instance()
@@ -349,10 +351,10 @@ describe("a hub on an engine that fails", () => {
   )
 })
 
-describe("hubs on an engine that fails", () => {
+describe("event streams on a bus that fails", () => {
   for (const hubCount of [1, 2]) {
     it.effect.prop(
-      `give every client what is remembered once, then live events in their order: ${hubCount}`,
+      `send every client the remembered events once, then live events in order, with ${hubCount} of them`,
       [FastCheck.array(step, { maxLength: 40 })],
       ([steps]) => run(hubCount, steps),
       { fastCheck: { numRuns: 60 } }

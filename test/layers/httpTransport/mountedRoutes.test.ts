@@ -94,7 +94,7 @@ describe("routes on a server of the platform", () => {
     }).pipe(Effect.provide(host({ prefix: "/vitrine" })))
   )
 
-  it.scoped("keep out who may not send requests", () =>
+  it.scoped("refuse clients that are not allowed", () =>
     Effect.gen(function* () {
       expect((yield* get("/vitrine/status")).status).toBe(401)
       expect((yield* get("/vitrine/status?token=0123456789abcdef")).status).toBe(401)
@@ -102,7 +102,7 @@ describe("routes on a server of the platform", () => {
     }).pipe(Effect.provide(host({ prefix: "/vitrine", token: "0123456789abcdef" })))
   )
 
-  it.scoped("free the place of a client that has gone", () =>
+  it.scoped("free the slot of a client that has disconnected", () =>
     Effect.gen(function* () {
       const first = yield* open("/events")
       expect((yield* get("/events")).status).toBe(503)
@@ -124,7 +124,7 @@ describe("routes on a server of the platform", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("say what is wrong with their options", () =>
+  it.effect("report mistakes in their options", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Layer.build(host({ prefix: "vitrine/" })))
       expect(error).toHaveProperty(

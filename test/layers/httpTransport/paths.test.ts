@@ -19,7 +19,7 @@ const environment = Layer.mergeAll(RequestPacingMemory.layer, NodeHttpClient.lay
   Layer.provideMerge(NodeContext.layer)
 )
 
-it.scoped("what HTTP responses and streams names no folder of the machine; the log does", () => {
+it.scoped("HTTP responses and event streams contain no folder of the machine, but the log does", () => {
   const lines: Array<string> = []
   return Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -72,7 +72,7 @@ it.scoped("what HTTP responses and streams names no folder of the machine; the l
   }).pipe(Effect.provide(environment), withLog(lines))
 })
 
-it.scoped("a fetch that goes on failing is said once, though its files have generated names", () => {
+it.scoped("a fetch that keeps failing is logged once, even if its files have generated names", () => {
   const lines: Array<string> = []
   let attempts = 0
   const source = {

@@ -49,7 +49,7 @@ const setUp = Effect.gen(function* () {
 const fails = Effect.fail(new ReplayBacklogError({ action: "write", detail: "no engine" }))
 
 describe("makeRemembering", () => {
-  it.effect("finishes what is under way when its scope ends, within half a second", () =>
+  it.effect("finishes running writes within half a second when its scope ends", () =>
     Effect.gen(function* () {
       for (const [takes, expected] of [
         ["200 millis", ["a1", "b2"]],

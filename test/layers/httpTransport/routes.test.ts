@@ -48,7 +48,7 @@ describe("GET /state", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer({ exposeState: true })))
   )
 
-  it.effect("is not there otherwise", () =>
+  it.effect("is 404 otherwise", () =>
     Effect.gen(function* () {
       const answer = yield* transport.request({ target: "/state" })
       expect(answer.status).toBe(404)
@@ -75,7 +75,7 @@ describe("POST /command", () => {
       (services) => Layer.provideMerge(HttpTransport.layer({ port: 0, allowedCommands: ["work"] }), services)
     )
 
-  it.effect("carries the command out and gives its result", () =>
+  it.effect("executes the command and returns its result", () =>
     Effect.gen(function* () {
       const commands = yield* CommandBus
       yield* commands.register({
@@ -133,14 +133,14 @@ describe("POST /command", () => {
     ["white space around it", ' \t\r\n{"type":"work"}\n '],
     ["escapes", '{"\\u0074ype":"wor\\u006b","more":"\\ud800"}'],
     ["any depth", `{"type":"work","more":${"[".repeat(32_000)}${"]".repeat(32_000)}}`]
-  ])("takes a body with %s", ([, body]) =>
+  ])("accepts a body with %s", ([, body]) =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed(1))
       expect(yield* transport.postCommand(body)).toMatchObject({ status: 200, body: '{"result":1}' })
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("takes any content type, and a query", () =>
+  it.effect("accepts any content type, and a query", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed(1))
       for (const headers of [{}, { "Content-Type": "text/plain" }, { "Content-Type": "image/png; x" }]) {
@@ -182,7 +182,7 @@ describe("POST /command", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is 500 where nobody offers an allowed command, or its fields are wrong", () =>
+  it.effect("is 500 if an allowed command is not registered, or its fields are invalid", () =>
     Effect.gen(function* () {
       const commands = yield* CommandBus
       yield* commands.register({
@@ -210,7 +210,7 @@ describe("POST /command", () => {
     ["unreachable", false, "cannot be reached. It has not run: send it again later."],
     ["timeout", true, "returned no result within the timeout. It may have run, or still be running"],
     ["lost", true, "the connection to the process that was running it was lost. It may have run"]
-  ] as const)("is 500 where whoever offers a command is away: %s", ([reason, mayHaveRun, says]) =>
+  ] as const)("is 500 if the process of a command is away: %s", ([reason, mayHaveRun, says]) =>
     Effect.gen(function* () {
       const answer = yield* transport.postCommand('{"type":"work"}')
       expect(answer.status).toBe(500)
@@ -245,7 +245,7 @@ describe("POST /command", () => {
   )
 
   it.effect.each<HttpTransportConfig>([{}, { allowedCommands: [] }])(
-    "is 403 for what is not allowed by %j, whatever the client says",
+    "is 403 for a command that %j does not allow, whatever the client sends",
     (options) =>
       Effect.gen(function* () {
         let runs = 0
@@ -297,7 +297,7 @@ describe("POST /command", () => {
 })
 
 describe("OPTIONS", () => {
-  it.effect("is answered for any target", () =>
+  it.effect("gets a response for any target", () =>
     Effect.gen(function* () {
       for (const target of [
         "/command",
@@ -326,14 +326,14 @@ describe("OPTIONS", () => {
 })
 
 describe("any other request", () => {
-  it.effect("is 404 for the end of the controller, whatever is allowed", () =>
+  it.effect("is 404 for the route that stops the controller, whatever is allowed", () =>
     Effect.gen(function* () {
       const answer = yield* transport.request({ method: "POST", target: "/stop", body: '{"type":"stop"}' })
       expect([answer.status, json(answer.body)]).toEqual([404, error("Not found: POST /stop")])
     }).pipe(Effect.provide(transport.layer({ allowedCommands: ["stop"], exposeState: true })))
   )
 
-  it.effect("is 404, naming method and path", () =>
+  it.effect("is 404, with method and path in the message", () =>
     Effect.gen(function* () {
       for (const [method, target, path] of [
         ["GET", "/", "/"],
@@ -375,7 +375,7 @@ describe("any other request", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer({ exposeState: true })))
   )
 
-  it.effect("has no body where it is HEAD", () =>
+  it.effect("gets no body for HEAD", () =>
     Effect.gen(function* () {
       for (const target of ["/status", "/events", "/command", "/nothing"]) {
         const answer = yield* transport.request({ method: "HEAD", target })
@@ -434,7 +434,7 @@ describe("the request target", () => {
   )
 })
 
-describe("every answer", () => {
+describe("every response", () => {
   const post = (body: string): Request => ({ method: "POST", target: "/command", body })
 
   it.effect.each<readonly [number, string, Request]>([
@@ -449,26 +449,30 @@ describe("every answer", () => {
     [413, "too large a body", post("x".repeat(65_537))],
     [500, "a command that fails", post('{"type":"fail"}')],
     [503, "a stream too many", { target: "/events" }]
-  ])("is open to all origins, says so once, and is as long as it says: %i for %s", ([status, , request]) =>
-    Effect.gen(function* () {
-      yield* transport.register("work", Effect.succeed("größe"))
-      yield* transport.register("fail", Effect.fail("größe"))
-      yield* transport.openEvents
-      const text = yield* transport.exchange(format(request))
-      const { body, headers, status: answered } = parse(text)
-      expect(answered).toBe(status)
-      expect(text.match(/^access-control-allow-origin: .*$/gim)).toEqual(["access-control-allow-origin: *"])
-      if (status === 204) {
-        expect(body).toBe("")
-      } else {
-        expect(headers).toMatchObject({
-          "content-type": "application/json",
-          "content-length": String(Buffer.byteLength(body))
-        })
-      }
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(transport.layer({ allowedCommands: ["work", "fail"], exposeState: true, maxClients: 1 }))
-    )
+  ])(
+    "is open to all origins, with one header and the right Content-Length: %i for %s",
+    ([status, , request]) =>
+      Effect.gen(function* () {
+        yield* transport.register("work", Effect.succeed("größe"))
+        yield* transport.register("fail", Effect.fail("größe"))
+        yield* transport.openEvents
+        const text = yield* transport.exchange(format(request))
+        const { body, headers, status: answered } = parse(text)
+        expect(answered).toBe(status)
+        expect(text.match(/^access-control-allow-origin: .*$/gim)).toEqual(["access-control-allow-origin: *"])
+        if (status === 204) {
+          expect(body).toBe("")
+        } else {
+          expect(headers).toMatchObject({
+            "content-type": "application/json",
+            "content-length": String(Buffer.byteLength(body))
+          })
+        }
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          transport.layer({ allowedCommands: ["work", "fail"], exposeState: true, maxClients: 1 })
+        )
+      )
   )
 })

@@ -54,7 +54,7 @@ it.scoped("two transports on the same buses have their own routes and options", 
   }).pipe(Effect.provide(both))
 )
 
-it.scoped("a client is replayed what its own transport forwards and replays, whoever else remembers", () =>
+it.scoped("a client gets the replay of its own transport, even if others remember more", () =>
   Effect.gen(function* () {
     const services = Layer.succeedContext(yield* Layer.build(memoryServices()))
     const transportOf = (options: HttpTransportConfig) =>
@@ -100,7 +100,7 @@ it.scoped("a client is replayed what its own transport forwards and replays, who
 const promoted = "content:version:promoted"
 const promotedFrame = `event: ${promoted}\ndata: 2\n\n`
 
-it.scoped("transports with names stand side by side in the state and the status", () =>
+it.scoped("transports with names are listed separately in the state and the status", () =>
   Effect.gen(function* () {
     const services = yield* Layer.build(memoryServices())
     const named = (options: HttpTransportConfig) =>

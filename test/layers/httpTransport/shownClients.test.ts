@@ -38,7 +38,7 @@ const warnings = (rows: ReadonlyArray<Row>) =>
   rows.flatMap((row) => (row.type === "text" && row.tone === "warn" ? [row.text] : []))
 
 describe("the status of a transport", () => {
-  it.scoped("lists who has the event streams, and who has most of them when others may get none", () =>
+  it.scoped("lists the clients of event streams, and who has most of them at the limit", () =>
     Effect.gen(function* () {
       expect(listed(yield* rows)).toEqual([])
       yield* open(1, {})
@@ -57,7 +57,7 @@ describe("the status of a transport", () => {
     }).pipe(Effect.provide(transport.layer({ maxClients: 8 })))
   )
 
-  it.scoped("counts all pages of an origin, however many kinds of clients have it", () =>
+  it.scoped("counts all pages of an origin, for any number of user agents", () =>
     Effect.gen(function* () {
       for (let number = 1; number <= maxGroups + 2; number++) {
         yield* open(1, { Origin: page, "User-Agent": `screen ${number}` })
@@ -69,7 +69,7 @@ describe("the status of a transport", () => {
     }).pipe(Effect.provide(transport.layer({ maxClients: 24 })))
   )
 
-  it.scoped("forgets those that have gone", () =>
+  it.scoped("forgets clients that have disconnected", () =>
     Effect.gen(function* () {
       const { reset } = yield* transport.openEvents
       expect(listed(yield* rows)).toHaveLength(1)
@@ -79,7 +79,7 @@ describe("the status of a transport", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.scoped("says why no events come from the bus, and since when", () => {
+  it.scoped("shows why no events come from the bus, and since when", () => {
     const { endFeeds, layer } = eventEngine.make().instance()
     return Effect.gen(function* () {
       const busRows = Effect.map(rows, (rows) =>
@@ -112,7 +112,7 @@ describe("the status of a transport", () => {
     )
   })
 
-  it.scoped("is bounded, and shows nothing that a terminal would act on", () =>
+  it.scoped("is limited, and contains no control characters", () =>
     Effect.gen(function* () {
       for (let number = 0; number < maxGroups + 5; number++) {
         yield* open(1, {
@@ -129,7 +129,7 @@ describe("the status of a transport", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it.scoped("shows the name of the last event as far as it can be shown", () =>
+  it.scoped("shows the printable part of the name of the last event", () =>
     Effect.gen(function* () {
       const { received } = yield* transport.openEvents
       yield* transport.publish(`content:\u001b]0;x\u0007\u202e${"y".repeat(10_000)}`, null)
@@ -154,7 +154,7 @@ const consumers = Effect.map(
 )
 
 describe("a consumer with its own event stream", () => {
-  it.scoped("is in the state, and stays there when its last stream has ended", () =>
+  it.scoped("is in the state, and is kept there when its last stream has ended", () =>
     Effect.gen(function* () {
       const { reset } = yield* openAt("/events?consumer=left%20wall")
       const other = yield* openAt("/events?a&consumer=left%20wall")
@@ -173,7 +173,7 @@ describe("a consumer with its own event stream", () => {
     }).pipe(Effect.provide(transport.layer({ maxClients: 8 })))
   )
 
-  it.scoped("is one of 256: of those that are over, the ones that ended last are kept", () =>
+  it.scoped("is one of at most 256, of which those that ended last are kept", () =>
     Effect.gen(function* () {
       yield* openAt("/events?consumer=left")
       for (let number = 0; number < maxConsumers + 4; number++) {
@@ -187,7 +187,7 @@ describe("a consumer with its own event stream", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
-  it("is named by one plain file name; anything else is ignored", () => {
+  it("has a plain file name as its id, and any other is ignored", () => {
     const consumerIn = (originalUrl: string) => clientOf({ headers: Headers.empty, originalUrl }).consumer
     expect(consumerIn("/events?token=a&consumer=left")).toBe("left")
     for (const target of [

@@ -15,7 +15,7 @@ const readMetrics = Effect.all({
 }).pipe(Effect.map(Record.map((state) => ("count" in state ? state.count : state.value))))
 
 describe("the statistics of a transport", () => {
-  it.effect("count what it does, and are metrics as well", () =>
+  it.effect("count clients, events and losses, and are metrics as well", () =>
     Effect.gen(function* () {
       const recorder = makeRecorder()
       const before = yield* readMetrics

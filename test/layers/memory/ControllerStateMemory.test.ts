@@ -40,7 +40,7 @@ const scenario = (title: string, test: Case<typeof ControllerState.Service, Cont
 
 describe("ControllerStateMemory", () => {
   it.effect.each<Mode>(["task", "persistent"])(
-    "knows which controller was started in %s mode, and when",
+    "has the id, the mode %s and the start time of the controller",
     (mode) =>
       Effect.gen(function* () {
         yield* TestClock.setTime(Date.parse(startTime))
@@ -60,7 +60,7 @@ describe("ControllerStateMemory", () => {
   )
 
   scenario(
-    "gives each plugin a slice of its own, first undefined, and counts the changes",
+    "has a slice for each plugin, which is undefined at first, and counts changes",
     function* ({ state, updateSlice }) {
       const before = yield* state
       const given: Array<unknown> = []
@@ -96,7 +96,7 @@ describe("ControllerStateMemory", () => {
     expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 50 })
   })
 
-  scenario("stays as it was when a change fails", function* ({ state, updateSlice }) {
+  scenario("does not change when an update fails", function* ({ state, updateSlice }) {
     yield* updateSlice("a", () => 1)
     const exit = yield* Effect.exit(
       updateSlice("a", () => {
@@ -117,7 +117,7 @@ describe("ControllerStateMemory", () => {
     expect(yield* sectionNames).toEqual(["first", "early", "default", "explicit", "another default", "late"])
   })
 
-  scenario("builds rows again for every status, and gives a section as it was added", function* () {
+  scenario("builds rows again for every status, and returns a section as it was added", function* () {
     let built = 0
     const rows = Effect.sync(() => [text(`build ${++built}`)])
     const { addSection, status } = yield* ControllerState
@@ -147,7 +147,7 @@ describe("ControllerStateMemory", () => {
   })
 
   scenario(
-    "reads what is momentary with the state, as fields of the slice, without a new version",
+    "reads momentary values with the state, as fields of the slice, without a new version",
     function* () {
       let read = 0
       const { addMomentary, state, updateSlice } = yield* ControllerState
@@ -195,7 +195,7 @@ describe("ControllerStateMemory", () => {
   )
 
   scenario(
-    "says what a plugin makes of its slice: sections, problems and metrics, until the scope ends",
+    "has the sections, problems and metrics of a plugin's slice until the scope ends",
     function* ({ state, status, updateSlice }) {
       const { addMomentary, addReading, read } = yield* ControllerState
       const lit = MetricPair.unsafeMake(MetricKey.gauge("lamps_lit"), MetricState.gauge(2))
@@ -258,7 +258,7 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
-  it.effect("has run for as long as it did, whatever becomes of the clock", () =>
+  it.effect("measures its uptime independently of the system clock", () =>
     withJumpingClock(({ adjust, set }) =>
       Effect.gen(function* () {
         const { status } = yield* ControllerState
@@ -272,7 +272,7 @@ describe("ControllerStateMemory", () => {
     )
   )
 
-  it.scoped("has the problems of slices and of sections, errors first, since they were found", () =>
+  it.scoped("has the problems of slices and sections, errors first, with the time of their begin", () =>
     Effect.gen(function* () {
       const { addMomentary, addSection, state, updateSlice } = yield* ControllerState
       const slow = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
@@ -306,7 +306,7 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
-  it.effect("counts how often a problem has begun, of whatever read the state", () =>
+  it.effect("counts how often a problem has begun, whoever reads the state", () =>
     Effect.gen(function* () {
       const { state, status, updateSlice } = yield* ControllerState
       const slow = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
@@ -319,7 +319,7 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
-  it.scoped("reads what is momentary, and each section, once for the state with its problems", () =>
+  it.scoped("reads momentary values and each section once for the state with its problems", () =>
     Effect.gen(function* () {
       const { addMomentary, addSection, state } = yield* ControllerState
       let reads = 0

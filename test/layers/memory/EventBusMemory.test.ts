@@ -13,7 +13,7 @@ import { eventBusContract } from "../../../src/testing.ts"
 eventBusContract("EventBusMemory", layer, { capacity: maxEvents })
 
 describe("the contract", () => {
-  it.effect("says of a feed that does not end with its scope that it should", () =>
+  it.effect("detects a feed that does not end with its scope", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.fork(Effect.flip(endsInTime(Effect.never)))
       yield* TestClock.adjust("4 seconds")
@@ -36,7 +36,7 @@ describe("EventBusMemory", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scoped("keeps no more than fits for a subscriber that does not read, and one event of any size", () =>
+  it.scoped("keeps events up to a size for a subscriber that does not read, or one event of any size", () =>
     Effect.gen(function* () {
       const bus = yield* EventBus
       const pull = yield* Stream.toPull(yield* bus.subscribe)

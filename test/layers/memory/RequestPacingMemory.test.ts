@@ -81,7 +81,7 @@ describe("RequestPacingMemory", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lets nobody pass who comes back before the others have started", () =>
+  it.effect("does not let a request overtake others that are waiting", () =>
     Effect.gen(function* () {
       const starts: Array<readonly [string, number]> = []
       const shared = yield* pacer
@@ -100,7 +100,7 @@ describe("RequestPacingMemory", () => {
   )
 
   it.effect.prop(
-    "starts as early as it may, in order, five within a second at most, whoever comes, holds or gives up",
+    "starts requests as early as possible, in order, at most five a second, despite holds and interruptions",
     [FastCheck.array(step, { minLength: 1, maxLength: 25 })],
     ([steps]) =>
       Effect.gen(function* () {
@@ -126,7 +126,7 @@ describe("RequestPacingMemory", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
-  it.effect("a hold moves those who wait already, and a shorter one changes nothing", () =>
+  it.effect("a hold delays waiting requests, and a shorter one has no effect", () =>
     Effect.gen(function* () {
       const starts: Array<readonly [string, number]> = []
       const shared = yield* pacer
@@ -141,7 +141,7 @@ describe("RequestPacingMemory", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("somebody who gives up leaves the others in their places", () =>
+  it.effect("an interrupted request does not change the order of the others", () =>
     Effect.gen(function* () {
       const starts: Array<readonly [string, number]> = []
       const shared = yield* pacer
@@ -162,7 +162,7 @@ describe("RequestPacingMemory", () => {
   )
 
   it.effect.each([0, 30_000])(
-    "who gives up lets nobody pass who waits longer, held for %i ms or not",
+    "an interrupted request lets no other overtake an earlier one, with a hold of %i ms",
     (held) =>
       Effect.gen(function* () {
         const starts: Array<readonly [string, number]> = []
@@ -179,7 +179,7 @@ describe("RequestPacingMemory", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("tells who waits until when, and whether for its turn or for a penalty", () =>
+  it.effect("reports until when a request waits, and whether it is paced or held", () =>
     Effect.gen(function* () {
       const told: Array<readonly [string, Wait["reason"], number]> = []
       const shared = yield* pacer
@@ -221,7 +221,7 @@ describe("RequestPacingMemory", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("after each request of a key comes the interval of who made it", () =>
+  it.effect("each request of a key is followed by its own interval", () =>
     Effect.gen(function* () {
       const { pacer } = yield* RequestPacing
       const [slow, fast] = [yield* pacer("one", "1 second"), yield* pacer("one", "100 millis")]

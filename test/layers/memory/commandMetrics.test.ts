@@ -9,7 +9,7 @@ import { countsOf, since } from "../../support/metrics.ts"
 
 const counts = countsOf("vitrine_commands_total")
 
-it.scoped("commands are counted by type and by what they came to, and no type is made up", () =>
+it.scoped("commands are counted by type and outcome, for registered types only", () =>
   Effect.gen(function* () {
     const { dispatch, register } = yield* CommandBus
     yield* register({

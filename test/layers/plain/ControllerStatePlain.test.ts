@@ -21,7 +21,7 @@ describe("ControllerStatePlain", () => {
     })
   )
 
-  it.scoped("writes what never rests every ten seconds, where it has changed", () =>
+  it.scoped("writes momentary values every ten seconds if they have changed", () =>
     Effect.gen(function* () {
       const { contextOf, state } = makePlainController()
       const { addMomentary } = ControllerStatePlain.make(contextOf("http-transport"))

@@ -84,7 +84,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("downloads what it has nowhere, and each content once", () =>
+  it.scoped("downloads only missing files, and equal content once", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -106,7 +106,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("copies names of composed and of decomposed letters as they are, in folders too", () =>
+  it.scoped("keeps composed and decomposed letters in file and folder names", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote({
@@ -118,7 +118,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scopedLive("takes files in gzip without a length, of no more bytes than are listed", () =>
+  it.scopedLive("accepts compressed files without a Content-Length, up to the listed size", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote({ exhibits: { "objects.json": "0123456789" } })
@@ -132,7 +132,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("says in the status that it waits for its hub", () =>
+  it.scoped("shows in the status that it waits for its hub", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -152,7 +152,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("looks for a new version by itself, and a look that finds none leaves no trace", () =>
+  it.scoped("polls for a new version, and publishes nothing if there is none", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -212,46 +212,44 @@ const manifestOf = (versionId: string, more: object = {}) => ({
 })
 
 describe("a download of a replica", () => {
-  it.scoped(
-    "is made once more where the content is wrong, then fails, and is tried again seldom, and soon after it is right",
-    () =>
-      Effect.gen(function* () {
-        const hub = yield* makeUpstream
-        yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
-        const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
-          mode: "persistent"
-        })
-        yield* fetch
-        const before = yield* active
-        const versionId = yield* hub.promote(first)
-        const events = yield* provided(follow)
-        const wrong = text(200, "x123456789")
-        hub.fault(/films/, ...Array.from({ length: 100 }, () => wrong))
-        const message = yield* failure
-        expect(message).toBe(
-          `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`
-        )
-        expect(yield* active).toEqual(before)
-        expect(yield* parts).not.toContain(sha256OfText("0123456789"))
-        const told = yield* events.until("content:fetch:error")
-        expect(told.filter(({ name }) => name === "content:source:error")).toHaveLength(1)
+  it.scoped("is retried once if the content is wrong, and then at long intervals until it is right", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeUpstream
+      yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+      const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
+        mode: "persistent"
+      })
+      yield* fetch
+      const before = yield* active
+      const versionId = yield* hub.promote(first)
+      const events = yield* provided(follow)
+      const wrong = text(200, "x123456789")
+      hub.fault(/films/, ...Array.from({ length: 100 }, () => wrong))
+      const message = yield* failure
+      expect(message).toBe(
+        `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`
+      )
+      expect(yield* active).toEqual(before)
+      expect(yield* parts).not.toContain(sha256OfText("0123456789"))
+      const told = yield* events.until("content:fetch:error")
+      expect(told.filter(({ name }) => name === "content:source:error")).toHaveLength(1)
 
-        hub.requests.length = 0
-        yield* start
-        yield* withAdvancingClock(Effect.sleep("6 minutes"))
-        const tries = hub.requests.filter(({ path }) => path.includes("/films/")).length / 2
-        expect(tries).toBeGreaterThan(5)
-        expect(tries).toBeLessThan(11)
-        expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-          `WARN Fetch failed, content stays as it is. ${message}`
-        ])
-        hub.heal()
-        expect((yield* withAdvancingClock(events.until("content:fetch:done"))).took).toBeLessThan(70_000)
-        expect(yield* active).toEqual(yield* readActive(hub.directory))
-      }).pipe(environment)
+      hub.requests.length = 0
+      yield* start
+      yield* withAdvancingClock(Effect.sleep("6 minutes"))
+      const tries = hub.requests.filter(({ path }) => path.includes("/films/")).length / 2
+      expect(tries).toBeGreaterThan(5)
+      expect(tries).toBeLessThan(11)
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        `WARN Fetch failed, content stays as it is. ${message}`
+      ])
+      hub.heal()
+      expect((yield* withAdvancingClock(events.until("content:fetch:done"))).took).toBeLessThan(70_000)
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
   )
 
-  it.scoped("heals where one try was wrong", () =>
+  it.scoped("succeeds if only the first attempt was wrong", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -263,7 +261,7 @@ describe("a download of a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("of a version that has gone begins again with the one that the hub has by now", () =>
+  it.scoped("of a version that was removed starts again with the current one of the hub", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -284,7 +282,7 @@ describe("a download of a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("of a file that stays away fails", () =>
+  it.scoped("of a file that stays missing fails", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -326,7 +324,7 @@ describe("a hub", () => {
     ["with an endless manifest", text(200, "x".repeat(2 ** 20 + 1)), /gave more than 1\.0 MiB/],
     ["that is silent", silence, /no complete answer from \S+ within 30000 ms/],
     ["that stalls", stalledBody, /no complete answer from \S+ within 30000 ms/]
-  ] as const)("%s is reported, and changes nothing", ([, answer, message]) =>
+  ] as const)("%s is reported, without a change", ([, answer, message]) =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       const versionId = yield* hub.promote(first)
@@ -344,7 +342,7 @@ describe("a hub", () => {
   it.scopedLive.each([
     ["files 100,000 folders deep", `"${"a/".repeat(100_000)}x"`, /at most 1024 bytes and 32 folders/],
     ["what is nested 100,000 times", `"x":${"[".repeat(100_000)}${"]".repeat(100_000)},"y"`, /nested/]
-  ] as const)("that lists %s is refused in a moment", ([, files, message]) =>
+  ] as const)("that lists %s is refused quickly", ([, files, message]) =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -360,7 +358,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scopedLive("with a list that is more than 64 MiB once it is unpacked is refused", () =>
+  it.scopedLive("with a list of more than 64 MiB when decompressed is refused", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -374,7 +372,7 @@ describe("a hub", () => {
     ["a name of a file that is refused", { files: { [`aux/${hostile}`]: emptyFile } }],
     ["an id of a source that is refused", { sourceId: `aux/${hostile}` }],
     ["a time that is none", { generatedAt: hostile }]
-  ] as const)("with 20 MB of %s leaves the status, the state and the events small", ([, { ...given }]) =>
+  ] as const)("with 20 MB of %s does not enlarge the status, the state and the events", ([, { ...given }]) =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       yield* hub.promote(first)
@@ -401,7 +399,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("without a version is waited for, and the log says so once", () =>
+  it.scoped("without a version is waited for, with one log message", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       const { log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
@@ -418,7 +416,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("whose tags are as coarse as its seconds is asked again after a change in the same second", () =>
+  it.scoped("whose ETags change once a second is requested again after a change in the same second", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -448,7 +446,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("that went back to an older version is followed, and back again, without a download", () =>
+  it.scoped("that went back to an older version is followed back and forth without a download", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       const older = yield* hub.promote(first)
@@ -468,42 +466,47 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("is copied while a version is held here, and what was copied last is shown without the hub", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* fs.makeTempDirectoryScoped()
-      const hub = yield* makeUpstream
-      const older = yield* hub.promote(first)
-      yield* TestClock.adjust("1 hour")
-      const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-      yield* Effect.gen(function* () {
-        const { fetch, provided } = yield* makeReplica(hub.url, { directory })
-        const store = yield* provided(VersionStore)
-        yield* fetch
-        yield* store.hold({ by: "anna@desk" })
-        yield* hub.store.activate(older)
-        expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
-        hub.requests.length = 0
-        expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
-        expect(paths(hub.requests)).toEqual(["manifest.json"])
-      }).pipe(Effect.scoped)
+  it.scoped(
+    "is copied while a version is held on the replica, and the last copy can be shown without the hub",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const directory = yield* fs.makeTempDirectoryScoped()
+        const hub = yield* makeUpstream
+        const older = yield* hub.promote(first)
+        yield* TestClock.adjust("1 hour")
+        const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+        yield* Effect.gen(function* () {
+          const { fetch, provided } = yield* makeReplica(hub.url, { directory })
+          const store = yield* provided(VersionStore)
+          yield* fetch
+          yield* store.hold({ by: "anna@desk" })
+          yield* hub.store.activate(older)
+          expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
+          hub.requests.length = 0
+          expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
+          expect(paths(hub.requests)).toEqual(["manifest.json"])
+        }).pipe(Effect.scoped)
 
-      const { active, log, provided, start } = yield* makeReplica(hub.url, { directory, mode: "persistent" })
-      const events = yield* provided(follow)
-      yield* start
-      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
-      expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
-      const { state } = yield* provided(ControllerState)
-      const before = yield* state
-      yield* withAdvancingClock(Effect.sleep("1 minute"))
-      expect((yield* state)._version).toBe(before._version)
-      expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
+        const { active, log, provided, start } = yield* makeReplica(hub.url, {
+          directory,
+          mode: "persistent"
+        })
+        const events = yield* provided(follow)
+        yield* start
+        const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
+        expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
+        const { state } = yield* provided(ControllerState)
+        const before = yield* state
+        yield* withAdvancingClock(Effect.sleep("1 minute"))
+        expect((yield* state)._version).toBe(before._version)
+        expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
 
-      hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
-      const { dispatch } = yield* provided(CommandBus)
-      expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
-      expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
-    }).pipe(environment)
+        hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
+        const { dispatch } = yield* provided(CommandBus)
+        expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
+        expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
+      }).pipe(environment)
   )
 
   it.scoped("that holds an older version is followed, without the hold", () =>
@@ -523,7 +526,7 @@ describe("a hub", () => {
   )
 
   it.scoped(
-    "that began anew, after its clock was in the future, is followed with its ids, and little stays",
+    "that starts with earlier ids, after its clock was in the future, is followed, and few versions are kept",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -558,7 +561,7 @@ describe("a hub", () => {
       }).pipe(environment)
   )
 
-  it.scoped("that gives an id to other content is refused, with what to do", () =>
+  it.scoped("that reuses an id for other content is refused, with advice", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -579,7 +582,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("brings back files of a version that are missing or cut, when it is active again", () =>
+  it.scoped("restores missing or shortened files of a version when it is active again", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -595,7 +598,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("brings back files of the active version of which a verification has found other content", () =>
+  it.scoped("restores files of the active version that a verification found to be changed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -612,7 +615,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("rejects a check, and says where that is made", () =>
+  it.scoped("rejects a check, and explains where to run it", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream
       const { provided } = yield* makeReplica(hub.url)
@@ -621,7 +624,7 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("brings back files of the active version that are missing or cut", () =>
+  it.scoped("restores missing or shortened files of the active version", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -641,7 +644,7 @@ describe("a hub", () => {
 })
 
 describe("several addresses", () => {
-  it.scoped("are used in their order, and the log says once which one is used instead", () =>
+  it.scoped("are used in their order, and a change is logged once", () =>
     Effect.gen(function* () {
       const one = yield* makeUpstream
       const two = yield* makeUpstream
@@ -665,7 +668,7 @@ describe("several addresses", () => {
     }).pipe(environment)
   )
 
-  it.scoped("but the first are not followed to an older version", () =>
+  it.scoped("are not followed to an older version, except for the first", () =>
     Effect.gen(function* () {
       const one = yield* makeUpstream
       const two = yield* makeUpstream
@@ -681,7 +684,7 @@ describe("several addresses", () => {
     }).pipe(environment)
   )
 
-  it.scoped("make up for a file that one of them lacks, and only then", () =>
+  it.scoped("replace each other for a file that one of them lacks, and only then", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const one = yield* makeUpstream
@@ -721,7 +724,7 @@ describe("several addresses", () => {
 })
 
 describe("a full disk", () => {
-  it.scoped.skipIf(!mayMount)("is given room once, of versions that no screen shows", () =>
+  it.scoped.skipIf(!mayMount)("gets free space once, from versions that no screen shows", () =>
     Effect.gen(function* () {
       const disk = yield* smallDisk
       const hub = yield* makeUpstream
@@ -746,7 +749,7 @@ describe("a full disk", () => {
     }).pipe(environment)
   )
 
-  it.scoped.skipIf(!mayMount)("is noticed to have room again within some seconds", () =>
+  it.scoped.skipIf(!mayMount)("is used again some seconds after it has free space", () =>
     Effect.gen(function* () {
       const disk = yield* smallDisk
       const hub = yield* makeUpstream

@@ -13,7 +13,7 @@ const addressesOf = (from: ReplicaConfig["from"]) =>
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString("base64")}`
 
 describe("the addresses of a replica", () => {
-  it("are one or several, with a path or without", () => {
+  it("are one or several, with or without a path", () => {
     expect(addressesOf("http://hub:8730")).toEqual([["http://hub:8730/", undefined]])
     expect(addressesOf(["https://cdn.example/museum/", "http://[::1]:8730/a/b"])).toEqual([
       ["https://cdn.example/museum/", undefined],
@@ -49,8 +49,8 @@ describe("the addresses of a replica", () => {
 const reportOf = (report: unknown) =>
   Either.map(decode({ from: "http://hub", report }), ({ report }) => report)
 
-describe("where a replica reports to", () => {
-  it("is an address, with a path or without, and a token that is not shown", () => {
+describe("the address for reports of a replica", () => {
+  it("has or has no path, and a token that is not shown", () => {
     const report = Option.getOrThrow(
       Either.getRight(reportOf({ to: "http://hub:8730", token: "very-secret" }))
     )
@@ -72,7 +72,7 @@ describe("where a replica reports to", () => {
     [{ to: "http://hub", token: "secret token" }, "report.token: expected the token"],
     [{ to: "http://hub", token: "token", secret: 1 }, "report.secret: there is no such key"],
     ["secret", "report: expected an object { to, token }"]
-  ])("is not %j, and nothing of it is shown", (report, message) => {
+  ])("is not %j, of which nothing is shown", (report, message) => {
     const error = Option.getOrThrow(Either.getLeft(reportOf(report)))
     expect(error.issues).toHaveLength(1)
     expect(error.message).toContain(message)

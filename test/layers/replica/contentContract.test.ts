@@ -78,7 +78,7 @@ describe.each([
     }).pipe(Effect.scoped, Effect.provide(Upstream.layer))
 
   it.effect(
-    "announces a new version between the start and the end of a fetch, and an old one not again",
+    "announces a new version between the start and the end of a fetch, and an old one only once",
     () =>
       withContent("task", ({ change }) =>
         Effect.gen(function* () {
@@ -109,7 +109,7 @@ describe.each([
       )
   )
 
-  it.effect("keeps the active version while there is nothing to fetch from, and goes on by itself", () =>
+  it.effect("keeps the active version while the origin is unavailable, and continues on its own", () =>
     withContent("persistent", ({ change, comeBack, content, goAway }) =>
       Effect.gen(function* () {
         yield* change("one")
@@ -130,7 +130,7 @@ describe.each([
     )
   )
 
-  it.effect("keeps a version that a consumer shows, and no more others than it should", () =>
+  it.effect("keeps a version that a consumer shows, and no other old ones", () =>
     withContent("task", ({ change }) =>
       Effect.gen(function* () {
         const versions: Array<string> = []

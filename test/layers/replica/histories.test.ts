@@ -81,7 +81,7 @@ const look = (folder: string) => {
 }
 
 it.effect.prop(
-  "a replica ends with its hub's version, held in between or not, and shows no half one on the way",
+  "a replica ends with the version of its hub, even after holds, and shows only complete ones",
   { steps: FastCheck.array(step, { minLength: 4, maxLength: 14 }) },
   ({ steps }) =>
     Effect.gen(function* () {

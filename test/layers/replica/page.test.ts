@@ -26,7 +26,7 @@ const serve = (options: ContentServerConfig) =>
     url: `http://127.0.0.1:${Option.getOrThrow(server.address).port}`
   }))
 
-it.scopedLive("a build of the page is copied with the content, and what has not changed is not", () =>
+it.scopedLive("a build of the page is copied with the content, except for unchanged files", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()

@@ -58,7 +58,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scopedLive("does not follow the hub that it reports to elsewhere", () =>
+  it.scopedLive("does not follow redirects of the hub for its reports", () =>
     Effect.gen(function* () {
       const other = yield* receiver(takes)
       const { url } = yield* receiver((response) => response.writeHead(307, { location: other.url }).end())
@@ -75,7 +75,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scopedLive("reports nothing as a task", () =>
+  it.scopedLive("reports nothing in task mode", () =>
     Effect.gen(function* () {
       const hub = yield* makeHub
       yield* hub.promote(first)

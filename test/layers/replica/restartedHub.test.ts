@@ -39,7 +39,7 @@ describe("a copy from a hub that ends between its list of files and the files", 
   it.scopedLive.each([
     ["with what it had", false],
     ["with a newer version in the place of all others", true]
-  ] as const)("is made when it starts again %s", ([_, movesOn]) =>
+  ] as const)("is completed when it starts again %s", ([_, movesOn]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeHub

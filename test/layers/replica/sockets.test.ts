@@ -30,7 +30,7 @@ const cutAfter =
   }
 
 describe("a replica", () => {
-  it.scoped("has the versions of its hub: the same ids, the same bytes", () =>
+  it.scoped("has the versions of its hub with the same ids and bytes", () =>
     Effect.gen(function* () {
       const hub = yield* makeHub
       const versionId = yield* hub.promote(first)
@@ -42,29 +42,27 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped(
-    "goes on with a download where it was, after the process has ended in the middle of it, too",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const hub = yield* makeHub
-        const versionId = yield* hub.promote(first)
-        const directory = yield* fs.makeTempDirectoryScoped()
-        yield* Effect.gen(function* () {
-          const { failure, parts } = yield* makeReplica(hub.url, { directory })
-          // All four tries break off.
-          hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
-          expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
-          expect(yield* parts).toContain(sha256OfText("0123456789"))
-        }).pipe(Effect.scoped)
-        hub.requests.length = 0
-        const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
-        yield* fetch
-        const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
-        expect(request).toMatchObject({ status: 206, bytes: 6 })
-        expect(yield* active).toEqual(yield* readActive(hub.directory))
-        expect(yield* parts).toEqual([])
-      }).pipe(environment)
+  it.scoped("resumes a download, even after the process ended in the middle of it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        const { failure, parts } = yield* makeReplica(hub.url, { directory })
+        // All four tries break off.
+        hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
+        expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
+        expect(yield* parts).toContain(sha256OfText("0123456789"))
+      }).pipe(Effect.scoped)
+      hub.requests.length = 0
+      const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
+      yield* fetch
+      const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
+      expect(request).toMatchObject({ status: 206, bytes: 6 })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(yield* parts).toEqual([])
+    }).pipe(environment)
   )
 
   const many = (edition: number) => ({
@@ -76,34 +74,32 @@ describe("a replica", () => {
     )
   })
 
-  it.scopedLive(
-    "of 100 files, of which one has changed, receives less than 6 KiB with all that is around it",
-    () =>
-      Effect.gen(function* () {
-        const hub = yield* makeHub
-        const server = yield* Effect.provide(
-          ContentServer.make({ downloadPath: hub.directory, port: 0 }),
-          memoryServices()
-        )
-        const { port } = Option.getOrThrow(server.address)
-        yield* hub.promote(many(1))
-        const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
-        yield* fetchLive
-        const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
-        const before = yield* sent
-        yield* hub.promote(many(2))
-        expect(yield* fetchLive).toMatchObject({ changed: true })
-        expect(yield* active).toEqual(yield* readActive(hub.directory))
-        const after = yield* sent
-        expect(after.requests - before.requests).toBe(3)
-        expect(after.bytes - before.bytes).toBeLessThan(6 * 1024)
-      }).pipe(environment)
+  it.scopedLive("receives less than 6 KiB in all for one changed file of 100", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const server = yield* Effect.provide(
+        ContentServer.make({ downloadPath: hub.directory, port: 0 }),
+        memoryServices()
+      )
+      const { port } = Option.getOrThrow(server.address)
+      yield* hub.promote(many(1))
+      const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
+      yield* fetchLive
+      const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
+      const before = yield* sent
+      yield* hub.promote(many(2))
+      expect(yield* fetchLive).toMatchObject({ changed: true })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      const after = yield* sent
+      expect(after.requests - before.requests).toBe(3)
+      expect(after.bytes - before.bytes).toBeLessThan(6 * 1024)
+    }).pipe(environment)
   )
 })
 
 describe("a hub", () => {
   it.scoped.each(["manifest.json", "files.json", "objects.json"])(
-    "elsewhere cannot redirect to services of this machine: %s",
+    "on another machine cannot redirect to services of this machine: %s",
     (name) =>
       Effect.gen(function* () {
         const hub = yield* makeHub

@@ -52,8 +52,8 @@ const health = (
     ).problems
   )
 
-describe("the word", () => {
-  it("is OK where nothing is wrong, and of a controller without content", () => {
+describe("the health", () => {
+  it("is OK where nothing is wrong, even without content", () => {
     expect(health({ content: fine })).toEqual({
       word: "OK",
       isHealthy: true,
@@ -62,7 +62,7 @@ describe("the word", () => {
     expect(health({}).word).toBe("OK")
   })
 
-  it("is NO CONTENT until there is a version, and says why there is none", () => {
+  it("is NO CONTENT until there is a version, with the reason", () => {
     const texts = (state: Partial<ContentState>) =>
       health({ content: { ...empty, ...state } }).problems.map(({ text }) => text)
     expect(health({ content: empty })).toMatchObject({ word: "NO CONTENT", isHealthy: false })
@@ -123,7 +123,7 @@ describe("the word", () => {
     expect(health({ content: fine }, { minutes: 1_000_000 }).word).toBe("OK")
   })
 
-  it("is HELD where that is the only thing, beside warnings", () => {
+  it("is HELD if there are only warnings beside the hold", () => {
     const held = { since: at(3), by: "anna@desk", waiting: "20261122T091000Z" }
     const sections = [
       {
@@ -149,7 +149,7 @@ describe("the word", () => {
     expect(health({ content: { ...failing, held } }, { minutes: 60 }).word).toBe("FAILING")
   })
 
-  it("is what plugins report in their slices, errors first, and nothing that is no problem", () => {
+  it("has the problems that plugins report in their slices, errors first", () => {
     const slow: Problem = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
     const out: Problem = { code: "lamp:out", severity: "error", text: "The lamp is out.", since: at(1) }
     expect(health({ content: fine, lamp: { problems: [slow, out, { text: "odd" }, null] } })).toEqual({
@@ -161,7 +161,7 @@ describe("the word", () => {
     expect(health({ content: fine, lamp: { problems: "many" }, odd: null, odder: 1 }).word).toBe("OK")
   })
 
-  it("is what the rows of a plugin of one's own warn of, however deep, unless it reports problems", () => {
+  it("has the warnings in the rows of a user's plugin, at any depth, unless that reports problems", () => {
     const rows: ReadonlyArray<Row> = [
       { type: "kv", label: "Streams", value: "1 of 32", tone: "ok" },
       {
@@ -188,7 +188,7 @@ describe("the word", () => {
     expect(health({ lamp: fine }, { sections: lamp(rows) }).word).toBe("OK")
   })
 
-  it("is a warning of what a source of the content reports, or an address that it is copied from", () => {
+  it("has a warning for a problem of a source, or of an address of the hub", () => {
     const data = { problems: [{ code: "feed:old", severity: "warning", text: "The feed is old." }] }
     const retryAt = at(5)
     const changes = { problem: { reason: "it says Forbidden", retryAt } }

@@ -53,11 +53,11 @@ const said = (plugins: Readonly<Record<string, unknown>>) =>
   problems(plugins).map(({ code, severity, text }) => [code, severity, text])
 
 describe("the problems of a state", () => {
-  it("are none where everything has room and is connected", () => {
+  it("are none if everything is connected and below its limits", () => {
     expect(problems({ "http-transport": transport, "content-server": server, dashboard, nats })).toEqual([])
   })
 
-  it("are one sentence for each event stream that is missed, refused or taken up", () => {
+  it("have one sentence for event streams that lost events, were refused or are all in use", () => {
     const largestOrigin = { origin: "http://evil.example", streams: 6 }
     const full = {
       ...transport,
@@ -87,7 +87,7 @@ describe("the problems of a state", () => {
     ])
   })
 
-  it("name which of several transports has them", () => {
+  it("name the transport, if there are several", () => {
     expect(problems({ kiosk: { ...transport, problem: away }, "http-transport": transport })).toEqual([
       {
         code: "transport:no-events",
@@ -99,7 +99,7 @@ describe("the problems of a state", () => {
     ])
   })
 
-  it("are a server that has no room, and a dashboard that knows nothing, which no visitor sees", () => {
+  it("include a server at its limit and a dashboard without data, which do not affect visitors", () => {
     const codes = said({
       "content-server": { ...server, connections: 32 },
       dashboard: { ...dashboard, pages: 32, problem: away }
@@ -111,7 +111,7 @@ describe("the problems of a state", () => {
     ])
   })
 
-  it("are what NATS does not do", () => {
+  it("include the failures of NATS", () => {
     const plugins = {
       nats: {
         ...nats,
@@ -133,7 +133,7 @@ describe("the problems of a state", () => {
   })
 })
 
-describe("what is muted", () => {
+describe("a muted problem", () => {
   const until = "2026-11-22T10:00:00.000Z"
   const mute = (name: string) => ({ kind: "mutes", mutes: [{ name, until, by: "anna" }] })
   const rows = [
@@ -148,7 +148,7 @@ describe("what is muted", () => {
       Date.parse(since)
     ).sections.find(({ name }) => name === "lamps")?.rows
 
-  it("is neutral in the rows of a plugin of one's own, however deep", () => {
+  it("is neutral in the rows of a user's plugin, at any depth", () => {
     expect(read({})).toEqual(rows)
     expect(read({ mutes: mute("Lamps, Left") })).toEqual([{ ...rows[0], tone: "neutral" }, rows[1]])
     expect(read({ mutes: mute("lamps") })).toMatchObject([

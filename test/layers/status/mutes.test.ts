@@ -35,11 +35,11 @@ describe("a problem is muted", () => {
     ["screen", []],
     ["", []],
     ["hall-3 screen:closed", []]
-  ])("by %j: its code, its subject, its player or all of that", (name, named) => {
+  ])("by %j: its code, its subject, its player or all of these", (name, named) => {
     expect([silent, closed, own, late].filter((problem) => isNamed(problem, name))).toEqual(named)
   })
 
-  it("by the name of a player that it is behind, but not of one that begins alike", () => {
+  it("by the name of its player, but not of one with the same beginning", () => {
     expect(isNamed({ ...closed, player: "west/hall-3" }, "west")).toBe(true)
     expect(isNamed({ ...closed, player: "west-2/hall-3" }, "west")).toBe(false)
     expect(isNamed(own, "undefined")).toBe(false)
@@ -58,14 +58,14 @@ describe("a problem is muted", () => {
     expect(withMutes(state, start)([silent])).toEqual([{ ...silent, muted: mute("player:silent", 30) }])
   })
 
-  it("by nobody but the controller: what a slice or a report says of that is nothing", () => {
+  it("by the controller only: a slice or a report cannot mute it", () => {
     const forged = { ...silent, muted: { name: "hall-3", until: "9999-12-31T00:00:00.000Z", by: "a page" } }
     expect(withMutes(stateOf(), start)([forged])).toEqual([silent])
   })
 })
 
 describe("a muted problem", () => {
-  it("stays in the list and does not count", () => {
+  it("is listed and does not count", () => {
     const problems = withMutes(stateOf(mute("hall-3")), start)([silent, late])
     expect(healthOf(problems)).toMatchObject({ word: "WARNING", isHealthy: true, problems })
     expect(problems.map(toneOf)).toEqual(["warn", "neutral"])
@@ -82,7 +82,7 @@ describe("a muted problem", () => {
   })
 
   it.prop(
-    "is never lost, and what is muted is what is named, whatever is muted",
+    "is never lost, and only problems that a mute names are muted",
     {
       problems: FastCheck.array(FastCheck.constantFrom(silent, closed, own, late)),
       mutes: FastCheck.array(

@@ -46,7 +46,7 @@ const samplesOf = (players: ReadonlyArray<PlayerStatus>) =>
     .filter((line) => line !== "" && !line.startsWith("#"))
 
 describe("the metrics of players", () => {
-  it("say of each what it has reported", () => {
+  it("have the values that each player has reported", () => {
     const id = 'player="hall \\"3\\"\\\\\\n"'
     expect(samplesOf([player, unseen])).toEqual([
       `vitrine_player_clock_offset_seconds{${id}} -0.25`,
@@ -62,7 +62,7 @@ describe("the metrics of players", () => {
     ])
   })
 
-  it("say that one is silent, and that no screen shows anything", () => {
+  it("show that a player is silent, and that no screen shows anything", () => {
     const said = player.said && { ...player.said, screens: [] }
     const samples = samplesOf([{ ...player, id: "a", word: "silent", ...(said && { said }) }])
     expect(samples).toContain('vitrine_player_up{player="a"} 0')

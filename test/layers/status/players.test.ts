@@ -83,7 +83,7 @@ const wordAt = (given: Case, seconds: number) => {
 }
 
 describe("a player is", () => {
-  it("up to date where it has the active version of the hub and reports nothing wrong", () => {
+  it("up to date if it has the active version of the hub and reports no problem", () => {
     expect(playersAt({ players: [hall3], expected }, 24)).toEqual([
       {
         id: "hall-3",
@@ -117,7 +117,7 @@ describe("a player is", () => {
     ])
   })
 
-  it("closed for the day where it is off outside its hours, and not a problem", () => {
+  it("closed for the day, without a problem, if it is off outside its hours", () => {
     const hours = { zone: "UTC", sat: "10:00-18:00" }
     const off = { players: [hall3], expected: [{ id: "hall-3", hours }] }
     const unseen = { players: [], expected: [{ id: "hall-3", hours }] }
@@ -129,7 +129,7 @@ describe("a player is", () => {
     expect(summaryOf(playersAt(off, 600))).toBe("1 player closed for the day")
   })
 
-  it("stopped where it has said who ended it, which is no problem until it is missed for a day", () => {
+  it("stopped, without a problem for a day, if it has reported who stopped it", () => {
     const off = { players: [{ ...hall3, stoppedBy: "anna@desk", heardAt: at(10) }], expected }
     expect(wordAt(off, 10)).toEqual(["stopped", undefined])
     expect(wordAt(off, 10 + 86_399)).toEqual(["stopped", undefined])
@@ -145,7 +145,7 @@ describe("a player is", () => {
     expect(summaryOf(playersAt(off, 60))).toBe("0 of 1 player is up to date; 1 stopped")
   })
 
-  it("stopped only until its place opens again", () => {
+  it("stopped only until its opening hours begin", () => {
     // From 08:50 to 18:10.
     const hours = { zone: "UTC", sat: "09:00-18:00", sun: "09:00-18:00" }
     const closes = (18 * 60 + 10 - 9.5 * 60) * 60
@@ -183,7 +183,7 @@ describe("a player is", () => {
     expect(wordAt({ players: [hall3], expected }, 600)).toEqual(["silent", "player:silent"])
   })
 
-  it("silent with what it reported last, which nobody knows to be over", () => {
+  it("silent with the problems of its last report", () => {
     const given = { players: [{ ...hall3, problems: [error] }], expected }
     const [before] = playersAt(given, 24)
     const [after] = playersAt(given, 25)
@@ -230,7 +230,7 @@ describe("a player is", () => {
     expect(playersAt({}, 60)).toEqual([])
   })
 
-  it("never seen where this machine takes no reports, which the problem says instead", () => {
+  it("never seen with another problem if this machine accepts no reports", () => {
     expect(playersAt({ expected }, 60)).toMatchObject([
       {
         word: "never seen",
@@ -244,7 +244,7 @@ describe("a player is", () => {
     ])
   })
 
-  it("behind where it has another version for longer than a minute and copies nothing", () => {
+  it("behind if it has another version for longer than a minute and copies nothing", () => {
     const players = [{ ...hall3, versionId: older, heardAt: at(60) }]
     expect(wordAt({ players }, 60)).toEqual(["behind", undefined])
     expect(playersAt({ players }, 61)).toMatchObject([
@@ -265,7 +265,7 @@ describe("a player is", () => {
     expect(wordAt({ players: copying }, 61)).toEqual(["copying", undefined])
   })
 
-  it("held where somebody holds its version, and a problem where it cannot fetch, though nothing is an error", () => {
+  it("held if its version is held, and a problem if it cannot fetch, even without errors", () => {
     const held = { ...hall3, problems: [warning] }
     expect(wordAt({ players: [held] }, 1)).toEqual(["held", "content:held"])
     const failing = { code: "content:failing", severity: "warning", text: "the disk is full" } as const
@@ -289,7 +289,7 @@ describe("a player is", () => {
     expect(found?.problems[0]).not.toHaveProperty("since")
   })
 
-  it("said to have a problem since the same time, though reports take some milliseconds more or less", () => {
+  it("a problem since the same time, even if the delay of reports varies", () => {
     const since = (clockOffset: number) =>
       playersAt({ players: [{ ...hall3, heardAt: at(20), clockOffset, problems: [error] }] }, 20)[0]?.since
     expect([-3, -40, 12].map(since)).toEqual([at(5), at(5), at(5)])
@@ -314,7 +314,7 @@ describe("a player is", () => {
     expect(playersOf({ ...state, plugins }, start + 61_000)).toMatchObject([{ word: "up to date" }])
   })
 
-  it("compared with the content that its server is of", () => {
+  it("compared with the content of its content server", () => {
     const { plugins, system } = stateOf({ players: [{ ...hall3, versionId: older, heardAt: at(60) }] })
     const named = { ...plugins, films: { ...Object(plugins.content), versionId: older } }
     const server = { "films-server": plugins["content-server"] }
@@ -322,7 +322,7 @@ describe("a player is", () => {
     expect(playersOf(state, start + 61_000)).toMatchObject([{ word: "up to date" }])
   })
 
-  it("a problem where it reports an error, in its words and by the clock of the hub", () => {
+  it("a problem if it reports an error, with its text and the clock of the hub", () => {
     const players = [{ ...hall3, clockOffset: -2000, heardAt: at(20), problems: [warning, error] }]
     expect(playersAt({ players }, 20)).toMatchObject([
       {
@@ -356,7 +356,7 @@ describe("a player is", () => {
     expect(playersAt({ players: [ofHub] }, 1)[0]?.problems).toMatchObject([{ player: "hall-3/wing-1" }])
   })
 
-  it("what it was where it reports a warning, which is shown", () => {
+  it("in the same state if it reports a warning, which is shown", () => {
     const old = { ...warning, code: "source:warning" }
     expect(playersAt({ players: [{ ...hall3, problems: [old] }] }, 1)).toMatchObject([
       {
@@ -366,7 +366,7 @@ describe("a player is", () => {
     ])
   })
 
-  it("a problem where two machines report as the same, in the same words whichever was last", () => {
+  it("a problem if two machines report with one id, with the same text whichever was last", () => {
     const other = { host: "box-4", address: "10.0.0.4", heardAt: at(0) }
     const swapped = { ...hall3, ...other, duplicate: { host: "box-3", address: "10.0.0.3", heardAt: at(0) } }
     for (const player of [{ ...hall3, duplicate: other }, swapped]) {
@@ -389,7 +389,7 @@ describe("a player is", () => {
 describe("the players", () => {
   const player = (id: string, also: Partial<Player> = {}) => ({ ...hall3, node: { id }, ...also })
 
-  it("are listed from the worst, and are summed up in words", () => {
+  it("are listed with the worst first, and summed up in words", () => {
     const players = [
       player("f"),
       player("e", { problems: [warning] }),
@@ -408,7 +408,7 @@ describe("the players", () => {
     expect(summaryOf(playersAt({ players: [hall3] }, 1))).toBe("1 of 1 player is up to date")
   })
 
-  it("have a row each where they are not up to date, or where something is wrong", () => {
+  it("have a row if they are not up to date or have a problem", () => {
     const players = [
       player("a"),
       player("b", { copiedPercent: 40 }),
@@ -427,7 +427,7 @@ describe("the players", () => {
     ])
   })
 
-  it("are shown with their version of Vitrine where it is another one than that of the hub", () => {
+  it("are shown with their version of Vitrine if it differs from that of the hub", () => {
     const players = [player("a"), player("b", { vitrine: "0.0.1" }), player("c", { vitrine: "0.0.1" })]
     const found = playersAt({ players }, 1)
     expect(found.map(detailOf)).toEqual(["", "Vitrine 0.0.1", "Vitrine 0.0.1"])
@@ -440,7 +440,7 @@ describe("the players", () => {
     ])
   })
 
-  it("count once for the health, and have a section where reports are taken", () => {
+  it("count once for the health, and have a section where reports are accepted", () => {
     const read = (given: Case) => readState(stateOf(given), [], start + 25_000)
     const ofPlayers = (given: Case) => read(given).sections.filter(({ name }) => name === "players")
     expect(ofPlayers({})).toEqual([])
@@ -535,7 +535,7 @@ describe("whatever players report,", () => {
   )
 
   it.prop(
-    "there is a problem of each that is behind, has one, or is away though it is expected",
+    "each that is behind, has a problem, or is expected and silent, has a problem in the list",
     { players: anyPlayers },
     ({ players }) => {
       for (const { isExpected, problems, said, word } of playersAt({ players, expected }, 3700)) {
@@ -550,7 +550,7 @@ describe("whatever players report,", () => {
   )
 
   it.prop(
-    "what is said of them is short, and each problem says which player has it",
+    "texts about them are short, and each problem names its player",
     { players: anyPlayers },
     ({ players }) => {
       const found = playersAt({ players, expected }, 60)

@@ -24,22 +24,22 @@ const roundsOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
 }
 
 describe("problems that are remembered", () => {
-  it("have the time at which they were first found, though their text and severity change", () => {
+  it("have the time at which they began, even if their text and severity change", () => {
     const worse = warning("left", { severity: "error", text: "It burns." })
     expect(roundsOf([warning("left")], [worse])[1]).toEqual([{ ...worse, since: "at 0", count: 1 }])
   })
 
-  it("have the time that they say themselves", () => {
+  it("have the time that they state themselves", () => {
     expect(roundsOf([warning("left", { since: "long ago" })])[0]).toMatchObject([{ since: "long ago" }])
   })
 
-  it("say how often they have begun, and begin with a new time", () => {
+  it("count how often they have begun, and begin with a new time", () => {
     const [, , third, , fifth] = roundsOf([warning("left")], [], [warning("left")], [], [warning("left")])
     expect(third).toMatchObject([{ since: "at 2", count: 2 }])
     expect(fifth).toMatchObject([{ since: "at 4", count: 3 }])
   })
 
-  it("are one where they have the same code, subject and player", () => {
+  it("are the same if they have the same code, subject and player", () => {
     const ofHall = warning("left", { player: "hall-3", text: "Hall 3: The left lamp is broken." })
     const [standing] = roundsOf([
       warning("left"),
@@ -54,7 +54,7 @@ describe("problems that are remembered", () => {
     ])
   })
 
-  it("are 256 at most, and of those that are over the last 256", () => {
+  it("are at most 256, and at most the last 256 that have ended", () => {
     let remembered = nothing
     for (let round = 0; round < 4; round++) {
       const problems = Array.from({ length: 1000 }, (_, index) => warning(`${round} ${index}`))
@@ -67,7 +67,7 @@ describe("problems that are remembered", () => {
     expect(remember(remembered, [warning("0 7")], "now").standing).toMatchObject([{ count: 1 }])
   })
 
-  it("have begun as often as they came after they were away", () => {
+  it("count each begin after an end", () => {
     const subjects = FastCheck.uniqueArray(FastCheck.constantFrom("x", "y", "z"))
     FastCheck.assert(
       FastCheck.property(FastCheck.array(subjects, { maxLength: 12 }), (rounds) => {

@@ -57,7 +57,7 @@ const problemsAt = (given: Case, seconds: number) =>
 const codes = (given: Case, seconds: number) => problemsAt(given, seconds).map(({ code }) => code)
 
 describe("a screen is", () => {
-  it("showing where it was heard of in time and nothing is wrong", () => {
+  it("showing if its lease was renewed in time and nothing is wrong", () => {
     expect(words({ screens: [page] }, 39)).toEqual(["showing"])
     expect(codes({ screens: [page], expected }, 39)).toEqual([])
   })
@@ -67,7 +67,7 @@ describe("a screen is", () => {
     expect(words({ screens: [{ ...left, drawing: true }] }, 90)).toEqual(["silent"])
   })
 
-  it("silent after two of its renewals if it says how often it renews its lease, whether it is a page or not", () => {
+  it("silent after two missed renewals if it reports how often it renews its lease, a page or not", () => {
     const hidden = { ...page, renewMs: 60_000, visible: false }
     expect(words({ screens: [hidden] }, 119)).toEqual(["hidden"])
     expect(words({ screens: [hidden] }, 120)).toEqual(["silent"])
@@ -84,7 +84,7 @@ describe("a screen is", () => {
     ])
   })
 
-  it("silent without a problem until a controller that was off has listened for as long as that", () => {
+  it("silent without a problem until a controller has been running again for that time", () => {
     const cases: ReadonlyArray<readonly [Screen, number]> = [
       [{ ...page, versionId: older, problem: "no film" }, 40],
       [{ ...left, renewMs: 120_000 }, 240],
@@ -101,13 +101,13 @@ describe("a screen is", () => {
     expect(codes({ ...given, consumers }, 3625)).toEqual(["screen:silent"])
   })
 
-  it("silent when its lease ends, if it reports nothing of itself; then it is only listed where it is expected", () => {
+  it("silent when its lease ends if it reports nothing else, and then listed only if it is expected", () => {
     expect(words({ screens: [left] }, 1799)).toEqual(["showing"])
     expect(words({ screens: [left] }, 1800)).toEqual([])
     expect(words({ screens: [left], expected }, 1800)).toEqual(["silent"])
   })
 
-  it("a problem where two pages have its id, which is named with both, beside what they cannot show", () => {
+  it("a problem if two pages have its id, with both of them and what they cannot show", () => {
     const runs = [
       { since: at(0), heardAt: at(40), visible: true },
       { since: at(20), heardAt: at(50), visible: false }
@@ -164,14 +164,14 @@ describe("a screen is", () => {
     }
   })
 
-  it("hidden for ten seconds before that is a problem: a page may just be loaded", () => {
+  it("hidden for ten seconds before that is a problem, because a page may be loading", () => {
     const hidden = { screens: [{ ...page, visible: false, hiddenSince: at(5) }] }
     expect(words(hidden, 14)).toEqual(["hidden"])
     expect(problemsAt(hidden, 14)).toEqual([])
     expect(problemsAt(hidden, 15)).toMatchObject([{ code: "screen:hidden", since: at(5) }])
   })
 
-  it("a problem where it says what it cannot show", () => {
+  it("a problem if it reports what it cannot show", () => {
     const screens = [{ ...page, visible: false, problem: "no film", problemSince: at(1) }]
     expect(words({ screens }, 2)).toEqual(["problem"])
     expect(problemsAt({ screens }, 2)).toEqual([
@@ -195,7 +195,7 @@ describe("a screen is", () => {
     expect(codes({ screens }, 20)).toEqual([])
   })
 
-  it("never seen where it is expected and unknown, which is a problem 15 seconds after the start", () => {
+  it("never seen, with a problem 15 seconds after the start, if it is expected", () => {
     expect(words({ expected }, 0)).toEqual(["never seen"])
     expect(codes({ expected }, 14)).toEqual([])
     expect(problemsAt({ expected }, 15)).toMatchObject([
@@ -209,7 +209,7 @@ describe("a screen with its own event stream is", () => {
   const open = [{ id: "left", since: at(0) }]
   const ended = [{ id: "left", since: at(0), endedAt: at(30) }]
 
-  it("silent 15 seconds after the end of that, unless it came back or was heard of since", () => {
+  it("silent 15 seconds after the end of its stream, unless it came back or renewed its lease since", () => {
     for (const screen of [left, { ...page, renewMs: 60_000 }]) {
       expect(words({ screens: [screen], consumers: ended }, 44)).toEqual(["showing"])
       expect(words({ screens: [screen], consumers: ended }, 45)).toEqual(["silent"])
@@ -221,12 +221,12 @@ describe("a screen with its own event stream is", () => {
     ])
   })
 
-  it("silent after two renewals in spite of it, if it reports whether it draws; else it is not", () => {
+  it("silent after two missed renewals despite its stream, if it reports whether it draws", () => {
     expect(words({ screens: [page], consumers: open }, 40)).toEqual(["silent"])
     expect(words({ screens: [left], consumers: open, expected }, 2000)).toEqual(["showing"])
   })
 
-  it("never seen as long as it has not said what it shows, where it is expected", () => {
+  it("never seen until it has reported what it shows, if it is expected", () => {
     expect(words({ consumers: open, expected }, 100)).toEqual(["never seen"])
     expect(codes({ consumers: open, expected }, 100)).toEqual(["screen:never-seen"])
     expect(words({ consumers: ended, expected }, 44)).toEqual(["never seen"])
@@ -235,7 +235,7 @@ describe("a screen with its own event stream is", () => {
   })
 })
 
-it("has its problem though more than twenty others have one, and twenty are named in the status", () => {
+it("has its problem even if more than twenty others have one, and twenty are named in the status", () => {
   const expected = Array.from({ length: 22 }, (_, index) => ({ id: `screen-${index}` }))
   const { problems, sections } = readState(stateOf({ expected }), [], start + 15_000)
   expect(problems.map(({ subject }) => subject)).toEqual(expected.map(({ id }) => id))
@@ -246,7 +246,7 @@ it("has its problem though more than twenty others have one, and twenty are name
   ])
 })
 
-it("is not away while it shows another content of the controller", () => {
+it("is not silent while it shows another content of the controller", () => {
   const state = stateOf({ screens: [page], expected })
   const other = {
     kind: "content",
