@@ -89,7 +89,7 @@ describe("a sample of the documentation", () => {
     ])
   })
 
-  it("compiles if it is TypeScript", { timeout: 120_000 }, async () => {
+  it("compiles if it is TypeScript", { timeout: 300_000 }, async () => {
     const samples = samplesIn("ts").map(([, sample]) => sample)
     expect(samples.length).toBeGreaterThan(5)
     expect(await compile(samples)).toBe("")

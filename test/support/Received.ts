@@ -12,9 +12,9 @@ export interface Received {
   /** How many bytes there are. */
   readonly size: () => number
   readonly text: () => string
-  /** Waits until the text satisfies the predicate, and gives it; dies when the end comes first. */
+  /** Waits until the text satisfies the predicate, and returns it; dies when the end comes first. */
   readonly until: (predicate: (text: string) => boolean) => Effect.Effect<string>
-  /** Waits for the end, and gives the whole text. */
+  /** Waits for the end, and returns the whole text. */
   readonly whole: Effect.Effect<string>
 }
 

@@ -1,5 +1,5 @@
 /**
- * An HTTP server that responses as told, one answer for each request, and says when a request has come.
+ * An HTTP server with scripted responses, one for each request, and a queue of the requests that it received.
  */
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
@@ -30,7 +30,7 @@ export const text =
   (response) =>
     response.writeHead(status, headers).end(body)
 
-/** An answer that never ends, while the time of tests that are `withAdvancingClock` goes on. */
+/** A response that never ends, while the clock of tests `withAdvancingClock` advances. */
 export const holding =
   (answer: Answer): Answer =>
   (response, request) => {
@@ -38,7 +38,7 @@ export const holding =
     answer(response, request)
   }
 
-/** A connection that comes to nothing until the scope ends, while the time of such tests goes on. */
+/** A connection without a result until the scope ends, while the clock of such tests advances. */
 export const oneConnection = Effect.acquireRelease(Effect.sync(holdConnection), Effect.sync)
 
 /** Never responds. */
@@ -95,11 +95,11 @@ export const make = (answer: Answer) =>
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       received,
-      /** Answers the next requests so, before the server goes back to its usual answer. */
+      /** Sends these responses to the next requests, and then the usual one again. */
       next: (...responses: ReadonlyArray<Answer>) => {
         script.push(...responses)
       },
-      /** Takes back the responses that nobody came for. */
+      /** Removes the responses that were not requested. */
       forget: () => {
         script.length = 0
       }

@@ -65,7 +65,7 @@ export const openReceiver = Effect.fnUntraced(function* (by: ReadonlyArray<strin
       const heard = () => alertsIn(received.text().slice(from))
       return {
         heard: Effect.sync(heard),
-        /** Waits for an alert, and gives after how many seconds it was there. */
+        /** Waits for an alert, and returns after how many seconds it was there. */
         hears: Effect.fnUntraced(function* (
           what: string,
           seconds: number,

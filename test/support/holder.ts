@@ -14,7 +14,7 @@ export interface Holder {
   readonly go: Effect.Effect<string>
   /** Ends it on the spot, as a loss of power does, and waits for its end. */
   readonly kill: Effect.Effect<void>
-  /** Waits for its end, and gives all that it said. */
+  /** Waits for its end, and returns all that it said. */
   readonly ended: Effect.Effect<string>
 }
 

@@ -26,7 +26,7 @@ export const expectNoFailure = (output: string, hadManifest: boolean) => {
 }
 
 export interface Kills {
-  /** Lets the next one go, kills it soon after it has said one of the milestones, and gives all that it has said. */
+  /** Lets the next one go, kills it soon after it has said one of the milestones, and returns all that it has said. */
   readonly killOne: Effect.Effect<string>
   /** The one that would be killed next. */
   readonly next: Effect.Effect<Promoter>

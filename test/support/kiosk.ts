@@ -132,7 +132,7 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
         ({ targetId }) => tellPage(targetId, "Page.crash", {})
       )
     ),
-    /** Stops all of its processes; gives what lets them go on. */
+    /** Stops all of its processes; returns what lets them go on. */
     suspend: Effect.map(processes, (all) => {
       const signal = (name: NodeJS.Signals) =>
         Effect.sync(() => {

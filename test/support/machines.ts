@@ -182,7 +182,7 @@ export const makeHub = Effect.fnUntraced(function* (place: Place) {
 export const makePlayer = (id: string, { env, ...place }: Place) =>
   makeMachine(id, playerConfig, pageWith("client"), { ...place, env: { ID: id, ...env } })
 
-/** Waits until it holds of what the machine says, and gives after how many seconds. It fails with what that was if it does not in so many seconds. */
+/** Waits until it holds of what the machine says, and returns after how many seconds. It fails with what that was if it does not in so many seconds. */
 export const sees = (
   { name, view }: Pick<Machine, "name" | "view">,
   what: string,

@@ -11,7 +11,7 @@ const source = (name: string) => fileURLToPath(new URL(`../../scratchpad/dotnet/
 
 const libraries = "-r:System.Net.Http,System.Runtime.Serialization"
 
-/** Compiles a program into a folder, and gives its path. */
+/** Compiles a program into a folder, and returns its path. */
 export const compileProgram = (name: string, folder: string): string => {
   const program = `${folder}/${name}.exe`
   execFileSync(pathOf("mcs"), [libraries, `-out:${program}`, source(name)])

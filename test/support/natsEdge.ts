@@ -20,7 +20,7 @@ export const startNatsEdge = (servers: string, role: "transport" | "publisher" |
       const said = Received.from(child.stdout)
       child.stdin.on("error", () => {})
       return {
-        /** Waits until it says something that matches, and gives the first group of the match. */
+        /** Waits until it says something that matches, and returns the first group of the match. */
         says: (pattern: RegExp) =>
           Effect.map(
             said.until((text) => pattern.test(text)),

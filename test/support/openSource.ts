@@ -11,7 +11,7 @@ import type { ContentSourceDefinition } from "../../src/services/ContentSource.t
 import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import { filesIn } from "./media.ts"
 
-/** What an earlier fetch gave. */
+/** The result of an earlier fetch. */
 interface Before {
   readonly directory: string
   readonly fingerprint: string
@@ -46,7 +46,7 @@ export const openWithTestClock = (definition: ContentSourceDefinition) =>
       Effect.map(withAdvancingClock(source.fetch(before)), ({ value }) => value)
     const poll = (cursor: Option.Option<string>) =>
       Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value)
-    /** Polls, fetches, and says what the next poll finds after something has happened. */
+    /** Polls, fetches, and returns what the next poll finds after something has happened. */
     const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
       Effect.gen(function* () {
         const { cursor } = yield* poll(Option.none())

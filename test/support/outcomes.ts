@@ -1,5 +1,5 @@
 /**
- * What becomes of requests to faulty servers, and how long each takes by the clock of the test.
+ * The outcomes of requests to faulty servers, and how long each takes by the clock of the test.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

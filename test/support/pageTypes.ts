@@ -25,7 +25,7 @@ const compilerOptions = {
   )
 }
 
-/** What the compiler says of modules, by their names, beside a `vitrine.d.ts`. */
+/** The messages of the compiler about modules, by their names, beside a `vitrine.d.ts`. */
 export const compileModules = (types: string, modules: Readonly<Record<string, string>>): string => {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-types-"))
   try {

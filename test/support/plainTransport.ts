@@ -49,7 +49,7 @@ export const openEvents = (port: number) =>
     )
   })
 
-/** Sends a command, and gives what it was answered with. */
+/** Sends a command, and returns what it was answered with. */
 export const postCommand = (port: number, command: object) =>
   Effect.map(
     rawHttp.request(port, { method: "POST", target: "/command", body: JSON.stringify(command) }),

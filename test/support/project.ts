@@ -77,7 +77,7 @@ export default defineConfig({
     options: Pick<Options, "by" | "onTerminal" | "uid"> = {}
   ) => runVitrine(args, { bin: join(packageFolder, "dist/bin.js"), cwd: folder, env, ...options })
 
-  /** Serves the project's tables from this process, and gives the address. */
+  /** Serves the project's tables from this process, and returns the address. */
   const serveTables = (options: TableServer.Options = {}) =>
     TableServer.start(`${folder}/tables`, options).pipe(
       Effect.map(({ url }) => url),

@@ -25,7 +25,7 @@ export interface Reader {
   readonly interrupt: Effect.Effect<void>
   /** Puts this reader's ports in the place of those that a file names. */
   readonly useFreePorts: (file: string) => Effect.Effect<void>
-  /** Serves a page that runs the script, beside the downloads folder, and gives its address. */
+  /** Serves a page that runs the script, beside the downloads folder, and returns its address. */
   readonly servePage: (script: string) => Effect.Effect<string, never, Scope.Scope>
 }
 

@@ -19,7 +19,7 @@ export const given = async (...args: ReadonlyArray<string>): Promise<Given> => {
   return first
 }
 
-/** Runs the command with what configurations import as `vitrine`, and gives what it says on standard output. */
+/** Runs the command with what configurations import as `vitrine`, and returns what it says on standard output. */
 export const saysWith =
   (library: object) =>
   (...args: ReadonlyArray<string>) =>

@@ -152,7 +152,7 @@ export const publish = Effect.fnUntraced(function* (title: string) {
   )
 })
 
-/** Runs a command of the program in the folder of a machine, and gives what it shows. */
+/** Runs a command of the program in the folder of a machine, and returns what it shows. */
 export const vitrine = (
   { by, folder }: { readonly by: ReadonlyArray<string>; readonly folder: string },
   ...args: ReadonlyArray<string>

@@ -83,7 +83,7 @@ export const says = (at: Machine, what: string, within: number, holds: (view: Vi
   holds
 })
 
-/** Waits for it, and gives it with its time, for the table. */
+/** Waits for it, and returns it with its time, for the table. */
 const hear = Effect.fnUntraced(function* ({ at, holds, what, within }: Saying) {
   const took = yield* sees(at, what, within * patience(), holds)
   return { isHub: at.name === "hub", text: `${what} ${took.toFixed(1)}/${within}` }

@@ -51,7 +51,7 @@ const Seen = Schema.parseJson(
   })
 )
 
-/** Starts to read folders that have a version; the Effect that it gives ends the reading and gives what was seen. */
+/** Starts to read folders that have a version; the Effect that it gives ends the reading and returns what was seen. */
 export const startVersionReader = Effect.fnUntraced(function* (folders: ReadonlyArray<string>) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>

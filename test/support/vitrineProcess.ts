@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Received from "./Received.ts"
 
 export interface VitrineProcess {
-  /** Waits until its log matches, and gives the first group of the match. */
+  /** Waits until its log matches, and returns the first group of the match. */
   readonly logged: (pattern: RegExp) => Effect.Effect<string>
   /** The same of what it writes to standard output. */
   readonly shown: (pattern: RegExp) => Effect.Effect<string>

@@ -20,7 +20,7 @@ export const somebodySleepsFor = (duration: Duration.DurationInput) =>
     eventually(Effect.map(TestClock.sleeps(), Chunk.contains(now + Duration.toMillis(duration))))
   )
 
-/** Lets the time pass until the first of those who sleep wakes up, and gives how long that was, in milliseconds. */
+/** Lets the time pass until the first of those who sleep wakes up, and returns how long that was, in milliseconds. */
 export const nextPause = Effect.gen(function* () {
   yield* somebodySleeps
   const now = yield* Clock.currentTimeMillis

@@ -72,7 +72,7 @@ const runNode = Effect.fnUntraced(function* (
   return {
     /** What it has written to standard output and standard error. */
     output,
-    /** Waits until that matches, and gives the first group of the match. */
+    /** Waits until that matches, and returns the first group of the match. */
     said: (pattern: RegExp) =>
       Effect.map(
         eventually(String(pattern), () => pattern.exec(output()), output),
@@ -83,7 +83,7 @@ const runNode = Effect.fnUntraced(function* (
       Effect.sync(() => child.kill("SIGKILL")),
       ended
     ),
-    /** Waits for its end, and gives its exit status. */
+    /** Waits for its end, and returns its exit status. */
     ended
   }
 })
@@ -108,7 +108,7 @@ export const makeProject = Effect.fnUntraced(function* (name = "exhibit") {
     read: (name: string) => readFileSync(join(folder, name), "utf8"),
     list: (name: string) => readdirSync(join(folder, name)),
     run,
-    /** Runs `vitrine …` to its end, which is to be a success, and gives what it has written. */
+    /** Runs `vitrine …` to its end, which is to be a success, and returns what it has written. */
     vitrine: (...args: ReadonlyArray<string>) =>
       Effect.gen(function* () {
         const { ended, output } = yield* run(...args)

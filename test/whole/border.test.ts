@@ -44,7 +44,7 @@ const emit = (emitter: number, pause: number) =>
     }
   })
 
-/** Reads a stream for a while, and gives what was wrong with it. */
+/** Reads a stream for a while, and returns what was wrong with it. */
 const visit = Effect.gen(function* () {
   const faults: Array<string> = []
   const done = yield* Deferred.make<void>()

@@ -157,7 +157,7 @@ describe.concurrent("vitrine", () => {
 
   describe("a failure has one message without a stack, and the version stays", () => {
     layer(Layer.scoped(GoodDownloads, fetchOnce), { excludeTestServices: true, timeout: 60_000 })((it) => {
-      /** Fetches as told where everything was right before, and gives the message of the failure. */
+      /** Fetches as told where everything was right before, and returns the message of the failure. */
       const failure = (
         prepare: (
           write: (name: string, content: string) => Effect.Effect<void, unknown>

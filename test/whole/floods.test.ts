@@ -43,7 +43,7 @@ const publishNumbers = (
     }
   })
 
-/** Runs the effect and gives the most that the memory had grown meanwhile, looked at after every so many turns. */
+/** Runs the effect and returns the most that the memory had grown meanwhile, looked at after every so many turns. */
 const growthDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const before = yield* memory

@@ -61,7 +61,7 @@ const goOn = ({ received, send }: Connection, text: string) =>
     Effect.forkScoped
   )
 
-/** Registers a command that is held up like this, and gives an Effect that waits until it runs. */
+/** Registers a command that is held up like this, and returns an Effect that waits until it runs. */
 const holdCommand = (hold: Effect.Effect<unknown>) =>
   Effect.gen(function* () {
     const started = yield* Deferred.make<void>()

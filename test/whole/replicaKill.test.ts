@@ -47,7 +47,7 @@ const textIn = (file: string): string | undefined => {
   }
 }
 
-/** Reads all that is shown; gives what is wrong unless that was swept meanwhile, because there is a newer version. */
+/** Reads all that is shown; returns what is wrong unless that was swept meanwhile, because there is a newer version. */
 const problemIn = (downloads: string): string | undefined => {
   const manifest = textIn(`${downloads}/manifest.json`)
   if (manifest === undefined) return

@@ -54,7 +54,7 @@ const isLookedAfter = eventually(
 
 const hasDone = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Effect.map(Fiber.poll(fiber), Option.isSome)
 
-/** Lets it look again and again until it is done, and gives what it said. */
+/** Lets it look again and again until it is done, and returns what it said. */
 const done = <A, E>(stopping: Fiber.RuntimeFiber<A, E>) =>
   Effect.gen(function* () {
     while (!(yield* hasDone(stopping))) {

@@ -72,7 +72,7 @@ const versionsAt = (port: number) =>
     return seen
   })
 
-/** Edits a table, and waits until both event streams name the version that has the edit; gives its id. */
+/** Edits a table, and waits until both event streams name the version that has the edit; returns its id. */
 const edit = (folder: string, versions: ReadonlyArray<ReadonlyArray<string>>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

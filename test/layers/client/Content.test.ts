@@ -1,5 +1,5 @@
 /**
- * What the compiler of a strict project says of tables, with types that are declared and without.
+ * How a strict project compiles with tables, with declared types and without.
  */
 import { describe, expect, it } from "@effect/vitest"
 import { compileLoads, compileModules } from "../../support/pageTypes.ts"

@@ -28,7 +28,7 @@ const running = Layer.unwrapScoped(
   )
 ).pipe(Layer.provideMerge(server.environment))
 
-/** Promotes a version, and gives its id. */
+/** Promotes a version, and returns its id. */
 const promote = (fingerprint: string, size = large) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -20,7 +20,7 @@ interface Given {
   readonly lasting?: (value: unknown) => unknown
 }
 
-/** Fetches into its own folder each time, and gives what a version would know of it. */
+/** Fetches into its own folder each time, and returns what a version would know of it. */
 const setUp = (given: () => Given) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem

@@ -31,7 +31,7 @@ const full = (file: string) =>
     cause: Object.assign(new Error(`Cannot write ${file}: the disk is full.`), { code: "ENOSPC" })
   })
 
-/** Looks after each pause, and says what is in `answer`. */
+/** Polls after each pause, with the result in `answer`. */
 const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
   const store = yield* VersionStore
   const answer = yield* Ref.make<Effect.Effect<PollResult, SourceFailed>>(Effect.succeed("new"))

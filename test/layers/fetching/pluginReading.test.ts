@@ -26,7 +26,7 @@ const lease = {
   isSilent: false
 }
 
-/** What a content says at this time, in milliseconds since 1970. */
+/** The reading of a content at this time, in milliseconds since 1970. */
 const read = (slice: ContentState, now: number, hours?: OpeningHours) => {
   const system = {
     startTime: heardAt,

@@ -1,5 +1,5 @@
 /**
- * Content of a source that gives what is not as expected.
+ * A source whose content is not as expected.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -108,7 +108,7 @@ describe("a rejected version", () => {
         violations: [violation]
       })
 
-      // It is said once; and it is not over while nobody knows.
+      // It is reported once, and does not end while the result is unknown.
       yield* Ref.set(failure, new SourceFailed({ sourceId: "objects", cause: new Error("no network") }))
       yield* TestClock.adjust("1 second")
       yield* Effect.flip(fetch)

@@ -41,7 +41,7 @@ const ask = (url: string, client: Layer.Layer<HttpClient.HttpClient> = HttpClien
     return Effect.map(requests.get(url), ({ text }) => text)
   })
 
-/** What becomes of one request to such a server. */
+/** The outcome of one request to such a server. */
 const asking = (answer: ScriptedServer.Answer) =>
   Effect.gen(function* () {
     const server = yield* ScriptedServer.make(answer)

@@ -1,5 +1,5 @@
 /**
- * What HTTP says of where this machine's folders are when something is wrong with them: nothing.
+ * HTTP responses do not contain paths of this machine, even if something is wrong there.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"

@@ -1,5 +1,5 @@
 /**
- * What the contract of `VersionStore` says, of the one that keeps its versions on disk.
+ * The contract of `VersionStore`, for the one on disk.
  */
 import { isAbsolute, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"

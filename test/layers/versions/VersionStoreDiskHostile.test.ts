@@ -42,7 +42,7 @@ const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe
   Effect.map((versions) => versions.map(({ versionId }) => versionId))
 )
 
-/** Promotes each, a second apart, with its own store, and gives the last manifest. */
+/** Promotes each, a second apart, with its own store, and returns the last manifest. */
 const promoteAll = (directory: string, contents: ReadonlyArray<string>) =>
   Effect.forEach(contents, (content) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))).pipe(
     Effect.map((promotions) => promotions.map(({ manifest }) => manifest)),

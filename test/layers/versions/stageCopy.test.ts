@@ -1,5 +1,5 @@
 /**
- * Copies of versions of another controller: no version is ever anything but what its list says.
+ * Copies of versions of another controller: every version always has the files of its list.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

@@ -109,7 +109,7 @@ const expectHeader = (headers: Head["headers"], name: string, value: string): Ei
     ? Either.void
     : Either.left(`The header ${name} is ${headers.get(name) ?? "missing"}, instead of ${value}`)
 
-/** Checks the frames of an event stream, and gives what follows the last whole one. */
+/** Checks the frames of an event stream, and returns what follows the last whole one. */
 const parseFrames = (bytes: Buffer): Either.Either<Buffer, string> =>
   Either.gen(function* () {
     const [begin = "", ...frames] = bytes.toString("latin1").split(/(?<=\n\n)/)

@@ -97,7 +97,7 @@ const setUp = (
     return { ...server, ...(yield* setUpClient(server.url, httpClient)) }
   })
 
-/** Lets time pass whenever the client waits, until it gives up; all it said, and why it gave up. */
+/** Advances the clock while the client waits, until it fails; its log and its error. */
 const givingUp = ({ listPage, logs }: Effect.Effect.Success<ReturnType<typeof setUpClient>>) =>
   Effect.gen(function* () {
     const messages: Array<string> = []

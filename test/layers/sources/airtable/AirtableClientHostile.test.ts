@@ -55,7 +55,7 @@ const makeClient = (
     }).pipe(Effect.provide(environment))
   )
 
-/** What becomes of one question to a server. */
+/** The outcome of one request to such a server. */
 const asking = (answer: ScriptedServer.Answer) =>
   Effect.gen(function* () {
     const server = yield* ScriptedServer.make(answer)

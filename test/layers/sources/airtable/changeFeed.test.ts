@@ -1,5 +1,5 @@
 /**
- * Asking what has changed, of the local stand-in of the hosted API.
+ * The change feed of a hosted base, with the local server of these tests.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
@@ -55,7 +55,7 @@ const museum = (options: Options = {}) =>
     return { ...folder, ...server, makeSource, makeController, controller: yield* makeController, webhooks }
   })
 
-/** Asks again and again: `changed` gives the tables that have changed, `cost` the calls that it took. */
+/** Polls: `changed` returns the tables that have changed, `cost` the number of calls. */
 const asking = (since: ChangeFeed["since"], calls: Effect.Effect<{ readonly total: number }>) => {
   let position = Option.none<string>()
   const changed = Effect.suspend(() => since(position)).pipe(

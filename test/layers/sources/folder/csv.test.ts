@@ -16,7 +16,7 @@ import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 
-/** Fetches a folder with these files, and gives what was saved of each document. */
+/** Fetches a folder with these files, and returns the saved documents. */
 const fetchFiles = (
   files: Readonly<Record<string, string | Uint8Array>>,
   config: Partial<FolderSourceConfig> = {},

@@ -45,7 +45,7 @@ const setUp = Effect.gen(function* () {
   const { poll = () => Effect.dieMessage("no look") } = source
   let mark = Option.none<string>()
 
-  /** What the look says; where something has changed, it is fetched and promoted. */
+  /** The result of a poll; if something has changed, it is fetched and promoted. */
   const tick = Effect.gen(function* () {
     const news = yield* poll(mark)
     mark = Option.some(news.cursor)
@@ -132,7 +132,7 @@ describe("a table source with a change feed", () => {
       expect(yield* tick).toBe("everything")
       yield* setTable("Rooms", records("cellar"))
       yield* TestClock.adjust("10 minutes")
-      // It can be asked again, and says what has changed since it was asked last.
+      // The change feed works again, and has the changes since the last poll.
       yield* tick
       expect(yield* data).toMatchObject({ changes: {} })
       expect(JSON.stringify(yield* data)).not.toContain("problem")
