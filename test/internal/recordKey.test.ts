@@ -7,7 +7,8 @@ describe("the key of a record", () => {
     { key: defaultKey, record: { id: "a" }, id: "a" },
     { key: defaultKey, record: { id: 0 }, id: "0" },
     { key: ["slug.current"], record: { slug: { current: "bell" } }, id: "bell" },
-    { key: ["documentId", "locale"], record: { documentId: "a", locale: "de" }, id: "a/de" }
+    { key: ["documentId", "locale"], record: { documentId: "a", locale: "de" }, id: "a/de" },
+    { key: ["documentId", "locale"], record: { documentId: "a/b", locale: "de" }, id: "a\\/b/de" }
   ])("of $record by $key is $id", ({ id, key, record }) => {
     expect(recordId(key)(record)).toEqual(Option.some(id))
   })
