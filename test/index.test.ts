@@ -39,11 +39,11 @@ describe("the API page", () => {
     )
   })
 
-  it("has few names to look through", () => {
+  it("lists a limited number of names", () => {
     expect(Object.keys(index).length).toBeLessThanOrEqual(70)
   })
 
-  it("names the suites for tests of one's own", () => {
+  it("names the suites for tests of your own", () => {
     const named = codeIn(below("## `vitrine/testing`", api))
     expect(named).toEqual(expect.arrayContaining(Object.keys(testing)))
   })

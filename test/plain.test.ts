@@ -46,7 +46,7 @@ const throwing = () => {
 }
 
 describe("events", () => {
-  it.scoped("of the ready phase come live to clients that are there, and by replay to later ones", () =>
+  it.scoped("of the ready phase reach connected clients live, and later ones by replay", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const { port } = yield* setUp(controller)
@@ -62,7 +62,7 @@ describe("events", () => {
     })
   )
 
-  it.scoped("emitted as soon as setup has returned are remembered, its result or not", () =>
+  it.scoped("are remembered from the moment that setup returns, even before its result", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const setup = httpTransport({ port: 0 }).setup(controller.contextOf("http-transport"))
@@ -74,7 +74,7 @@ describe("events", () => {
     })
   )
 
-  it.scoped("keep the order of emission, be they emitted within a handler", () =>
+  it.scoped("keep the order of emission, even within a handler", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const { port } = yield* setUp(controller, { events: ["*"] })
@@ -90,7 +90,7 @@ describe("events", () => {
     })
   )
 
-  it.scoped("get through whatever other handlers do", () =>
+  it.scoped("are forwarded, whatever other handlers do", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       controller.contextOf("before").eventBus.onAny(throwing)
@@ -102,7 +102,7 @@ describe("events", () => {
     })
   )
 
-  it.scoped("without a name are passed over, and said once", () =>
+  it.scoped("without a name are ignored, with one log message", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const { port } = yield* setUp(controller, { events: ["*"] })
@@ -116,7 +116,7 @@ describe("events", () => {
     })
   )
 
-  it.scoped("go out with a placeholder for what JSON cannot hold", () =>
+  it.scoped("have a placeholder for values that JSON cannot represent", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const { port } = yield* setUp(controller)
@@ -140,7 +140,7 @@ describe("events", () => {
     })
   )
 
-  it.scoped("are on the socket in the same turn of the event loop, without a timer", () =>
+  it.scoped("are written in the same turn of the event loop, without a timer", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const sockets: Array<Socket> = []
@@ -169,7 +169,7 @@ describe("events", () => {
 })
 
 describe("commands", () => {
-  it.scoped("are handed to the controller with all their fields, and give its result", () =>
+  it.scoped("are passed to the controller with all fields, and return its result", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       controller.register("content.ack", (command) => okAsync({ seen: command }))
@@ -184,7 +184,7 @@ describe("commands", () => {
     })
   )
 
-  it.scoped("that fail are answered with the whole chain of causes", () =>
+  it.scoped("that fail return the whole chain of causes", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const root = Object.assign(new TypeError("no such version"), { cause: undefined })
@@ -232,7 +232,7 @@ describe("commands", () => {
     })
   )
 
-  it.scoped("that throw, or have no end, harm nobody", () =>
+  it.scoped("that throw or never end do not affect others", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const started = new Promise<void>((resolve) => {
@@ -260,7 +260,7 @@ describe("a dispatch that returns", () => {
   it.scoped.each<[string, unknown, string]>([
     ["nothing", undefined, "expected a promise, got undefined"],
     ["a promise of a value", Promise.resolve("done"), 'expected a Result in the promise, got "done"']
-  ])("%s is answered with what it should be", ([, returned, issue]) =>
+  ])("%s gets an error that names the expected result", ([, returned, issue]) =>
     Effect.gen(function* () {
       const context = makePlainController().contextOf("http-transport")
       const { port } = yield* setUpIn({ ...context, dispatchCommand: () => nonsense(returned) })
@@ -278,7 +278,7 @@ describe("a dispatch that returns", () => {
 })
 
 describe("status and state", () => {
-  it.scoped("are what the controller says, with the transport's slice in the state", () =>
+  it.scoped("come from the controller, with the transport's slice in the state", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const { port } = yield* setUp(controller, { exposeState: true })
@@ -299,7 +299,7 @@ describe("status and state", () => {
     })
   )
 
-  it.scoped("have times as text, also where the controller has them as dates", () =>
+  it.scoped("have times as text, even if the controller has dates", () =>
     Effect.gen(function* () {
       const context = makePlainController().contextOf("http-transport")
       const startTime = new Date("2026-03-01T12:00:00.000Z")
@@ -321,7 +321,7 @@ describe("status and state", () => {
     })
   )
 
-  it.scoped("that cannot be had are a 500, and everything else goes on", () =>
+  it.scoped("that cannot be read are a 500, without other effects", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const context = { ...controller.contextOf("http-transport"), getStatusSnapshot: throwing }
@@ -347,7 +347,7 @@ describe("options", () => {
   })
 
   it.effect.each(["task", "persistent"] as const)(
-    "with mistakes are an err in %s mode that names them all, and nothing is bound",
+    "with mistakes result in an Err in %s mode that names all, and nothing is bound",
     (mode) =>
       Effect.gen(function* () {
         const controller = makePlainController(mode)
@@ -367,7 +367,7 @@ describe("options", () => {
       })
   )
 
-  it.effect("that are none are an err", () =>
+  it.effect("of another type result in an Err", () =>
     Effect.gen(function* () {
       for (const options of [
         null,
@@ -390,7 +390,7 @@ describe("options", () => {
     })
   )
 
-  it.scoped("in task mode bind nothing, and touch neither bus nor state", () =>
+  it.scoped("bind nothing in task mode, and use neither bus nor state", () =>
     Effect.gen(function* () {
       const controller = makePlainController("task")
       const port = yield* freePort
@@ -406,7 +406,7 @@ describe("options", () => {
 })
 
 describe("setup", () => {
-  it.scoped("of a port in use is an err with advice, and the one who has it goes on", () =>
+  it.scoped("of a port in use results in an Err with advice, without an effect on the other server", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const first = yield* setUp(controller)
@@ -427,7 +427,7 @@ describe("setup", () => {
     })
   )
 
-  it.scoped("twice in one process gives two transports, each with its own end", () =>
+  it.scoped("twice in one process makes two independent transports", () =>
     Effect.gen(function* () {
       const one = makePlainController()
       const other = makePlainController()
@@ -482,7 +482,7 @@ describe("setup", () => {
       { abortSignal: { aborted: false, addEventListener: throwing, removeEventListener: throwing } },
       "no"
     ]
-  ])("with a context that has %s is an err and leaves nothing behind", ([, parts, reason]) =>
+  ])("with a context that has %s results in an Err, and leaves nothing behind", ([, parts, reason]) =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const port = yield* freePort
@@ -500,7 +500,7 @@ describe("setup", () => {
     })
   )
 
-  it.effect("without a context is an err that names every field that is missing", () =>
+  it.effect("without a context results in an Err that names every missing field", () =>
     Effect.gen(function* () {
       for (const [context, mistakes] of [
         [undefined, 1],
@@ -547,7 +547,7 @@ describe("the end", () => {
     })
   )
 
-  it.scoped("comes once, however often and from wherever it is asked for", () =>
+  it.scoped("comes once, however often and from wherever it is requested", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const { disconnect, port } = yield* setUp(controller)
@@ -613,7 +613,7 @@ describe("the end", () => {
     })
   )
 
-  it.scoped("with a bus that does not let go of its handlers is an err, but everything else ends", () =>
+  it.scoped("with a bus that does not remove its handlers results in an Err, but everything else ends", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const context = controller.contextOf("http-transport")
@@ -630,7 +630,7 @@ describe("the end", () => {
 })
 
 describe("an abort", () => {
-  it.effect("before setup is an err, and nothing is bound", () =>
+  it.effect("before setup results in an Err, and nothing is bound", () =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const port = yield* freePort

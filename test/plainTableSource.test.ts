@@ -86,7 +86,7 @@ const dataOf = (documents: ReadonlyArray<TableDocument>) =>
   Effect.promise(() => Promise.all(documents.map(({ data }) => data)))
 
 describe("tableSource", () => {
-  it.scopedLive("gives a document for each table, with the very data that the content plugin saves", () =>
+  it.scopedLive("returns a document for each table, with the same data that the content plugin saves", () =>
     Effect.gen(function* () {
       const { fetch, server, source } = yield* setUp(
         { Objects: objects, "a/b": [], Settings: settings },
@@ -113,7 +113,7 @@ describe("tableSource", () => {
     )
   )
 
-  it.scopedLive("leaves attachments as they come, in key/value tables too", () =>
+  it.scopedLive("returns attachments unchanged, in key/value tables too", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({
         Objects: [record("rec1", { photos: [photo] })],
@@ -125,7 +125,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("has linked records in the place of their ids", () =>
+  it.scopedLive("replaces ids by linked records", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp(
         { Objects: [record("rec1", { maker: ["recA"] })], Makers: [record("recA", { name: "Ada" })] },
@@ -135,7 +135,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("reads afresh at every fetch", () =>
+  it.scopedLive("reads again at every fetch", () =>
     Effect.gen(function* () {
       const { fetch, server } = yield* setUp({ Objects: objects }, { keyValueTables: [] })
       yield* dataOf(fetch())
@@ -144,7 +144,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("begins again where the server forgets the list, and gives no record twice", () =>
+  it.scopedLive("starts again where the list has expired, and returns no record twice", () =>
     Effect.gen(function* () {
       const { fetch, server } = yield* setUp({ Objects: objects }, { keyValueTables: [] })
       server.next(
@@ -157,7 +157,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("keeps the pace of a base, whichever sources read it", () =>
+  it.scopedLive("keeps the rate limit of a base for all its sources", () =>
     Effect.gen(function* () {
       const arrivals: Array<number> = []
       const answer = tablesAnswer({ Objects: objects, Settings: settings })
@@ -174,7 +174,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("says what should be looked at, once, and never the key", () =>
+  it.scopedLive("logs each warning once, without the key", () =>
     Effect.gen(function* () {
       const { controller, fetch } = yield* setUp({ Objects: objects, Settings: settings })
       yield* dataOf(fetch())
@@ -187,7 +187,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("without tables has no documents, asks for nothing, and says so once", () =>
+  it.scopedLive("has no documents without tables, sends no request, and logs that once", () =>
     Effect.gen(function* () {
       const { controller, fetch, server } = yield* setUp({}, { tables: [], keyValueTables: [] })
       expect(fetch()).toEqual([])
@@ -200,7 +200,7 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("goes on where the logger throws", () =>
+  it.scopedLive("continues where the logger throws", () =>
     Effect.gen(function* () {
       const { context, source } = yield* setUp({ Objects: objects, Settings: settings })
       const warn = () => {
@@ -213,7 +213,7 @@ describe("tableSource", () => {
 })
 
 describe("a table that cannot be read", () => {
-  it.scopedLive("fails its document and those behind it, and nothing more is asked for", () =>
+  it.scopedLive("fails its document and all later ones, without another request", () =>
     Effect.gen(function* () {
       const { controller, fetch, server } = yield* setUp(
         { Objects: objects, Settings: settings },
@@ -237,7 +237,7 @@ describe("a table that cannot be read", () => {
     })
   )
 
-  it.scopedLive("is told to whoever fetches, and not said in the log", () =>
+  it.scopedLive("is reported to the caller, and not in the log", () =>
     Effect.gen(function* () {
       const { controller, fetch, server } = yield* setUp({})
       server.next(ScriptedServer.json(200, { records: [record("rec1", {})], offset: "next" }))
@@ -280,7 +280,7 @@ describe("a table that is not as expected", () => {
 })
 
 describe("an abort", () => {
-  it.scopedLive("breaks the request off, and fails what is left with its reason", () =>
+  it.scopedLive("ends the request, and fails the remaining documents with its reason", () =>
     Effect.gen(function* () {
       const { context, server, source } = yield* setUp({ Objects: objects })
       server.next(tablesAnswer({ Objects: objects }), ScriptedServer.silence)
@@ -297,7 +297,7 @@ describe("an abort", () => {
     })
   )
 
-  it.scopedLive("before the fetch asks for nothing", () =>
+  it.scopedLive("before the fetch prevents every request", () =>
     Effect.gen(function* () {
       const { context, server, source } = yield* setUp({ Objects: objects })
       const outcomes = yield* Effect.forEach(
@@ -309,7 +309,7 @@ describe("an abort", () => {
     })
   )
 
-  it.scopedLive("behind the fetch changes nothing", () =>
+  it.scopedLive("after the fetch has no effect", () =>
     Effect.gen(function* () {
       const { context, source } = yield* setUp({ Objects: objects, Settings: settings })
       const aborting = new AbortController()
@@ -323,7 +323,7 @@ describe("an abort", () => {
 })
 
 describe("options with mistakes", () => {
-  it("are thrown by fetch, all of them, without the key", () => {
+  it("are all thrown by fetch, without the key", () => {
     const mistakes = { id: "../x", baseId: "", apiKey: "with space", tables: ["A", "A"], table: ["B"] }
     const source = tableSource(mistakes as unknown as TableSourceConfig)
     expect(source.id).toBe("")
@@ -336,7 +336,7 @@ describe("options with mistakes", () => {
     expect(fetch).not.toThrow("with space")
   })
 
-  it("are those of a feed of changes, which nobody would ask", () => {
+  it("include a change feed, which would not be used", () => {
     const mistakes = { ...optionsFor("http://127.0.0.1"), changes: "webhook", wholeEvery: "1 hour" }
     const { contextOf } = makePlainController()
     const fetch = () => tableSource(mistakes).fetch(contextOf("content"))
@@ -346,7 +346,7 @@ describe("options with mistakes", () => {
 })
 
 describe("a context with mistakes", () => {
-  it.scoped("is thrown by fetch, all of them, and nothing is asked for", () =>
+  it.scoped("is thrown by fetch with all mistakes, before any request", () =>
     Effect.gen(function* () {
       const { server, source } = yield* setUp({ Objects: objects })
       const fetchIn = (context: unknown) => () => source.fetch(context as PlainFetchContext)

@@ -138,13 +138,13 @@ describe("the types of vitrine/plain", () => {
     >()
   })
 
-  it("take contexts as other controllers have them", () => {
+  it("accept contexts of other controllers", () => {
     expectTypeOf<Foreign>().toExtend<PlainContext>()
     expectTypeOf<Arrows>().toExtend<PlainContext>()
     expectTypeOf<Dated<Slice>>().toExtend<PlainContext>()
   })
 
-  it("give plugins as other controllers expect them", () => {
+  it("provide plugins for other controllers", () => {
     expectTypeOf<HttpTransportPlugin>().toExtend<{
       name: string
       setup: (

@@ -84,7 +84,7 @@ describe("an example in scratchpad/effect", () => {
   })
 
   it.each(Object.keys(examples))(
-    "is short, says how to run it, and needs nothing of the source: %s",
+    "is short, explains how to run it, and imports nothing from the source: %s",
     (name) => {
       const source = readFileSync(`${folder}${name}.ts`, "utf8")
       expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(32)
@@ -93,7 +93,7 @@ describe("an example in scratchpad/effect", () => {
     }
   )
 
-  it("exports the metrics and spans of what it did", () => {
+  it("exports its metrics and spans", () => {
     const of = (path: string) => received.filter((request) => request.startsWith(`${path} `)).join("\n")
     for (const metric of [
       "vitrine_content_fetches_total",
@@ -127,7 +127,7 @@ const withEnvironment = (environment: Readonly<Record<string, string>>) =>
     () => Effect.sync(() => vi.unstubAllEnvs())
   )
 
-it.scopedLive("a controller with scratchpad/second-bus gives its screens what is published anywhere", () =>
+it.scopedLive("a controller with scratchpad/second-bus sends events of both buses to its screens", () =>
   Effect.gen(function* () {
     const journal = `${yield* temporaryFolder}/events.ndjson`
     yield* withEnvironment({ PORT: "0", JOURNAL: journal })

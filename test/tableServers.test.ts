@@ -62,7 +62,7 @@ describe.each([
   const names = ({ body }: { body: { records: ReadonlyArray<{ fields: { name: string } }> } }) =>
     body.records.map(({ fields }) => fields.name)
 
-  it.scopedLive("lists records in pages, and each offset leads to the next page", () =>
+  it.scopedLive("lists records in pages, each with the offset of the next", () =>
     Effect.gen(function* () {
       const { ask } = yield* make
       const first = yield* ask("appX/Objects?pageSize=2")
@@ -80,7 +80,7 @@ describe.each([
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("lists the records of a view, and knows no others", () =>
+  it.scopedLive("lists the records of a view, and rejects unknown views", () =>
     Effect.gen(function* () {
       const { ask } = yield* make
       expect(names(yield* ask("appX/Objects?view=Room+2"))).toEqual(["Lamp", "Globe"])
@@ -96,7 +96,7 @@ describe.each([
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("lists a table by its id, which the schema of the base tells", () =>
+  it.scopedLive("lists a table by its id from the schema of the base", () =>
     Effect.gen(function* () {
       const { ask } = yield* make
       const { body } = yield* ask("meta/bases/appX/tables")
@@ -108,7 +108,7 @@ describe.each([
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("links to the files that cells name, which need no token", () =>
+  it.scopedLive("links to the files of cells, which need no token", () =>
     Effect.gen(function* () {
       const { ask, write } = yield* make
       const picture = Effect.map(
@@ -124,7 +124,7 @@ describe.each([
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("asks for a token", () =>
+  it.scopedLive("requires a token", () =>
     Effect.gen(function* () {
       const { url } = yield* make
       const { status } = yield* Effect.promise(() => fetch(`${url}/v0/appX/Objects`))
@@ -132,7 +132,7 @@ describe.each([
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive("lists at a webhook which tables were edited", () =>
+  it.scopedLive("lists edited tables at a webhook", () =>
     Effect.gen(function* () {
       const { ask, write } = yield* make
       const { tables } = (yield* ask("meta/bases/appX/tables")).body

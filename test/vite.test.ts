@@ -57,7 +57,7 @@ describe("the dev server", () => {
   )
 
   scenario(
-    "answers 503 as long as the controller is away, and says so once each time",
+    "responds with 503 while the controller is away, with one message each time",
     Effect.gen(function* () {
       const stage = yield* makeStageWith("")
       const port = yield* freePort

@@ -89,7 +89,7 @@ const openReader = Effect.fnUntraced(function* (
 
 describe("a controller that is killed", () => {
   it.live(
-    "leaves a whole manifest that names a whole version, and the next one cleans up and goes on",
+    "leaves a valid manifest of a complete version, and the next one cleans up and continues",
     ({ annotate }) =>
       Effect.gen(function* () {
         yield* Effect.promise(() => annotate(`KILL_SEED=${seed}`))
@@ -181,7 +181,7 @@ describe("a controller that is killed", () => {
   )
 
   it.live(
-    "leaves its downloads to exactly one of those that start after it at the same moment",
+    "is followed by exactly one of several that start at the same time",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

@@ -18,7 +18,7 @@ describe.skipIf(isMissing("nats-server"))("on NATS", () => {
   replayBacklogContract("ReplayBacklogNats", instance, { pair: pairOf(ReplayBacklog), runs: 20 })
   commandBusContract("CommandBusNats", instance, { pair: pairOf(CommandBus), losable, timeout: "1 second" })
 
-  it.scopedLive("CommandBusNats interrupts a handler of another instance with whoever dispatched it", () =>
+  it.scopedLive("CommandBusNats interrupts a handler in another process when its caller is interrupted", () =>
     Effect.gen(function* () {
       const [one, other] = yield* pairOf(CommandBus)
       const started = yield* Deferred.make<void>()

@@ -10,7 +10,7 @@ import { environment, Installed } from "../support/installed.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 
 layer(environment, { excludeTestServices: true, timeout: 240_000 })("the package", (it) => {
-  it.scoped("begins a project, and runs it", () =>
+  it.scoped("creates a project, and runs it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* Installed

@@ -35,83 +35,81 @@ const reachable = `[...document.querySelectorAll("button")].filter((button) => {
 describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
   layer(Layer.provideMerge(Browser.layer, NodeContext.layer), { excludeTestServices: true, timeout: 60_000 })(
     (it) => {
-      it.scoped(
-        "shows the tables to eyes, ears and fingers, what is changed in them, and no file beside them",
-        () =>
-          Effect.gen(function* () {
-            const fs = yield* FileSystem.FileSystem
-            const reader = yield* makeReader
-            expect(yield* reader.run("npx vitrine init --page")).toMatchObject({ status: 0 })
-            yield* reader.useFreePorts("vitrine.config.ts")
-            const text = yield* fs.readFileString(`${reader.folder}/vitrine.config.ts`)
-            yield* reader.keepRunning("npx vitrine start", /New version/)
+      it.scoped("shows the tables and their changes accessibly, and serves no other file", () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const reader = yield* makeReader
+          expect(yield* reader.run("npx vitrine init --page")).toMatchObject({ status: 0 })
+          yield* reader.useFreePorts("vitrine.config.ts")
+          const text = yield* fs.readFileString(`${reader.folder}/vitrine.config.ts`)
+          yield* reader.keepRunning("npx vitrine start", /New version/)
 
-            const port = /contentServer\(\{ port: (\d+),/.exec(text)?.[1]
-            const url = `http://127.0.0.1:${port}`
-            const tab = yield* openTab(url)
-            const chosen = (title: string) =>
-              Effect.promise(() => tab.waitForSelector(`h2:text-is("${title}")`, { timeout: 30_000 }))
-            yield* chosen("The Penrice Fog Bell")
-            expect(yield* Effect.promise(() => tab.textContent("h1"))).toMatch(/^Kept/)
-            yield* Effect.promise(() =>
-              tab.waitForFunction(
-                "document.images.length === 4 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0)"
-              )
+          const port = /contentServer\(\{ port: (\d+),/.exec(text)?.[1]
+          const url = `http://127.0.0.1:${port}`
+          const tab = yield* openTab(url)
+          const chosen = (title: string) =>
+            Effect.promise(() => tab.waitForSelector(`h2:text-is("${title}")`, { timeout: 30_000 }))
+          yield* chosen("The Penrice Fog Bell")
+          expect(yield* Effect.promise(() => tab.textContent("h1"))).toMatch(/^Kept/)
+          yield* Effect.promise(() =>
+            tab.waitForFunction(
+              "document.images.length === 4 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0)"
             )
-            expect(yield* Effect.promise(() => tab.title())).toMatch(/^Kept/)
-            expect(yield* Effect.promise(() => tab.locator("body").ariaSnapshot())).toMatch(
-              new RegExp(
-                [
-                  /- heading "Kept.*" \[level=1\]\n/,
-                  /- main:\n +- figure:\n +- img "A bronze bell with a broad rim"\n/,
-                  / +- heading "The Penrice Fog Bell" \[level=2\]\n/,
-                  /- navigation "All objects":\n +- list:\n +- listitem:\n +- button "The Penrice Fog Bell"/,
-                  /- status: Version \d{8}T\d{6}Z$/
-                ]
-                  .map(({ source }) => source)
-                  .join("[^]*")
-              )
+          )
+          expect(yield* Effect.promise(() => tab.title())).toMatch(/^Kept/)
+          expect(yield* Effect.promise(() => tab.locator("body").ariaSnapshot())).toMatch(
+            new RegExp(
+              [
+                /- heading "Kept.*" \[level=1\]\n/,
+                /- main:\n +- figure:\n +- img "A bronze bell with a broad rim"\n/,
+                / +- heading "The Penrice Fog Bell" \[level=2\]\n/,
+                /- navigation "All objects":\n +- list:\n +- listitem:\n +- button "The Penrice Fog Bell"/,
+                /- status: Version \d{8}T\d{6}Z$/
+              ]
+                .map(({ source }) => source)
+                .join("[^]*")
             )
-            for (const key of ["Tab", "Tab", "Enter"]) {
-              yield* Effect.promise(() => tab.keyboard.press(key))
-            }
-            yield* chosen("The Sulking Barometer")
-            const pressed = '[aria-current="true"]:focus-visible'
-            expect(yield* Effect.promise(() => tab.textContent(pressed))).toBe("The Sulking Barometer")
-            // Without it, the browser asks for one that is not there.
-            expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
-            yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
-            yield* chosen("A New Bell")
+          )
+          for (const key of ["Tab", "Tab", "Enter"]) {
+            yield* Effect.promise(() => tab.keyboard.press(key))
+          }
+          yield* chosen("The Sulking Barometer")
+          const pressed = '[aria-current="true"]:focus-visible'
+          expect(yield* Effect.promise(() => tab.textContent(pressed))).toBe("The Sulking Barometer")
+          // Without it, the browser asks for one that is not there.
+          expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
+          yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
+          yield* chosen("A New Bell")
 
-            const objects = Array.from(
-              { length: 40 },
-              (_, index) => `Bell ${index + 1},${"It rang. ".repeat(120)}`
-            )
-            yield* fs.writeFileString(
-              `${reader.folder}/content/Objects.csv`,
-              `title,text\n${objects.join("\n")}\n`
-            )
-            yield* chosen("Bell 1")
-            for (const [width, height] of [
-              [1920, 1080],
-              [1280, 800],
-              [1080, 1920],
-              [600, 900]
-            ] as const) {
-              yield* Effect.promise(() => tab.setViewportSize({ width, height }))
-              expect(yield* Effect.promise(() => tab.evaluate(reachable))).toBe(40)
-            }
-            yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
-            yield* chosen("A New Bell")
+          const objects = Array.from(
+            { length: 40 },
+            (_, index) => `Bell ${index + 1},${"It rang. ".repeat(120)}`
+          )
+          yield* fs.writeFileString(
+            `${reader.folder}/content/Objects.csv`,
+            `title,text\n${objects.join("\n")}\n`
+          )
+          yield* chosen("Bell 1")
+          for (const [width, height] of [
+            [1920, 1080],
+            [1280, 800],
+            [1080, 1920],
+            [600, 900]
+          ] as const) {
+            yield* Effect.promise(() => tab.setViewportSize({ width, height }))
+            expect(yield* Effect.promise(() => tab.evaluate(reachable))).toBe(40)
+          }
+          yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
+          yield* chosen("A New Bell")
 
-            expect(yield* statusOf(url, "/manifest.json")).toBe(200)
-            for (const path of ["/../vitrine.config.ts", "/..%2fvitrine.config.ts", "/versions/", "/.env"]) {
-              expect(yield* statusOf(url, path)).toBe(404)
-            }
-            yield* reader.interrupt
-            yield* Effect.promise(() => tab.waitForSelector("footer:text('offline')"))
-            expect(yield* Effect.promise(() => tab.textContent("h2"))).toBe("A New Bell")
-          })
+          expect(yield* statusOf(url, "/manifest.json")).toBe(200)
+          for (const path of ["/../vitrine.config.ts", "/..%2fvitrine.config.ts", "/versions/", "/.env"]) {
+            expect(yield* statusOf(url, path)).toBe(404)
+          }
+          yield* reader.interrupt
+          yield* Effect.promise(() => tab.waitForSelector("footer:text('offline')"))
+          expect(yield* Effect.promise(() => tab.textContent("h2"))).toBe("A New Bell")
+        })
       )
     }
   )

@@ -13,7 +13,7 @@ process.kill(process.pid, "SIGTERM")
 await Effect.runPromise(withoutSignalHandlers(Effect.void))
 `
 
-it.live("a signal that comes just before the configuration is loaded is not lost", () =>
+it.live("a signal just before the configuration is loaded ends the process", () =>
   Effect.gen(function* () {
     const said = yield* Effect.async<string>((resume) => {
       execFile(process.execPath, ["--input-type=module", "--eval", program], (_, stdout) =>

@@ -8,7 +8,7 @@ import { readActive } from "../support/hub.ts"
 import { makeProject } from "../support/project.ts"
 import { replicaProject } from "../support/replicaProject.ts"
 
-it.scopedLive("a replica of a controller shows what changes there", () =>
+it.scopedLive("a replica shows the changes of its hub", () =>
   Effect.gen(function* () {
     const hub = yield* makeProject
     yield* hub.write(

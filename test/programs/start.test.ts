@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { operate } from "../support/operate.ts"
 import { makeProject } from "../support/project.ts"
 
-it.scopedLive("a controller that runs is looked at, fetches when told, and is stopped, once", () =>
+it.scopedLive("a running controller has a status, fetches on request, and can be stopped once", () =>
   Effect.gen(function* () {
     const { notRunning, read, run, serveTables, vitrine, write } = yield* operate(makeProject)
     const config = (yield* read("vitrine.config.ts"))

@@ -57,7 +57,7 @@ describe("Markdown", () => {
     expect(textHtml("en", "de")).toMatchObject({ text: "*A*", textHtml: "<p><em>A</em></p>\n" })
   })
 
-  it("leaves what is no text, and other fields, as they are", () => {
+  it("does not change other fields and values that are not texts", () => {
     const document = [{ text: null, title: "*A*" }, { text: 1 }, "text", null, {}]
     expect(markdown("text")(document)).toEqual(document)
   })
@@ -92,14 +92,14 @@ describe("Portable Text", () => {
     )
   })
 
-  it("does nothing in a page that its author has not seen", () => {
+  it("runs nothing in a page", () => {
     const link = { _type: "link", _key: "k1", href: "javascript:alert(1)" }
     expect(htmlOf(block([span("<script>alert(1)</script>", "k1")], { markDefs: [link] }))).toBe(
       "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"
     )
   })
 
-  it("is without what is not text, and says nothing of that", () => {
+  it("leaves out everything but text, without a warning", () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue()
     expect(
       htmlOf({ _type: "image", asset: {} }, block([span("A"), { _type: "price" }, span("B", "odd")]))
@@ -108,7 +108,7 @@ describe("Portable Text", () => {
     warn.mockRestore()
   })
 
-  it("leaves what is none, and other fields, as they are", () => {
+  it("does not change other values and fields", () => {
     const document = [{ text: "plain" }, { title: [] }, null]
     expect(portableText("text")(document)).toEqual(document)
   })

@@ -290,7 +290,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("says what it needs where no server has sent it, as a page that is opened as a file", () =>
+    it.scoped("explains what it needs when it is opened as a file", () =>
       Effect.gen(function* () {
         const { start } = yield* makeStage
         const { url } = yield* start()

@@ -89,7 +89,7 @@ const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
 
 describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("says that a server does not let it see what it answers, which is not the controller's", () =>
+    it.scoped("reports that the server of the exhibit allows no access to its responses", () =>
       Effect.gen(function* () {
         const server = yield* Effect.acquireRelease(
           Effect.async<Server>((resume) => {
