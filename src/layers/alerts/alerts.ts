@@ -85,12 +85,16 @@ export const make = Effect.fnUntraced(function* (
     requests.attempt(request(post, now)).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.as(works, true),
-        onFailure: ({ detail, reason, status }) =>
+        onFailure: ({ detail, reason, redirectsTo, status }) =>
           status === undefined
             ? Effect.fail(reason === "Timeout" ? `no response within ${postTimeout / 1000} seconds` : detail)
-            : refusesOne.has(status)
-              ? Effect.as(fails(`it responds ${status}`), false)
-              : Effect.fail(`it responds ${status}`)
+            : redirectsTo !== undefined
+              ? Effect.fail(
+                  `it redirects to ${redirectsTo}, which alerts do not follow: set the address there as "url"`
+                )
+              : refusesOne.has(status)
+                ? Effect.as(fails(`it responds ${status}`), false)
+                : Effect.fail(`it responds ${status}`)
       }),
       Effect.tapError(fails)
     )

@@ -46,7 +46,8 @@ const receiver = () => {
         texts.push(json.text)
         bodies.push({ authorization: request.headers.authorization, json })
       }
-      return HttpClientResponse.fromWeb(request, new Response(endless(), { status: responds }))
+      const headers = responds === 308 ? { location: "https://new.example/hooks/very-secret" } : {}
+      return HttpClientResponse.fromWeb(request, new Response(endless(), { status: responds, headers }))
     })
   )
   const respond = (next: number, to = "") => {
@@ -273,6 +274,18 @@ describe("alerts", () => {
       expect(texts.slice(2)).toEqual([
         "Hall 3: over: The lamp right is broken.",
         "Hall 3: The lamp left is broken."
+      ])
+    })
+  )
+
+  it.scoped("are not posted where they are redirected to, which the problem names", () =>
+    Effect.gen(function* () {
+      const { problems, respond, take } = yield* setUp
+      respond(308)
+      yield* take([begin("left")])
+      yield* TestClock.adjust("3 minutes")
+      expect((yield* problems).map(({ text }) => text)).toEqual([
+        'Alerts cannot be delivered to https://chat.example, and are tried again until they can: it redirects to https://new.example, which alerts do not follow: set the address there as "url"'
       ])
     })
   )
