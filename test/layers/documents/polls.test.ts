@@ -17,5 +17,7 @@ it.effect("everything is read again an hour after the last time, even if the clo
     const clock = yield* Effect.clock
     const setBack: Clock.Clock = Object.create(clock, { currentTimeMillis: { value: Effect.succeed(0) } })
     expect(yield* Effect.withClock(ask, setBack)).toBe("everything")
+    yield* isNow
+    expect(yield* ask).toBe("nothing")
   })
 )
