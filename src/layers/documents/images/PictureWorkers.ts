@@ -1,5 +1,5 @@
 /**
- * Processes that make pictures: two at most, with a low priority, so that screens hardly wait for them.
+ * Processes that make pictures: two at a time, with a low priority, so that screens hardly wait for them.
  *
  * It owns when they start and end. What they do is in `pictureWorker.ts`.
  */
@@ -29,8 +29,9 @@ export class PictureNotMade extends Schema.TaggedError<PictureNotMade>()("vitrin
   }
 }
 
-/** How many work at the same time. */
+/** How many work at the same time, for all sources of this process. */
 const maxWorkers = 2
+const working = Effect.unsafeMakeSemaphore(maxWorkers)
 
 /** How often a job is retried with another worker, because idle workers may have ended. */
 const retries = maxWorkers
@@ -104,6 +105,7 @@ export const make = Effect.gen(function* () {
         )
       ),
       Effect.scoped,
+      working.withPermits(1),
       Effect.retry({ times: retries, while: ({ hasEnded }) => hasEnded })
     )
 
