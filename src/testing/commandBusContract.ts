@@ -100,7 +100,7 @@ export const commandBusContract = (
       expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
     })
 
-    scenario("carries fields and results as JSON does", function* (commands) {
+    scenario("passes fields and results as JSON does", function* (commands) {
       yield* commands.register({
         type: "echo",
         fields: Schema.Struct({ value: Schema.Unknown }),
@@ -274,7 +274,7 @@ export const commandBusContract = (
     })
 
     it.effect.prop(
-      "lets only one register a command, wherever fibers yield",
+      "lets only one of several concurrent fibers register a command",
       [FastCheck.integer({ min: 10, max: 60 })],
       ([maxOps]) =>
         run(function* () {

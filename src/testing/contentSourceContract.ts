@@ -130,7 +130,7 @@ export const contentSourceContract = (
       })
 
       scenario(
-        "makes of what has changed, and the version before, what everything makes",
+        "gives the same content from the changed parts and the version before as from everything",
         function* ({ edit, fetch, poll }) {
           const { cursor } = yield* poll(Option.none())
           const previous = yield* fetch()

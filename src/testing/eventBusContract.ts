@@ -80,7 +80,7 @@ export const eventBusContract = (
       expectNumbered(seen)
     })
 
-    scenario("delivers what JSON makes of a payload, or the payload itself", function* (bus) {
+    scenario("delivers the payload, or what JSON makes of it", function* (bus) {
       const feed = yield* bus.subscribe
       const values = [
         { deep: [{ er: { est: [[], {}, null, "ü\n\u2028", -0.5e-7] } }] },

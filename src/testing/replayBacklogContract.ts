@@ -72,7 +72,7 @@ export const replayBacklogContract = (
     )
 
     it.effect.prop(
-      "lets no older event replace a newer one, in whatever order they come, and however often",
+      "never replaces a newer event by an older one, in any order and however often they arrive",
       [
         history.chain((events) =>
           FastCheck.tuple(
@@ -92,7 +92,7 @@ export const replayBacklogContract = (
       { fastCheck: { numRuns: runs } }
     )
 
-    it.live("gives snapshots that stay as they are", () =>
+    it.live("gives snapshots that do not change", () =>
       run(function* (backlog) {
         yield* backlog.remember({ name: "a", data: "1", sequence: 1 })
         const before = yield* backlog.snapshot

@@ -121,21 +121,18 @@ export const tableSourceClientContract = (
       }
     )
 
-    scenario(
-      "keeps tables and lists apart that are read at the same time",
-      function* ({ listPage, setTable }) {
-        yield* setTable("A", records(3))
-        yield* setTable("B", records(4).slice(1))
-        const a = yield* listPage({ table: "A", view: null })
-        const b = yield* listPage({ table: "B", view: null })
-        const page = (table: string, { next }: Page) =>
-          listPage({ table, view: null, ...(next === undefined ? {} : { cursor: next }) })
-        expect((yield* page("A", a)).records).toEqual(records(3).slice(2))
-        expect((yield* page("B", b)).records).toEqual(records(4).slice(3))
-      }
-    )
+    scenario("keeps lists apart that are read at the same time", function* ({ listPage, setTable }) {
+      yield* setTable("A", records(3))
+      yield* setTable("B", records(4).slice(1))
+      const a = yield* listPage({ table: "A", view: null })
+      const b = yield* listPage({ table: "B", view: null })
+      const page = (table: string, { next }: Page) =>
+        listPage({ table, view: null, ...(next === undefined ? {} : { cursor: next }) })
+      expect((yield* page("A", a)).records).toEqual(records(3).slice(2))
+      expect((yield* page("B", b)).records).toEqual(records(4).slice(3))
+    })
 
-    scenario("takes any name of a table and any name of a field", function* ({ listPage, setTable }) {
+    scenario("accepts any name of a table and of a field", function* ({ listPage, setTable }) {
       const fields = { constructor: 2, toString: null, "": [], Größe: "€" }
       for (const table of ["a/b?c=d&e#f", "%2e%2e", "Räume & Wege", "+ =", "__proto__"]) {
         yield* setTable(table, [{ id: "rec0", fields }])
@@ -202,7 +199,7 @@ export const tableSourceClientContract = (
     }
 
     scenario(
-      "goes on in the middle of a list, whatever delayed it and whatever was rejected",
+      "continues in the middle of a list after delays and rejected requests",
       function* ({ delayNext, expireCursors, failNext, listPage, setTable }) {
         const all = records(2 * reasons.length + 4)
         yield* setTable("Objects", all)
@@ -300,7 +297,7 @@ export const tableSourceClientContract = (
     })
 
     scenario(
-      "reads a record whatever became of the lists",
+      "reads a record, also after the cursors of lists have expired",
       function* ({ expireCursors, listPage, readRecord, setTable }) {
         yield* setTable("Objects", records(3))
         yield* listPage({ table: "Objects", view: null })
