@@ -175,11 +175,11 @@ describe("the limits of", () => {
   it("the content server are those of the source", () => {
     expect(limitsBelow("## 11. Content over HTTP")).toMatchObject({
       connections: expect.stringContaining(`${surplus} more`),
-      "a response of which the client takes nothing": expect.stringContaining(
+      "a response that the client does not read": expect.stringContaining(
         `${Number.parseInt(stallTimeout, 10)} s`
       ),
       "lists of files in memory": expect.stringContaining(String(capacity)),
-      "names of files and folders that a build is of": expect.stringContaining(number(maxNames)),
+      "names of files and folders in a build": expect.stringContaining(number(maxNames)),
       "a manifest": expect.stringContaining(number(maxManifestBytes))
     })
   })
