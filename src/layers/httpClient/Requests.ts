@@ -6,6 +6,7 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
@@ -229,17 +230,19 @@ const plainJson = (text: string): string =>
 const wordsOf = (body: string): string => {
   const words = Option.match(decodeRefusal(body), {
     onNone: () => "",
-    onSome: (refusal) => ("message" in refusal ? refusal.message : refusal.error.message)
+    onSome: ({ detail, error, message }) =>
+      message ?? (Predicate.isString(error) ? error : error?.message) ?? detail ?? ""
   })
   return words.includes("<apiKey>") ? "" : words
 }
 
 const decodeRefusal = Schema.decodeOption(
   Schema.parseJson(
-    Schema.Union(
-      Schema.Struct({ message: Schema.String }),
-      Schema.Struct({ error: Schema.Struct({ message: Schema.String }) })
-    )
+    Schema.Struct({
+      message: Schema.optional(Schema.String),
+      error: Schema.optional(Schema.Union(Schema.String, Schema.Struct({ message: Schema.String }))),
+      detail: Schema.optional(Schema.String)
+    })
   )
 )
 

@@ -280,6 +280,21 @@ describe("a request", () => {
     }).pipe(run)
   )
 
+  it.scoped.each([
+    ['{"message":"no such table"}', "no such table"],
+    ['{"error":{"message":"no such table"}}', "no such table"],
+    ['{"error":"no such table"}', "no such table"],
+    ['{"detail":"no such table"}', "no such table"],
+    ['{"error":"NOT_FOUND","message":"no such table"}', "no such table"]
+  ])("quotes what the server says of a failure: %s", ([body, words]) =>
+    Effect.gen(function* () {
+      const { requests, server } = yield* setUp
+      server.next(text(404, body))
+      const error = yield* Effect.flip(requests.attempt({ url: server.url }))
+      expect(error.message).toContain(`HTTP 404: "${words}"`)
+    }).pipe(run)
+  )
+
   it.scopedLive("has no secret in its errors, wherever the server echoes it", () =>
     Effect.gen(function* () {
       const { get, requests, server } = yield* setUp
