@@ -238,7 +238,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
           expect(ack).toEqual({
             consumerId: "screen-1",
             versionId: idOf(1),
-            navigated: true,
+            navigated: false,
             problem,
             renewMs: 20_000,
             visible: true,

@@ -110,7 +110,9 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* window.open(address)
         yield* hears("seen", "closing", "seen", "seen")
         expect(new Set(acks.map(({ consumerId }) => consumerId))).toEqual(new Set(["left wall"]))
-        expect(acks.map(({ navigated }) => navigated)).toEqual([true, true, false, true])
+        yield* evaluate(tab, "location.search += '&page=2'")
+        yield* hears("seen", "closing", "seen", "seen", "closing", "seen")
+        expect(acks.map(({ navigated }) => navigated)).toEqual([false, false, false, false, false, true])
       })
     )
 

@@ -113,6 +113,7 @@ export const make = Effect.fnUntraced(function* (
       const now = yield* Clock.currentTimeMillis
       const post = yield* next(tried, now)
       if (post.length === 0) {
+        if (tried.size === 0) yield* works
         return
       }
       const isTaken = yield* send(post, now)

@@ -10,7 +10,7 @@ const turnMs = 10
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
- * Ends the process two seconds after SIGINT or SIGTERM at most, whatever runs on. SIGHUP, as of a terminal
+ * Ends the process at most two seconds of its own turns after SIGINT or SIGTERM, whatever runs on. SIGHUP, as of a terminal
  * that is closed, counts as SIGTERM, but not for one that was started in the background.
  */
 export const exitAfterSignals = (): void => {

@@ -75,8 +75,8 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const presence = makePresence()
   let runId = randomId()
-  /** Whether a link or the history led here: that is no restart. */
-  let navigated = (navigation()?.type ?? "reload") !== "reload"
+  /** Whether a link of this site led here: that is no restart. */
+  let navigated = navigation()?.type !== "reload" && document.referrer.startsWith(location.origin)
 
   const acks = makeAcks(
     () => {
@@ -191,7 +191,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       return
     }
     isReachable = false
-    const hint = /^https?:/.test(base) ? "" : '. Give "content", the address of the content server'
+    const hint = /^http|^\//.test(base) ? "" : '. Give "content", the address of the content server'
     setTrouble(`The content cannot be reached: ${reason}${hint}`)
     update()
     if (!hasRestored && !swap.current().wanted && isSecureContext) {

@@ -78,7 +78,7 @@ export const headerWarnings = (
     ...(padded === undefined
       ? []
       : [
-          `the name of the column ${JSON.stringify(padded)} begins or ends with a space or with a letter that nobody sees. Remove it.`
+          `the name of the column ${JSON.stringify(padded)} begins or ends with a space or an invisible character. Remove it.`
         ]),
     ...(alike === undefined
       ? []
@@ -88,7 +88,9 @@ export const headerWarnings = (
   ]
 }
 
-const bare = (name: string): string => name.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, "")
+/** Without what nobody sees at its ends: spaces, soft hyphens, joiners, directions of writing, byte order marks. */
+const bare = (name: string): string =>
+  name.replace(/^(?:[\s\u00ad\u200b-\u200f\u2060]|\ufeff)+|(?:[\s\u00ad\u200b-\u200f\u2060]|\ufeff)+$/g, "")
 
 const keyOf = (name: string): string => bare(name).toLowerCase().normalize()
 

@@ -33,6 +33,8 @@ interface Reading {
   readonly count: ValueCount
   readonly keepDigits: (digits: string) => void
   readonly notice: (warning: string) => void
+  /** Notices those of the first text that has any: a list of many pages has one cause. */
+  readonly noticeMarks: (place: string, marks: ReadonlyArray<TextMistake>) => void
   readonly warnings: () => ReadonlyArray<string>
 }
 
@@ -43,6 +45,7 @@ class CurrentReading extends Context.Reference<CurrentReading>()("vitrine/Curren
 const makeReading = (): Reading => {
   let kept = 0
   let first = ""
+  let hasMarks = false
   const noticed: Array<string> = []
   return {
     count: makeValueCount(),
@@ -50,6 +53,10 @@ const makeReading = (): Reading => {
       if (kept++ === 0) first = excerpt(digits)
     },
     notice: (warning) => noticed.push(warning),
+    noticeMarks: (place, marks) => {
+      if (!hasMarks) noticed.push(...marks.map((mark) => warningAt(place, mark)))
+      hasMarks ||= marks.length > 0
+    },
     warnings: () =>
       kept === 0
         ? noticed
@@ -74,7 +81,10 @@ export const withWarnings = <A, E, R>(
     )
   })
 
-/** Reads within the current document. Without one, warnings are logged. */
+const warningAt = (place: string, mistake: TextMistake): string =>
+  `${placeText(place, mistake)}: ${mistake.problem}`
+
+/** Reads within the current document. Without one, warnings are logged, but for stray marks: a poll would repeat them. */
 const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.flatMap(
     CurrentReading,
@@ -82,7 +92,7 @@ const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Eff
       onSome: read,
       onNone: () => {
         const reading = makeReading()
-        return Effect.tap(read(reading), () =>
+        return Effect.tap(read({ ...reading, noticeMarks: () => {} }), () =>
           Effect.forEach(reading.warnings(), (warning) => Effect.logWarning(warning))
         )
       }
@@ -111,17 +121,12 @@ export const parseCsv = (
     parseCsvRecords(text, {
       count: reading.count,
       delimiter,
-      notice: (mistake) => noticeAt(place, mistake, reading)
+      notice: (mistake) => reading.notice(warningAt(place, mistake))
     }).pipe(Effect.tap(() => noticeStrayMarks(text, place, reading)))
   )
 
-const noticeAt = (place: string, mistake: TextMistake, { notice }: Reading): void =>
-  notice(`${placeText(place, mistake)}: ${mistake.problem}`)
-
-const noticeStrayMarks = (text: string, place: string, reading: Reading) =>
-  Effect.sync(() => {
-    for (const mark of findStrayMarks(text)) noticeAt(place, mark, reading)
-  })
+const noticeStrayMarks = (text: string, place: string, { noticeMarks }: Reading) =>
+  Effect.sync(() => noticeMarks(place, findStrayMarks(text)))
 
 /** What asks servers for documents, with retries and limits, and reads their JSON. */
 export interface Requests extends HttpRequests {

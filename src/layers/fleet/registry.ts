@@ -201,9 +201,14 @@ export const restored = (players: ReadonlyArray<Player>, isExpected: IsExpected,
     return Either.getOrElse(placed(registry, run, isExpected), () => registry)
   }, HashMap.empty())
 
-/** After the time of day was set by so many milliseconds. Restarts are counted anew. */
+/**
+ * After the time of day was set by so many milliseconds. Restarts are counted anew. A player that stopped is not expected to report:
+ * for how long it has been away does not shrink.
+ */
 export const moved = (registry: Registry, millis: number): Registry =>
-  HashMap.map(registry, ({ run: { player } }) => {
+  HashMap.map(registry, (entry) => {
+    const { player } = entry.run
+    if (player.stoppedBy !== undefined && millis > 0) return entry
     const heardAt = new Date(Date.parse(player.heardAt) + millis).toISOString()
     return entryOf({ player: { ...player, heardAt }, reports: none })
   })

@@ -162,8 +162,7 @@ export const make = Effect.fnUntraced(function* ({
             Effect.map((text) => hide(plainJson(text)))
           )
       const words = wordsOf(body)
-      // Some limits are refusals that say when to come again.
-      const isTransient = passes(status) || (status === 403 && headers["retry-after"] !== undefined)
+      const isTransient = passes(status)
       return yield* new RequestFailed({
         url: hide(shownUrl(href)),
         detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,

@@ -32,9 +32,10 @@ export const contentLength = (headers: Headers): Option.Option<number> => {
 export const mayChangeUnseen = ({ date, etag, "last-modified": lastModified }: Headers): boolean => {
   const modified = Date.parse(lastModified ?? "")
   if (Number.isNaN(modified)) return false
+  const hasOnlyDate = etag === undefined
   const age = Date.parse(date ?? "") - modified
-  return !(age >= 2000) || (etag === undefined && modified < firstDate)
+  return Number.isNaN(age) ? hasOnlyDate : age < 2000 || (hasOnlyDate && modified < firstDate)
 }
 
-/** Those of reproducible builds are of 1970, those of ZIP archives of 1980. */
-const firstDate = Date.UTC(1980, 0, 2)
+/** Reproducible builds and packages have dates between 1970 and 1985. */
+const firstDate = Date.UTC(1990, 0, 1)

@@ -303,6 +303,19 @@ describe("alerts", () => {
     })
   )
 
+  it.scoped("are no longer undelivered once the one that the receiver refused has ended", () =>
+    Effect.gen(function* () {
+      const { problems, respond, take } = yield* setUp
+      respond(400, "left")
+      yield* take([begin("left")])
+      yield* TestClock.adjust("3 minutes")
+      expect(yield* problems).toMatchObject([{ code: "alerts:undelivered" }])
+      yield* take([end("left")])
+      yield* TestClock.adjust("1 minute")
+      expect(yield* problems).toEqual([])
+    })
+  )
+
   it.scoped("are not posted for a problem that ends while another one is posted", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp

@@ -160,6 +160,21 @@ describe("a hub", () => {
     )
   )
 
+  it.scoped("does not shorten the absence of a player that stopped when its clock is set", () =>
+    withJumpingClock(({ adjust, set }) =>
+      withHub(() =>
+        Effect.gen(function* () {
+          yield* adjust("1 hour")
+          yield* post(JSON.stringify(report({ stoppedBy: "the system" })))
+          const [before] = yield* players
+          yield* adjust("10 seconds")
+          yield* set(57_600_000)
+          expect(yield* players).toMatchObject([{ heardAt: before?.heardAt, stoppedBy: "the system" }])
+        })
+      )
+    )
+  )
+
   it.scoped("accepts none without the option, and has no players in its state", () =>
     withHub(
       () =>

@@ -242,16 +242,6 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scoped("is retried where a refusal says when", () =>
-    Effect.gen(function* () {
-      const { server, text: get } = yield* setUp
-      server.next(text(403, "", { "retry-after": "100" }))
-      const { took, value } = yield* withAdvancingClock(get)
-      expect(value).toBe("12345")
-      expect(took).toBeGreaterThanOrEqual(100_000)
-    }).pipe(run)
-  )
-
   it.scopedLive("is interrupted with its connection when a concurrent one fails", () =>
     Effect.gen(function* () {
       const { requests, server } = yield* setUp
@@ -286,7 +276,7 @@ describe("a request", () => {
     ['{"error":"no such table"}', "no such table"],
     ['{"detail":"no such table"}', "no such table"],
     ['{"error":"NOT_FOUND","message":"no such table"}', "no such table"]
-  ])("quotes what the server says of a failure: %s", ([body, words]) =>
+  ] as const)("quotes what the server says of a failure: %s", ([body, words]) =>
     Effect.gen(function* () {
       const { requests, server } = yield* setUp
       server.next(text(404, body))
@@ -391,7 +381,8 @@ describe("an unchanged response", () => {
       }
     ],
     ["all files of a build have", text(200, "a", { "last-modified": "Thu, 01 Jan 1970 00:00:01 GMT" })],
-    ["all files of an archive have", text(200, "a", { "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" })]
+    ["all files of an archive have", text(200, "a", { "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" })],
+    ["all files of a package have", text(200, "a", { "last-modified": "Sat, 26 Oct 1985 08:15:00 GMT" })]
   ])("is not requested with a date that %s", ([, answer]) =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
@@ -400,6 +391,21 @@ describe("an unchanged response", () => {
       )
       for (const expected of ["a", ""]) expect((yield* get()).text).toBe(expected)
       expect(yield* asked("if-modified-since")).toEqual([undefined, undefined])
+    }).pipe(run)
+  )
+
+  it.scopedLive("is requested with its tag where the server says neither the time nor an early date", () =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      server.next(
+        (response) => {
+          response.sendDate = false
+          response.writeHead(200, { etag: '"1"', "last-modified": "Thu, 01 Jan 1970 00:00:01 GMT" }).end("a")
+        },
+        text(304, "")
+      )
+      for (const _ of [1, 2]) expect((yield* get()).text).toBe("a")
+      expect(yield* asked("if-none-match")).toEqual([undefined, '"1"'])
     }).pipe(run)
   )
 

@@ -13,7 +13,7 @@ import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
-import { isMarkup } from "../../documents/editedText.ts"
+import { isMarkup, isPage } from "../../documents/editedText.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import {
   cutOff,
@@ -25,7 +25,7 @@ import {
   unreadable
 } from "./FolderFailed.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
-import { isDrawnAsText, isShownType } from "./namedFiles.ts"
+import { isPicture, isShownType } from "./namedFiles.ts"
 
 // They take half the processor time of `node:fs/promises`, which wraps each handle.
 const disk = {
@@ -102,7 +102,7 @@ const digesting = async (
       if (start === 0) flaw = flawOf(file.path, part)
       // Some systems give a file its size first, and its bytes later.
       if (start === 0 && isShownType(file.path) && part.every((byte) => byte === 0)) {
-        throw cutOff(file.path, "has nothing but zeros")
+        throw cutOff(file.path, "begins with nothing but zeros")
       }
       hash.update(part)
       await write?.(part)
@@ -186,7 +186,9 @@ const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
   const format = formatOf(head)
   const problem = format && notShown(format)
   if (problem !== undefined) return { problem: `${problem}.`, isShrinkable: format?.decoder !== undefined }
-  return isShownType(path) && !isDrawnAsText(path) && isMarkup(Buffer.from(head.subarray(0, 4096)).toString())
+  const text = Buffer.from(head.subarray(0, 4096)).toString()
+  const isOther = isPicture(path) ? isMarkup(text) : isShownType(path) && isPage(text)
+  return isOther
     ? { problem: "it is a web page (HTML) under the name of another file.", isShrinkable: false }
     : undefined
 }

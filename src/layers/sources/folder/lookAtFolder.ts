@@ -45,7 +45,7 @@ export interface FolderLook {
 
 /** What the operating system, an editor or a browser puts there, while it works or for good. */
 const ignored =
-  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|network trash folder|temporary items|lost\+found|__macosx|@eadir)$/i
+  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|network trash folder|lost\+found|__macosx|@eadir)$/i
 
 /** The name of the document that a file at the top of the folder is; none where it is another file. */
 export const documentName = (path: string): string | undefined => /^([^/]+)\.(?:csv|json)$/i.exec(path)?.[1]

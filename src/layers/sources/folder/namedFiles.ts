@@ -57,8 +57,8 @@ const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt
 /** Whether a path ends as those of files do that pages show. */
 export const isShownType = (path: string): boolean => shownTypes.test(mime.getType(path) ?? "")
 
-/** Whether a path ends as those of drawings and models do that are XML. */
-export const isDrawnAsText = (path: string): boolean => /[+]xml$/.test(mime.getType(path) ?? "")
+/** Whether a path ends as those of pictures do, but for drawings, which are text. */
+export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(mime.getType(path) ?? "")
 
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>

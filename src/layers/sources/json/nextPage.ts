@@ -98,7 +98,7 @@ const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Op
   const base = known.find(({ hostname }) => hostname === url.hostname)
   if (base === undefined) {
     return Either.left(
-      `the next page is on another host, ${printableLine(url.host, 100)}: Vitrine does not follow it there. Without "next", "page" or "offset" counts the pages of "url"`
+      `the next page is on another host, ${printableLine(url.host, 100)}: Vitrine does not follow it there. Remove "next", and set "page" or "offset" to count the pages of "url"`
     )
   }
   // A path that begins with two slashes would be another host in a relative URL.

@@ -73,7 +73,7 @@ type Ask = ReturnType<typeof makeAsk>
 
 const refused = (document: string, url: string, error: RequestFailed) => {
   const { isTransient, message, status = 0 } = error
-  const isUnknown = status === 401 || (status === 403 && !isTransient)
+  const isUnknown = status === 401 || status === 403
   const advice = isUnknown
     ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may have to say who asks'}`
     : ""
@@ -108,9 +108,13 @@ const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unkno
 /** All of an answer, unless it is nothing but an error. */
 const wholeOf = (json: unknown): Either.Either<unknown, string> =>
   Predicate.isReadonlyRecord(json) &&
-  Object.entries(json).every(([name, value]) => value === null || aboutErrors.has(name.toLowerCase()))
+  Object.entries(json).every(([name, value]) => value === null || isAboutError(name.toLowerCase(), value))
     ? Either.flip(Either.fromOption(errorIn(json), () => json))
     : Either.right(json)
+
+/** A text in "success" is content. */
+const isAboutError = (name: string, value: unknown): boolean =>
+  aboutErrors.has(name) && !(name === "success" && Predicate.isString(value))
 
 const aboutErrors = new Set(["code", "error", "errors", "message", "path", "status", "success", "timestamp"])
 
@@ -119,7 +123,7 @@ const errorIn = (json: unknown): Option.Option<string> =>
   Option.fromNullable(
     ["errors", "error"]
       .map((name) => JSON.stringify(Either.getOrElse(valueAt(json, name), () => null)))
-      .find((text) => !/^(?:null|false|""|\[\]|\{\})$/.test(text))
+      .find((text) => !/^(?:null|false|0|""|\[\]|\{\})$/.test(text))
   ).pipe(Option.map((said) => `the server says what is wrong: ${excerpt(said)}`))
 
 /** One response. If its server states that there is more, that is a warning only: a URL may ask for the latest ten. */

@@ -755,7 +755,7 @@ describe("a folder as a source", () => {
       )
       for (const name of ["bell.jpg", "bell.mp4", "bell.pdf", "bell.glb"]) {
         expect(yield* folderOf({ [name]: "\0".repeat(300_000) })).toMatch(
-          /bell\.\w+: has nothing but zeros, .*Copy it again, or remove it/
+          /bell\.\w+: begins with nothing but zeros, .*Copy it again, or remove it/
         )
       }
       const { fetch } = yield* setUp({ "notes.txt": "" })
@@ -773,7 +773,8 @@ describe("a folder as a source", () => {
         "d.svg": "<?xml version='1.0'?><svg/>",
         "e.mp4": "<html><p>Log in</p></html>",
         "f.pdf": "<!doctype html><p>Log in</p>",
-        "g.x3d": "<?xml version='1.0'?><X3D/>"
+        "g.x3d": "<?xml version='1.0'?><X3D/>",
+        "h.ts": "<?xml version='1.0'?><!DOCTYPE TS><TS/>"
       })
       const warnings = [
         "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",

@@ -207,7 +207,7 @@ describe("a CSV file in a folder", () => {
     ["id, title\n1,Bell\n", /T\.csv, line 1: the name of the column " title" begins or ends with a space/],
     [
       "\u200bid,title\n1,Bell\n",
-      /the name of the column "\u200bid" begins or ends with a space or with a letter that/
+      /the name of the column "\u200bid" begins or ends with a space or an invisible character/
     ],
     ["id,Title,title\n1,Bell,Fog\n", /T\.csv, line 1: the columns "Title" and "title" have almost the same/],
     ["id,title\n1,GrÃ¶ÃŸe\n", /T\.csv, line 2, column 5: has "Ã¶", which is one letter that was read in/],
@@ -229,6 +229,8 @@ describe("a CSV file in a folder", () => {
     Effect.gen(function* () {
       const text = "id,title\n1,“MAÇÔ “Â” MANHÃ… IRMÃ – 5 €\n"
       expect((yield* fetchFiles({ "T.csv": `${text}2,a\ufeffb\n` })).warnings).toEqual([])
+      const flags = "id,🏴󠁧󠁢󠁷󠁬󠁳󠁿,🏴󠁧󠁢󠁳󠁣󠁴󠁿\n1,Cloch,Bell\n"
+      expect((yield* fetchFiles({ "T.csv": flags })).warnings).toEqual([])
     })
   )
 

@@ -149,6 +149,17 @@ describe("a source of JSON at URLs", () => {
   )
 })
 
+it.scopedLive("lost letters on many pages of a list are one warning of a JSON source", () =>
+  Effect.gen(function* () {
+    const server = yield* ScriptedServer.make((response, request) => {
+      const page = Number(new URL(request.url, "http://a").searchParams.get("page") ?? 1)
+      return ScriptedServer.json(200, page > 3 ? [] : [{ id: page, title: "M\ufffdller" }])(response, request)
+    })
+    const { fetch } = yield* setUp({ documents: { events: { url: server.url, page: "page" } } })
+    expect((yield* fetch).warnings).toEqual([expect.stringMatching(/has "\ufffd"/)])
+  }).pipe(run)
+)
+
 describe("an error of a JSON source", () => {
   const mistakes: ReadonlyArray<{
     readonly what: string

@@ -187,14 +187,18 @@ describe("a list", () => {
   it.scopedLive.each([
     { error: "Unauthenticated." },
     { success: false, status: 401, errors: [{ message: "Unauthenticated." }], data: null }
-  ])("is an error where a whole response is nothing else: $error$errors", (json) =>
+  ])("is an error where a whole response is nothing else: %j", (json) =>
     Effect.gen(function* () {
       expect(yield* saved({}, () => ({ json }))).toMatch(/: the server says what is wrong: .*Unauthenticated/)
       const texts = { ...json, title: "Museum" }
       expect(yield* saved({}, () => ({ json: texts }))).toEqual(texts)
-      expect(yield* saved({}, () => ({ json: { status: "ok", error: null } }))).toMatchObject({
-        status: "ok"
-      })
+      for (const content of [
+        { status: "ok", error: null },
+        { status: "ok", errors: 0, data: null },
+        { error: "Fehler", message: "Bitte warten", success: "Danke" }
+      ]) {
+        expect(yield* saved({}, () => ({ json: content }))).toEqual(content)
+      }
     })
   )
 
