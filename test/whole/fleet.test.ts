@@ -47,11 +47,11 @@ describe.concurrent("a fleet", () => {
           versionId !== before && players.some(({ said }) => said?.versionId === versionId)
       )
       yield* player.kill
-      yield* sees(hub, "the player is silent", 30, playerIs("hall-1", "silent"))
-      yield* sees(hub, "that is a problem", 5, hasProblem("player:silent", "hall-1"))
+      yield* sees(hub, "the player is silent", soon, playerIs("hall-1", "silent"))
+      yield* sees(hub, "that is a problem", soon, hasProblem("player:silent", "hall-1"))
       yield* player.start
       yield* sees(hub, "the player is back", soon, playerIs("hall-1", "up to date"))
-      yield* sees(hub, "nothing is wrong", 10, ({ problems }) => problems.length === 0)
+      yield* sees(hub, "nothing is wrong", soon, ({ problems }) => problems.length === 0)
     }).pipe(environment)
   )
 
@@ -71,7 +71,7 @@ describe.concurrent("a fleet", () => {
           15,
           ({ content: { reports } }) => reports?.problem !== undefined
         )
-        yield* sees(player, "the hub is away", 35, hasProblem("content:failing"))
+        yield* sees(player, "the hub is away", soon, hasProblem("content:failing"))
         expect(yield* versionOf(player)).toBe(version)
         yield* hub.start
         const view = yield* hub.view
@@ -96,7 +96,7 @@ describe.concurrent("a fleet", () => {
       yield* sees(hub, "there are two", soon, hasProblem("player:duplicate", "twin"))
       yield* other.stop
       yield* sees(hub, "there is one", 75, (view) => !hasProblem("player:duplicate")(view))
-      yield* sees(hub, "that is up to date", 15, playerIs("twin", "up to date"))
+      yield* sees(hub, "that is up to date", soon, playerIs("twin", "up to date"))
     }).pipe(environment)
   )
 })
