@@ -34,9 +34,6 @@ export const wrongType = (
     : Option.some(notThat(Option.firstSomeOf(said), types.join(" or ")))
 }
 
-/** How many bytes tell what a file is. */
-const beginning = 1024
-
 /** What is wrong with the first bytes of a file of this name, none where it is empty; `None` where nothing is. */
 export const wrongBeginning = (
   byName: Option.Option<string>,
@@ -57,11 +54,7 @@ export const wrongBeginning = (
     return Option.none()
   }
   const form = Option.match(expected, { onNone: (): Form => "text", onSome: formOf })
-  // Some servers give a file its size first, and its bytes later.
-  if (form === "binary" && bytes.length >= beginning && bytes.every((byte) => byte === 0)) {
-    return Option.some("it begins with nothing but zeros, perhaps because copying was interrupted")
-  }
-  const text = Buffer.from(bytes.subarray(0, beginning)).toString("latin1")
+  const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
   const isChecked = form !== "text" || isHtml || startsPage(text)
   const found = isChecked ? typeOfText(text) : Option.none()
   const wrong = Option.filter(found, (found) => !mayStandFor(found, expected, form))

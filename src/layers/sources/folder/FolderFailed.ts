@@ -43,12 +43,6 @@ export const shown = (path: string): string => printableLine(path, 200)
 export const stillWritten = (path: string): FolderInUse =>
   new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
 
-export const cutOff = (path: string, problem: string): FolderFailed =>
-  new FolderFailed({
-    place: shown(path),
-    detail: `${problem}, perhaps because copying was interrupted. Copy it again, or remove it.`
-  })
-
 /** Whether another program has the file open for itself, or a share has a hiccup. */
 export const isPassing = (cause: unknown): boolean =>
   isHeldOpen(cause) || ["EAGAIN", "EIO"].includes(errorCode(cause) ?? "")

@@ -29,7 +29,7 @@ import { define } from "../../documents/DocumentOptions.ts"
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource, sourceFailed } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
-import { cutOff, FolderFailed, FolderInUse, shown } from "./FolderFailed.ts"
+import { FolderFailed, FolderInUse, shown } from "./FolderFailed.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles } from "./namedFiles.ts"
@@ -168,7 +168,12 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
 /** A picture or film without a byte is one whose copying was cut off. */
 const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, FolderFailed> => {
   const empty = files.find(({ path, size }) => size === 0 && isShownType(path))
-  return empty === undefined ? Effect.void : cutOff(empty.path, "is empty")
+  return empty === undefined
+    ? Effect.void
+    : new FolderFailed({
+        place: shown(empty.path),
+        detail: "is empty, perhaps because copying was interrupted. Copy it again, or remove it."
+      })
 }
 
 /** Those at the top of the folder whose names no document has, by these. */

@@ -15,15 +15,7 @@ import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
 import { isMarkup, isPage } from "../../documents/editedText.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
-import {
-  cutOff,
-  FolderFailed,
-  FolderInUse,
-  isPassing,
-  shown,
-  stillWritten,
-  unreadable
-} from "./FolderFailed.ts"
+import { FolderFailed, FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderFailed.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
 import { isPicture, isShownType } from "./namedFiles.ts"
 
@@ -100,10 +92,6 @@ const digesting = async (
   await withHandle(file, (handle) =>
     readParts(file, handle, signal, async (part, start) => {
       if (start === 0) flaw = flawOf(file.path, part)
-      // Some systems give a file its size first, and its bytes later.
-      if (start === 0 && isShownType(file.path) && part.every((byte) => byte === 0)) {
-        throw cutOff(file.path, "begins with nothing but zeros")
-      }
       hash.update(part)
       await write?.(part)
     })
@@ -186,6 +174,12 @@ const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
   const format = formatOf(head)
   const problem = format && notShown(format)
   if (problem !== undefined) return { problem: `${problem}.`, isShrinkable: format?.decoder !== undefined }
+  if (isShownType(path) && head.every((byte) => byte === 0)) {
+    // Some systems give a file its size first, and its bytes later.
+    const problem =
+      "it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
+    return { problem, isShrinkable: false }
+  }
   const text = Buffer.from(head.subarray(0, 4096)).toString()
   const isOther = isPicture(path) ? isMarkup(text) : isShownType(path) && isPage(text)
   return isOther

@@ -502,15 +502,6 @@ describe("a source with media", () => {
       }).pipe(run)
   )
 
-  it.scoped("refuses a picture that begins with nothing but zeros", () =>
-    Effect.gen(function* () {
-      const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
-      files.set("/a.jpg", jpeg("\0".repeat(2048)))
-      set({ "objects.json": [{ id: "1", file: "/a.jpg" }] })
-      expect((yield* Effect.flip(fetch())).message).toContain("it begins with nothing but zeros")
-    }).pipe(run)
-  )
-
   it.scoped("leaves nothing of an empty optional file on disk", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
