@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -9,7 +10,22 @@ import * as Fiber from "effect/Fiber"
 import sharp from "sharp"
 import * as PictureWorkers from "../../../../src/layers/documents/images/PictureWorkers.ts"
 
-const processes = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length
+/** The processes for pictures that this one has started, and no others. */
+const countWorkers = () =>
+  readdirSync("/proc").filter((pid) => {
+    const [status = "", command = ""] = ["status", "cmdline"].map((file) =>
+      readIfThere(`/proc/${pid}/${file}`)
+    )
+    return status.includes(`\nPPid:\t${process.pid}\n`) && command.includes("pictureWorker")
+  }).length
+
+const readIfThere = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8")
+  } catch {
+    return ""
+  }
+}
 
 it.scopedLive("two pictures are worked on at the same time, however many sources there are", () =>
   Effect.gen(function* () {
@@ -20,7 +36,6 @@ it.scopedLive("two pictures are worked on at the same time, however many sources
     yield* Effect.promise(() =>
       sharp({ create: { width: 2, height: 2, channels: 3, background: "red" } }).toFile(picture)
     )
-    const before = processes()
     const one = yield* PictureWorkers.make
     const other = yield* PictureWorkers.make
     const endless = yield* Effect.forkScoped(Effect.all([one.look(pipe), one.look(pipe)], { concurrency: 2 }))
@@ -32,7 +47,7 @@ it.scopedLive("two pictures are worked on at the same time, however many sources
 
     const looked = yield* Effect.forkScoped(other.look(picture))
     yield* Effect.repeatN(Effect.yieldNow(), 100)
-    const working = processes() - before
+    const working = countWorkers()
 
     yield* Fiber.interrupt(endless)
     expect(yield* Fiber.join(looked)).toMatchObject({ is: "picture", width: 2 })
