@@ -184,6 +184,8 @@ describe("a network", () => {
       yield* Effect.replicateEffect(oneConnection, 2)
       const lookups: Array<() => void> = []
       const agent = connecting({
+        // In real time: an interrupted request ends once it is over.
+        timeout: 1000,
         lookup: (_name, _options, callback) => {
           lookups.push(() => callback(new Error("too late"), "", 4))
         }
