@@ -17,7 +17,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Mute } from "../../services/Problem.ts"
 import type { Mutes } from "../../services/Slices.ts"
-import { isNamed } from "../status/mutes.ts"
+import { isNamed } from "../status/mutedProblems.ts"
 import { muteText } from "../status/rows.ts"
 
 /** How many there are at most, and for how long, in milliseconds. */

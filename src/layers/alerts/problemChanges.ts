@@ -2,7 +2,7 @@
  * What has changed between two checks of the problems of a controller. Pure.
  */
 import type { Problem } from "../../services/Problem.ts"
-import { keyOf, maxProblems } from "../status/remembered.ts"
+import { keyOf, maxProblems } from "../status/standingProblems.ts"
 
 /** Those that go on, by what tells them apart. */
 export type StandingProblems = ReadonlyMap<string, Problem>

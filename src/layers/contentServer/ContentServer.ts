@@ -29,8 +29,8 @@ import {
   decode,
   nameOf
 } from "./ContentServerOptions.ts"
+import * as KeepWhileRead from "./keepWhileRead.ts"
 import { reading } from "./pluginReading.ts"
-import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
 import { makeRecorder } from "./statistics.ts"
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   const server = yield* application.make({
     routes: [
       ...(yield* routes.make({
-        reading: yield* Reading.make(options.content),
+        reading: yield* KeepWhileRead.make(options.content),
         resources: yield* Resources.make(options)
       })),
       ...(reports === undefined ? [] : [reports.route])

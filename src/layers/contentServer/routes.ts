@@ -13,7 +13,7 @@ import { pathOf } from "../http/application.ts"
 import { Unreadable } from "../http/errors.ts"
 import * as responses from "../http/responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
-import type { Reading } from "./reading.ts"
+import type { Reading } from "./keepWhileRead.ts"
 import type { FileResource, TextResource } from "./resource.ts"
 import type { Resources } from "./resources.ts"
 

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { type Delimiter, delimiterText, findHeader, headerWarnings, maxColumns } from "./csvHeader.ts"
-import { isMarkup, markupProblem, type TextMistake } from "./editedText.ts"
+import { isMarkup, markupProblem, type TextMistake } from "./textMistakes.ts"
 import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>

@@ -17,6 +17,7 @@ import {
 } from "../httpClient/Requests.ts"
 import type { Delimiter } from "./csvHeader.ts"
 import { type CsvRecord, parseCsvRecords } from "./csvText.ts"
+import { readJson } from "./jsonValue.ts"
 import {
   findStrayMarks,
   isMarkup,
@@ -24,8 +25,7 @@ import {
   markupProblem,
   placeText,
   type TextMistake
-} from "./editedText.ts"
-import { readJson } from "./jsonValue.ts"
+} from "./textMistakes.ts"
 import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
 
 /** What is read of texts: one for all texts of a document. */

@@ -26,7 +26,7 @@ import {
 } from "../../services/ControllerState.ts"
 import { gather } from "../status/gather.ts"
 import * as machine from "../status/machineReading.ts"
-import { type Remembered, remember } from "../status/remembered.ts"
+import { type Remembered, remember } from "../status/standingProblems.ts"
 
 /** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
 export const make = (mode: Mode, given?: Identity) =>

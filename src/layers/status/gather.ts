@@ -7,7 +7,7 @@ import * as String from "effect/String"
 import type { ControllerReading, PluginReading } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
-import { withMutes } from "./mutes.ts"
+import { withMutes } from "./mutedProblems.ts"
 import { problemRow, problemsOfRows, quietRows } from "./rows.ts"
 import { reported } from "./slices.ts"
 

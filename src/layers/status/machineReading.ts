@@ -2,7 +2,7 @@
  * What the state means for the screens and players that this machine is to have.
  */
 import type { ReadSlice } from "../../services/ControllerState.ts"
-import * as mutes from "./mutes.ts"
+import * as mutes from "./mutedProblems.ts"
 import { playerMetrics } from "./playerMetrics.ts"
 import { playersOf } from "./players.ts"
 import * as playerTexts from "./playerTexts.ts"

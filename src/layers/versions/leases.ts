@@ -26,10 +26,10 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { isHidden, silentAfterMs } from "../status/presence.ts"
+import * as Runs from "./consumerRuns.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
-import * as Runs from "./runs.ts"
 
 const extension = ".json"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { compare, type StandingProblems } from "../../../src/layers/alerts/problemChanges.ts"
-import { keyOf, maxProblems } from "../../../src/layers/status/remembered.ts"
+import { keyOf, maxProblems } from "../../../src/layers/status/standingProblems.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 
 const warning = (code: string, subject?: string): Problem => ({

@@ -8,7 +8,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { expects } from "../../../src/internal/Options.ts"
-import { jsonMistake } from "../../../src/layers/documents/editedText.ts"
+import { jsonMistake } from "../../../src/layers/documents/textMistakes.ts"
 import { InvalidTableFile } from "./FileCache.ts"
 import type { Row, TableContent } from "./Table.ts"
 

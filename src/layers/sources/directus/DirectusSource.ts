@@ -15,7 +15,7 @@ import { credentials } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { makeLastRead } from "../../documents/polls.ts"
+import { makeLastRead } from "../../documents/pollAnswer.ts"
 import { type Ask, makeAsk, mayReadActivity, readActivity } from "./api.ts"
 import {
   CheckedOptions,

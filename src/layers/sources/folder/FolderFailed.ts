@@ -6,7 +6,7 @@ import { isHeldOpen } from "../../../internal/heldOpen.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode, explain } from "../../../internal/systemError.ts"
-import { placeText, type TextMistake } from "../../documents/editedText.ts"
+import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
 
 /** A folder, or a file of it, cannot become part of a version. */
 export class FolderFailed extends Schema.TaggedError<FolderFailed>()("vitrine/FolderFailed", {

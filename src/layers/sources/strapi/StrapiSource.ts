@@ -15,7 +15,7 @@ import type { ContentSourceDefinition } from "../../../services/ContentSource.ts
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { makeLastRead } from "../../documents/polls.ts"
+import { makeLastRead } from "../../documents/pollAnswer.ts"
 import { makeAsk } from "./api.ts"
 import { readFile, withoutFormats } from "./media.ts"
 import { lookInto, type Probe, probe, type Seen } from "./probe.ts"

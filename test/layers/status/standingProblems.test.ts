@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { keyOf, maxProblems, type Remembered, remember } from "../../../src/layers/status/remembered.ts"
+import { keyOf, maxProblems, type Remembered, remember } from "../../../src/layers/status/standingProblems.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 
 const warning = (subject: string, rest: Partial<Problem> = {}): Problem => ({

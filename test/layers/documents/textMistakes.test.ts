@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { endOfJson, jsonMistake } from "../../../src/layers/documents/editedText.ts"
+import { endOfJson, jsonMistake } from "../../../src/layers/documents/textMistakes.ts"
 
 const parseJsonText = (text: string) =>
   Either.try({ try: (): unknown => JSON.parse(text), catch: (error) => jsonMistake(text, error) })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { healthOf } from "../../../src/layers/status/Health.ts"
-import { isNamed, mutesOf, sectionsOf, withMutes } from "../../../src/layers/status/mutes.ts"
+import { isNamed, mutesOf, sectionsOf, withMutes } from "../../../src/layers/status/mutedProblems.ts"
 import { toneOf } from "../../../src/layers/status/rows.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"
 

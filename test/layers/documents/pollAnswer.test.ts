@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { makeLastRead } from "../../../src/layers/documents/polls.ts"
+import { makeLastRead } from "../../../src/layers/documents/pollAnswer.ts"
 
 it.effect("everything is read again an hour after the last time, even if the clock was set back", () =>
   Effect.gen(function* () {
