@@ -4,17 +4,24 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import * as FileSystem from "@effect/platform/FileSystem"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { pathOf } from "./programs.ts"
 
 const Tab = Schema.Struct({ id: Schema.String, type: Schema.String })
 
+/** A folder for a browser, of which a process may still write when the first one is killed. */
+export const browserProfile = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "vitrine-chromium-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
+)
+
 /** Until the scope ends. */
 export const openWindow = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const profile = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-chromium-" })
+  const profile = yield* browserProfile
   const chromium = yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(

@@ -2,7 +2,6 @@
  * A page that travels with the content, in a real browser: both change together, and what has not changed is not loaded again.
  */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,6 +14,7 @@ import { freePort } from "../support/freePort.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import { makeReader } from "../support/reader.ts"
 import { evaluate, sessionOf, waitFor } from "../support/stage.ts"
+import { browserProfile } from "../support/tabs.ts"
 import { makeViteProject } from "../support/vite.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 import { eventually } from "../support/waiting.ts"
@@ -107,8 +107,7 @@ const shows = (tab: Page, build: number, number: number) =>
 /** A browser that keeps what it has loaded on a disk, as that of a kiosk does. */
 const openWithCache = (url: string) =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const profile = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-chromium-" })
+    const profile = yield* browserProfile
     const context = yield* Effect.acquireRelease(
       Effect.promise(() =>
         chromium.launchPersistentContext(profile, {
