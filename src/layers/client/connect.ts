@@ -76,7 +76,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   const presence = makePresence()
   let runId = randomId()
   /** Whether a link of this site led here: that is no restart. */
-  let navigated = navigation()?.type !== "reload" && document.referrer.startsWith(location.origin)
+  let navigated = navigation()?.type !== "reload" && document.referrer.startsWith(`${location.origin}/`)
 
   const acks = makeAcks(
     () => {

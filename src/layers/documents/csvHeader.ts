@@ -90,7 +90,7 @@ export const headerWarnings = (
 
 /** Without what nobody sees at its ends: spaces, soft hyphens, joiners, directions of writing, byte order marks. */
 const bare = (name: string): string =>
-  name.replace(/^(?:[\s\u00ad\u200b-\u200f\u2060]|\ufeff)+|(?:[\s\u00ad\u200b-\u200f\u2060]|\ufeff)+$/g, "")
+  name.replace(/^[\s\u00ad\u200b-\u200f\u2060]+|[\s\u00ad\u200b-\u200f\u2060]+$/g, "")
 
 const keyOf = (name: string): string => bare(name).toLowerCase().normalize()
 

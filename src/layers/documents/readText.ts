@@ -33,8 +33,8 @@ interface Reading {
   readonly count: ValueCount
   readonly keepDigits: (digits: string) => void
   readonly notice: (warning: string) => void
-  /** Notices those of the first text that has any: a list of many pages has one cause. */
-  readonly noticeMarks: (place: string, marks: ReadonlyArray<TextMistake>) => void
+  /** Notices the stray marks of the first text that has any: in a list of many pages, they have one cause. */
+  readonly noticeMarks: (place: string, text: string) => void
   readonly warnings: () => ReadonlyArray<string>
 }
 
@@ -53,9 +53,11 @@ const makeReading = (): Reading => {
       if (kept++ === 0) first = excerpt(digits)
     },
     notice: (warning) => noticed.push(warning),
-    noticeMarks: (place, marks) => {
-      if (!hasMarks) noticed.push(...marks.map((mark) => warningAt(place, mark)))
-      hasMarks ||= marks.length > 0
+    noticeMarks: (place, text) => {
+      if (hasMarks) return
+      const marks = findStrayMarks(text)
+      hasMarks = marks.length > 0
+      noticed.push(...marks.map((mark) => warningAt(place, mark)))
     },
     warnings: () =>
       kept === 0
@@ -101,7 +103,9 @@ const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Eff
 
 /** What JSON says. A number that would lose digits is a text. `place` is what warnings are about. */
 export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
-  withReading((reading) => Effect.tap(read(text, reading), () => noticeStrayMarks(text, place, reading)))
+  withReading((reading) =>
+    Effect.tap(read(text, reading), () => Effect.sync(() => reading.noticeMarks(place, text)))
+  )
 
 /** The same of a page that is not held together with others: its values are counted alone. */
 export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
@@ -122,11 +126,8 @@ export const parseCsv = (
       count: reading.count,
       delimiter,
       notice: (mistake) => reading.notice(warningAt(place, mistake))
-    }).pipe(Effect.tap(() => noticeStrayMarks(text, place, reading)))
+    }).pipe(Effect.tap(() => Effect.sync(() => reading.noticeMarks(place, text))))
   )
-
-const noticeStrayMarks = (text: string, place: string, { noticeMarks }: Reading) =>
-  Effect.sync(() => noticeMarks(place, findStrayMarks(text)))
 
 /** What asks servers for documents, with retries and limits, and reads their JSON. */
 export interface Requests extends HttpRequests {

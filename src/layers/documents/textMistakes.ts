@@ -47,10 +47,6 @@ const isSpreadsheet = (bytes: Uint8Array): boolean =>
 export const isMarkup = (text: string): boolean =>
   /^\s*(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/is.test(text.slice(0, 4096))
 
-/** Whether a text is HTML, whatever else is written in markup. */
-export const isPage = (text: string): boolean =>
-  /^\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/is.test(text)
-
 export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
 
 /** What shows that letters of a text were lost, or files joined to it. */

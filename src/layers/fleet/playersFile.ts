@@ -3,10 +3,10 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { replaceFile } from "../../internal/durable.ts"
 import { makePath } from "../../internal/makePath.ts"
+import { partsOf } from "../../internal/partsOf.ts"
 import { explain } from "../../internal/systemError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { Player } from "../../services/Slices.ts"
@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
 
   /** In parts, so that nothing else waits for a thousand players. */
   const textOf = (players: ReadonlyArray<Player>) =>
-    Effect.forEach(Array.chunksOf(players, batch), (players) =>
+    Effect.forEach(partsOf(players, batch), (players) =>
       Effect.zipLeft(
         Effect.sync(() => players.map((player) => JSON.stringify(player)).join(",\n")),
         Effect.yieldNow()

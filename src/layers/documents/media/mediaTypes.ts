@@ -53,8 +53,8 @@ export const wrongBeginning = (
   ) {
     return Option.none()
   }
-  const form = Option.match(expected, { onNone: (): Form => "text", onSome: formOf })
   const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
+  const form = Option.match(expected, { onNone: (): Form => "text", onSome: formOf })
   const isChecked = form !== "text" || isHtml || startsPage(text)
   const found = isChecked ? typeOfText(text) : Option.none()
   const wrong = Option.filter(found, (found) => !mayStandFor(found, expected, form))
@@ -110,8 +110,9 @@ const firstElement =
   /^(?:\xef\xbb\xbf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+)?(?:[\w.-]+:)?([\w.-]+)/i
 const htmlElement = /^(?:html|head|body|title|script|center|h1)$/i
 
-/** Other elements of HTML are in texts as well, as in Markdown. */
-const startsPage = (text: string): boolean => /^(?:html|head|body)$/i.test(firstElement.exec(text)?.[1] ?? "")
+/** Whether a text is a web page by its first element. Other elements of HTML are in texts as well, as in Markdown. */
+export const startsPage = (text: string): boolean =>
+  /^(?:html|head|body)$/i.test(firstElement.exec(text)?.[1] ?? "")
 
 const startsMarkup = /^(?:\xef\xbb\xbf)?\s*</
 const startsJson = /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[[{"\]])/

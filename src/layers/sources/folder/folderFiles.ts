@@ -14,7 +14,8 @@ import * as Effect from "effect/Effect"
 import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
-import { isMarkup, isPage } from "../../documents/textMistakes.ts"
+import { startsPage } from "../../documents/media/mediaTypes.ts"
+import { isMarkup } from "../../documents/textMistakes.ts"
 import { FolderFailed, FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderFailed.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
 import { isPicture, isShownType } from "./namedFiles.ts"
@@ -181,7 +182,7 @@ const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
     return { problem, isShrinkable: false }
   }
   const text = Buffer.from(head.subarray(0, 4096)).toString()
-  const isOther = isPicture(path) ? isMarkup(text) : isShownType(path) && isPage(text)
+  const isOther = isPicture(path) ? isMarkup(text) : isShownType(path) && startsPage(text)
   return isOther
     ? { problem: "it is a web page (HTML) under the name of another file.", isShrinkable: false }
     : undefined
