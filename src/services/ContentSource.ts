@@ -91,6 +91,11 @@ export interface FetchTarget {
   /** The only parts that have changed since `previous`, if polls have found which. */
   readonly changedParts?: ReadonlyArray<string>
   /**
+   * Whether this is a check: what is read is thrown away, and must change neither what a later fetch saves nor what it says.
+   * Default false.
+   */
+  readonly isCheck?: boolean
+  /**
    * Whether it is only looked at what would come: the first page of each document is enough, without the files that hang on it, and
    * nothing is expected of it. A source that knows no pages fetches everything.
    */

@@ -7,7 +7,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import type { ContentSourceDefinition } from "../../src/services/ContentSource.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import { filesIn } from "./media.ts"
 
@@ -20,7 +20,7 @@ interface Before {
 export const openSource = Effect.fnUntraced(function* (definition: ContentSourceDefinition) {
   const fs = yield* FileSystem.FileSystem
   const source = yield* definition.make
-  const fetch = Effect.fnUntraced(function* (before?: Before) {
+  const fetch = Effect.fnUntraced(function* (before?: Before, target: Partial<FetchTarget> = {}) {
     const directory = yield* fs.makeTempDirectoryScoped()
     const previous =
       before === undefined
@@ -30,7 +30,7 @@ export const openSource = Effect.fnUntraced(function* (definition: ContentSource
             fingerprint: Option.some(before.fingerprint),
             files: filesIn(before.directory)
           })
-    const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void })
+    const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void, ...target })
     const read = (name: string) =>
       Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
     return { ...fetched, directory, read }
@@ -42,8 +42,8 @@ export const openSource = Effect.fnUntraced(function* (definition: ContentSource
 /** The same with a `TestClock`, which advances while the source waits. */
 export const openWithTestClock = (definition: ContentSourceDefinition) =>
   Effect.map(openSource(definition), (source) => {
-    const fetch = (before?: Before) =>
-      Effect.map(withAdvancingClock(source.fetch(before)), ({ value }) => value)
+    const fetch = (...[before, target]: Parameters<typeof source.fetch>) =>
+      Effect.map(withAdvancingClock(source.fetch(before, target)), ({ value }) => value)
     const poll = (cursor: Option.Option<string>) =>
       Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value)
     /** Polls, fetches, and returns what the next poll finds after something has happened. */

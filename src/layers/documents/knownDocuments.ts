@@ -22,6 +22,8 @@ export interface KnownDocument {
   readonly digest: string
   readonly records: number
   readonly holds: Holds
+  /** Whether it has become empty: it is, and had records in a version before. */
+  readonly isEmptied: boolean
   readonly warnings: ReadonlyArray<string>
   readonly verdict: Verdict
   /** Files whose places are known. */
@@ -51,6 +53,8 @@ export interface FoundDocument {
 export interface KnownDocuments {
   readonly latest: Option.Option<ReadSource>
   readonly find: (document: string) => Option.Option<FoundDocument>
+  /** Whether a document of the version before has become empty. */
+  readonly wasEmptied: (document: string) => boolean
   /** Remembers what was read now, beside the version before: it may not become a version. */
   readonly add: (read: ReadSource) => Effect.Effect<void>
 }
@@ -64,16 +68,20 @@ export const makeKnownDocuments = Effect.map(
         const latest = Option.flatMap(previous, (previous) =>
           Array.findFirst(all, ({ fingerprint }) => Option.contains(previous.fingerprint, fingerprint))
         )
+        const knownOf = (document: string) =>
+          Option.flatMap(latest, ({ documents }) =>
+            Array.findFirst(documents, (known) => known.document === document)
+          )
         return {
           latest,
           find: (document) =>
             Option.gen(function* () {
               const { directory, files } = yield* previous
-              const { documents } = yield* latest
-              const known = yield* Array.findFirst(documents, (known) => known.document === document)
+              const known = yield* knownOf(document)
               const { sha256, size } = yield* Record.get(files, known.name)
               return { known, file: { bytes: size, sha256 }, directory }
             }),
+          wasEmptied: (document) => Option.exists(knownOf(document), ({ isEmptied }) => isEmptied),
           add: (read) =>
             Ref.set(reads, [
               read,

@@ -102,7 +102,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         const report = (records: number) => progress.report({ document: document.name, records })
         const result: ReadDocument = yield* Option.isSome(found)
           ? takeOver(document, found.value, target)
-          : read(document, target, report)
+          : read(document, target, before, report)
         yield* progress.documentDone
         return result
       })
@@ -118,7 +118,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     before: KnownDocuments,
     progress: ProgressReporter
   ) {
-    const { directory, isSample = false, previous } = target
+    const { directory, isCheck = false, isSample = false, previous } = target
     const all = yield* readAll(given, target, before, progress)
     const records = new Map(all.map(({ known }) => [known.document, known.records]))
     const reportFiles = (document: string, attachments: AttachmentProgress) =>
@@ -152,12 +152,14 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         : yield* Effect.forEach(all, (document) =>
             rewrite(document, change(document), path.join(directory, document.about.name))
           )
-    yield* before.add({
-      fingerprint: content,
-      documents: all.map(({ known }) => known),
-      index: fetched.index,
-      flaws: placed.flaws
-    })
+    if (!isCheck) {
+      yield* before.add({
+        fingerprint: content,
+        documents: all.map(({ known }) => known),
+        index: fetched.index,
+        flaws: placed.flaws
+      })
+    }
     const total = sum(all.map(({ known }) => known.records))
     const warnings = [
       ...all.flatMap(({ known: { document, warnings } }) =>
@@ -198,7 +200,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
       )
       const hidden = [...noticed, ...warnings].map(hide)
-      yield* say(hidden)
+      if (target.isCheck !== true) yield* say(hidden)
       return { ...fetched, ...listed(hidden) } satisfies FetchedSource
     },
     Effect.mapError(withoutSecrets(hide))

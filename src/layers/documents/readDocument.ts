@@ -12,10 +12,10 @@ import type { FetchTarget } from "../../services/ContentSource.ts"
 import { catchTooDeep, type Document, DocumentNotSaved, Records } from "./Document.ts"
 import type { DocumentFile, DocumentOnDisk } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
-import type { FoundDocument, KnownDocument } from "./knownDocuments.ts"
+import type { FoundDocument, KnownDocument, KnownDocuments } from "./knownDocuments.ts"
 import { withWarnings } from "./readText.ts"
 import { type DocumentTarget, saveDocument } from "./saveDocument.ts"
-import { makeEmptied } from "./warnings.ts"
+import { emptiedText, hadRecords } from "./warnings.ts"
 
 /** A document that was read, or is taken over. */
 export interface ReadDocument extends DocumentOnDisk {
@@ -35,11 +35,10 @@ export interface Reading extends Pick<DocumentTarget, "fieldsOf" | "lasting" | "
 }
 
 export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...shared }: Reading) => {
-  const emptied = makeEmptied()
-
   const read = Effect.fn("DocumentSource.read")(function* <E>(
     document: Document<E>,
     { directory, isSample = false, previous }: FetchTarget,
+    before: KnownDocuments,
     progress: DocumentTarget["progress"]
   ) {
     yield* Effect.annotateCurrentSpan("document", document.name)
@@ -62,13 +61,18 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...sh
       withWarnings
     )
     const verdict = yield* expectations.end(check, previous, about.name, saved.holds)
-    const empty = emptied(about.name, isEmpty, previous)
+    const isEmptied = isEmpty && (hadRecords(previous, about.name) || before.wasEmptied(document.name))
     const known: KnownDocument = {
       ...saved,
       document: document.name,
       name: about.name,
       verdict,
-      warnings: [...noticed, ...saved.warnings, ...(verdict.violations.length === 0 ? empty : [])],
+      isEmptied,
+      warnings: [
+        ...noticed,
+        ...saved.warnings,
+        ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])
+      ],
       attached: isSample ? [] : (document.about?.().files ?? [])
     }
     yield* Effect.annotateCurrentSpan("records", saved.records)

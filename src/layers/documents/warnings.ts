@@ -37,29 +37,12 @@ export const makeSayWarnings = () => {
 /** `[]` or `{}`, and a line break. */
 const emptyBytes = 3
 
-/**
- * Documents that have become empty: a warning, until they have records again. It remembers, in memory, what has become empty: at
- * the next fetch, the version before is empty too.
- */
-export const makeEmptied = () => {
-  const emptied = new Set<string>()
-  /** `name` is that of the file. */
-  return (
-    name: string,
-    isEmpty: boolean,
-    previous: Option.Option<PreviousContent>
-  ): ReadonlyArray<string> => {
-    const hadRecords = Option.exists(
-      Option.flatMap(previous, ({ files }) => Record.get(files, name)),
-      ({ size }) => size > emptyBytes
-    )
-    if (!isEmpty) {
-      emptied.delete(name)
-    } else if (hadRecords) {
-      emptied.add(name)
-    }
-    return emptied.has(name)
-      ? ['it is empty, and had records before; with "minRecords" in "expect", such a version is not shown']
-      : []
-  }
-}
+/** Whether a file of the version before has more in it than an empty list or object. */
+export const hadRecords = (previous: Option.Option<PreviousContent>, name: string): boolean =>
+  Option.exists(
+    Option.flatMap(previous, ({ files }) => Record.get(files, name)),
+    ({ size }) => size > emptyBytes
+  )
+
+export const emptiedText =
+  'it is empty, and had records before; with "minRecords" in "expect", such a version is not shown'

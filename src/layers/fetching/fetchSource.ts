@@ -20,7 +20,13 @@ import { type Report, timestamp } from "./report.ts"
 
 /** Fetches into the folder of the source in a staged version, as far as something has changed. */
 export const fetchSource = Effect.fn("Content.fetchSource")(
-  function* (source: ContentSource, staged: StagedVersion, changed: Changed, report: Report) {
+  function* (
+    source: ContentSource,
+    staged: StagedVersion,
+    changed: Changed,
+    report: Report,
+    isCheck: boolean = false
+  ) {
     const sourceId = source.id
     yield* Effect.annotateCurrentSpan("source", sourceId)
     yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
@@ -31,6 +37,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       directory,
       previous: staged.previous(sourceId),
       progress,
+      isCheck,
       ...(typeof changed === "string" ? {} : { changedParts: changed })
     }
     const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
@@ -47,7 +54,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     })
     const { attachments, bytes, records } = counts
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
-    yield* setRecords(sourceId, records)
+    if (!isCheck) yield* setRecords(sourceId, records)
     return {
       version: {
         sourceId,

@@ -42,7 +42,7 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
       const directory = yield* staged.sourceDirectory(sourceId)
       const previous = staged.previous(sourceId)
       const fetched = yield* source
-        .fetch({ directory, previous, isSample: true, progress: () => Effect.void })
+        .fetch({ directory, previous, isCheck: true, isSample: true, progress: () => Effect.void })
         .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
       const folder = Option.match(previous, {
         onNone: () => directory,

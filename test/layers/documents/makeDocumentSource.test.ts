@@ -1,4 +1,6 @@
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -10,8 +12,11 @@ import * as Stream from "effect/Stream"
 import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../../src/layers/documents/Document.ts"
 import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
+import type { WantedFile } from "../../../src/layers/documents/media/WantedFile.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
+import { withLog } from "../../support/logged.ts"
+import { filesIn } from "../../support/media.ts"
 
 const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
 
@@ -41,13 +46,32 @@ const setUp = (given: () => Given) =>
       const previous: PreviousContent = {
         directory,
         fingerprint: Option.some(fetched.fingerprint),
-        files: Object.fromEntries(
-          Object.entries(fetched.digests ?? {}).map(([path, sha256]) => [path, { size: 1, sha256 }])
-        )
+        files: filesIn(directory)
       }
       return { fetched, previous: Option.some(previous), directory }
     })
   })
+
+/** All files have one byte. */
+const oneByteFiles = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request) => Effect.succeed(HttpClientResponse.fromWeb(request, new Response("x"))))
+)
+
+const attached: WantedFile = {
+  url: Option.some("https://files.example/bell.png"),
+  name: "bell.png",
+  size: 1,
+  version: "att1",
+  identity: "attachments/att1/bell.png",
+  place: { kind: "table", document: "b", record: "1", path: ["picture"] },
+  isOptional: false,
+  isAtServer: false,
+  attachment: {
+    localPath: "attachments/att1/bell.png",
+    link: () => Effect.succeed("https://files.example/bell.png")
+  }
+}
 
 const value = (name: string, value: unknown): Document<DocumentNotSaved> => ({
   name,
@@ -84,6 +108,59 @@ describe("a source of documents", () => {
       expect(error.message).toBe('Source "things": Document "b": broken')
     }).pipe(run)
   )
+
+  describe("that is checked between two fetches", () => {
+    const checks: Readonly<Record<string, Partial<FetchTarget>>> = {
+      "check of its own": { isCheck: true, isSample: true },
+      "check of all sources": { isCheck: true }
+    }
+    for (const [name, check] of Object.entries(checks)) {
+      it.scoped(`keeps the files of a document that has not changed, after a ${name}`, () =>
+        Effect.gen(function* () {
+          let revision = 1
+          const fetch = yield* setUp(() => ({
+            documents: [
+              value("a", revision),
+              { ...value("b", [{ id: 1 }]), about: () => ({ files: [attached] }) }
+            ]
+          }))
+          const first = yield* fetch()
+          yield* fetch({ previous: first.previous, ...check })
+          revision = 2
+          const next = yield* fetch({ previous: first.previous, changedParts: ["a"] })
+          expect(next.fetched.digests).toHaveProperty(attached.identity)
+        }).pipe(Effect.provide(oneByteFiles), run)
+      )
+
+      it.scoped(`says its warnings at the next fetch, after a ${name}`, () => {
+        const log: Array<string> = []
+        return Effect.gen(function* () {
+          const fetch = yield* setUp(() => ({
+            documents: [{ ...value("a", [{ id: 1 }]), about: () => ({ warnings: ["odd"] }) }]
+          }))
+          yield* fetch(check)
+          expect(log).toEqual([])
+          yield* fetch()
+          expect(log).toEqual(['WARN Document "a": odd'])
+        }).pipe(run, withLog(log))
+      })
+
+      it.scoped(`still says that a document has become empty, after a ${name} that found records in it`, () =>
+        Effect.gen(function* () {
+          let records: ReadonlyArray<unknown> = [{ id: 1 }]
+          const fetch = yield* setUp(() => ({ documents: [value("a", records)] }))
+          const full = yield* fetch()
+          records = []
+          const empty = yield* fetch({ previous: full.previous })
+          records = [{ id: 2 }]
+          yield* fetch({ previous: empty.previous, ...check })
+          records = []
+          const { fetched } = yield* fetch({ previous: empty.previous })
+          expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, and had records before")])
+        }).pipe(run)
+      )
+    }
+  })
 
   it.scoped("has the same fingerprint where only volatile parts have changed", () =>
     Effect.gen(function* () {

@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../internal/sha256.ts"
-import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import { credentials } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
@@ -39,11 +39,14 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const ask = yield* makeAsk(options)
   const lastRead = yield* makeLastRead
 
-  const documentOf = Effect.fnUntraced(function* ([name, collection]: readonly [string, Collection]) {
+  const documentOf = Effect.fnUntraced(function* (
+    [name, collection]: readonly [string, Collection],
+    isCheck: boolean | undefined
+  ) {
     const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
     const read = Effect.gen(function* () {
       const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
-      yield* lastRead.isNow
+      if (!isCheck) yield* lastRead.isNow
       return withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url)
     })
     return {
@@ -55,10 +58,11 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
     }
   })
 
-  const documents = () => Effect.forEach(Object.entries(collections), documentOf)
+  const documents = ({ isCheck }: Pick<FetchTarget, "isCheck">) =>
+    Effect.forEach(Object.entries(collections), (entry) => documentOf(entry, isCheck))
 
   /** Where Directus does not say what has happened, the content itself does: what has not changed is not sent again. */
-  const contentMark = Effect.flatMap(documents(), (found) =>
+  const contentMark = Effect.flatMap(documents({}), (found) =>
     Effect.map(
       Effect.forEach(found, ({ read }) => read),
       (contents) => sha256OfText(contents.flat().map(digestOf).join())

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeWarnOnce } from "../../../internal/warnOnce.ts"
-import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
@@ -56,7 +56,10 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     return withoutFormats(content)
   })
 
-  const documentOf = Effect.fnUntraced(function* ([name, type]: readonly [string, StrapiType]) {
+  const documentOf = Effect.fnUntraced(function* (
+    [name, type]: readonly [string, StrapiType],
+    isCheck: boolean | undefined
+  ) {
     const hasLanguages = locales.length > 0 && (yield* isLocalized(ask, name, status))
     const read = hasLanguages
       ? readTranslations(ask, name, type, options)
@@ -66,7 +69,9 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       key: hasLanguages ? ["documentId", "locale"] : ["documentId"],
       url: `${url}/api/${name}`,
       content: Value({
-        value: Effect.flatMap(read, (content) => take(name, content))
+        value: isCheck
+          ? Effect.map(read, withoutFormats)
+          : Effect.flatMap(read, (content) => take(name, content))
       })
     }
   })
@@ -94,6 +99,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     return yield* lastRead.changesSince(before, answer.text, reasons.length === 0 ? longest : longestUnsure)
   })
 
-  const documents = () => Effect.forEach(Object.entries(types), documentOf)
+  const documents = ({ isCheck }: FetchTarget) =>
+    Effect.forEach(Object.entries(types), (entry) => documentOf(entry, isCheck))
   return yield* makeDocumentSource({ options, documents, lasting, poll, reader: readFile, url })
 })

@@ -75,7 +75,8 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
     yield* Effect.annotateCurrentSpan("source", id)
     const outer = yield* WaitObserver
     const fetching = Effect.provideService(source.fetch(target), WaitObserver, countWaits(id, outer))
-    const fetched = yield* target.changedParts === undefined ? countWhole(fetching) : fetching
+    const isWhole = target.changedParts === undefined && target.isCheck !== true
+    const fetched = yield* isWhole ? countWhole(fetching) : fetching
     const { attachments = noAttachments, bytes, records } = fetched
     yield* countAttachments(id, attachments)
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments.total })

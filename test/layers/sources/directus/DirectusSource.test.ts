@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { DirectusSourceConfig } from "../../../../src/layers/sources/directus/DirectusOptions.ts"
 import { directusSource } from "../../../../src/layers/sources/directus/DirectusSource.ts"
@@ -325,6 +326,16 @@ describe("directusSource", () => {
         ).toBe("everything")
       })
     }
+
+    scenario("reads everything again after an hour, though somebody has checked it in between", function* () {
+      const { fetch, poll } = yield* setUpPoll("full")
+      const { cursor } = yield* poll(Option.none())
+      yield* fetch()
+      yield* TestClock.adjust("59 minutes")
+      yield* fetch(undefined, { isCheck: true })
+      yield* TestClock.adjust("1 minute")
+      expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
+    })
 
     scenario("reads everything again after an hour in any case", function* () {
       const { foundAfter } = yield* setUpPoll("full")

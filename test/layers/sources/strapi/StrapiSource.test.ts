@@ -402,6 +402,16 @@ describe("strapiSource", () => {
       expect((yield* pollRefused(Option.some(cursor))).changed).toBe("everything")
     })
 
+    scenario("reads everything again after an hour, though somebody has checked it in between", function* () {
+      const { fetch, poll } = yield* setUpPoll([entry("a", 1)])
+      const { cursor } = yield* poll(Option.none())
+      yield* fetch()
+      yield* TestClock.adjust("59 minutes")
+      yield* fetch(undefined, { isCheck: true })
+      yield* TestClock.adjust("1 minute")
+      expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
+    })
+
     scenario("reads everything again after an hour in any case", function* () {
       const { foundAfter } = yield* setUpPoll([entry("a", 1)])
       expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
