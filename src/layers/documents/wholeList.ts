@@ -120,6 +120,8 @@ export const readList = <Position, Item, E>(
     let before: string | undefined
     /** How many pages in a row are the same. */
     let same = 0
+    /** The last page that was left out, because it is the one before it again. */
+    let leftOut: number | undefined
 
     return Stream.paginateEffect(
       first,
@@ -145,7 +147,16 @@ export const readList = <Position, Item, E>(
           return yield* Effect.fail(failed(`it came ${same} times in a row`))
         }
         const isLastAgain = same > 1 && items.length > 0 && mayRepeatLast
-        if (!isLastAgain) yield* completeness.add(page)
+        if (isLastAgain) {
+          leftOut = number
+        } else if (leftOut !== undefined && items.length > 0) {
+          return yield* changed(
+            list.name,
+            `page ${leftOut} is the page before it again, but page ${number} has other records`
+          )
+        } else {
+          yield* completeness.add(page)
+        }
         const added = isLastAgain ? [] : yield* onlyNew(page, ids, number)
         const isEnd = leadsBack || (isLastAgain && (same === maxSame || completeness.isWhole()))
         const next = isEnd ? Option.none() : page.next

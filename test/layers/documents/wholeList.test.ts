@@ -94,4 +94,39 @@ describe("a list of a server", () => {
       expect(result.right).toEqual(expect.arrayContaining(lasting))
     })
   )
+
+  it.effect.prop(
+    "has no page missing in its middle where the page before comes in the place of one, and no total is stated",
+    [FastCheck.integer({ min: 1, max: 8 }), FastCheck.integer({ min: 1, max: 16 }), FastCheck.boolean()],
+    ([pageCount, glitch, lasts]) =>
+      Effect.gen(function* () {
+        let requests = 0
+        const pages = readList({
+          name: "the list",
+          first: 1,
+          placeOf: String,
+          idOf: ({ id }: Item) => Option.some(String(id)),
+          mistake: (detail) => new Error(detail),
+          firstAgain: "page 1 again",
+          mayRepeatLast: true,
+          ask: (number: number) =>
+            Effect.sync((): ListPage<number, Item> => {
+              requests++
+              const isStale = lasts ? number === glitch : requests === glitch
+              const given = isStale ? Math.max(1, number - 1) : number
+              return {
+                items: given > pageCount ? [] : [{ id: given }],
+                next: number > pageCount ? Option.none() : Option.some(number + 1)
+              }
+            })
+        })
+        const result = yield* Effect.either(readAgain(Stream.runCollect(Stream.flattenIterables(pages))))
+        if (Either.isLeft(result)) {
+          expect(result.left).toBeInstanceOf(ListChanged)
+          return
+        }
+        const ids = Chunk.toReadonlyArray(result.right).map(({ id }) => id)
+        expect(ids).toEqual(ids.map((_, index) => index + 1))
+      })
+  )
 })
