@@ -20,7 +20,11 @@ import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts
 import { AnyMediaOptions } from "../../src/layers/documents/media/MediaOptions.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { ContentOptions } from "../../src/layers/fetching/ContentOptions.ts"
-import { surplus } from "../../src/layers/http/connectionLimit.ts"
+import {
+  loopbackPlaces,
+  maxConnections as maxPortConnections,
+  surplus
+} from "../../src/layers/http/connectionLimit.ts"
 import { maxBodyBytes } from "../../src/layers/http/errors.ts"
 import * as HttpServer from "../../src/layers/http/HttpServer.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
@@ -160,6 +164,9 @@ describe("the limits of", () => {
 
   it("the HTTP transport are those of the source", () => {
     expect(limitsBelow("## 8. Limits")).toMatchObject({
+      connections: expect.stringMatching(
+        `^${number(maxPortConnections)}, .* ${surplus} more .* at most ${loopbackPlaces(maxPortConnections)}, `
+      ),
       "body of a command": expect.stringContaining(number(maxBodyBytes)),
       "requests that wait on a connection (pipelining)": expect.stringContaining(
         number(HttpServer.maxWaiting)
@@ -174,7 +181,6 @@ describe("the limits of", () => {
 
   it("the content server are those of the source", () => {
     expect(limitsBelow("## 11. Content over HTTP")).toMatchObject({
-      connections: expect.stringContaining(`${surplus} more`),
       "a response that the client does not read": expect.stringContaining(
         `${Number.parseInt(stallTimeout, 10)} s`
       ),

@@ -4,6 +4,7 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
+import { maxConnections } from "../http/connectionLimit.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
 const folder = expects(Schema.NonEmptyString, "the path of a folder")
@@ -60,7 +61,7 @@ export const ContentServerOptions = Schema.Struct({
   host,
   site: Schema.optionalWith(site, { exact: true }),
   content: optional(name, "content"),
-  maxConnections: optional(integer(1, 100_000), 1024),
+  maxConnections: optional(integer(1, 100_000), maxConnections),
   allowedHosts,
   reports: Schema.optionalWith(
     expects(Schema.Struct({ token }), "what players need to report, such as { token }"),

@@ -39,9 +39,6 @@ export { Dashboard }
 /** What the dashboard needs. */
 export type Environment = CommandBus | ControllerState | EventBus
 
-/** Beside the event streams, of which each has one. */
-const otherConnections = 64
-
 /** How much of the log is shown. */
 const maxLines = 200
 const maxLength = 1000
@@ -106,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   const server = yield* application.make({
     routes: yield* routes.make({ access, act: yield* Actions.make, live }),
     refuse: access.refuseReading,
-    connections: ConnectionLimit.make(options.maxClients + otherConnections),
+    connections: ConnectionLimit.make(ConnectionLimit.maxConnections + options.maxClients),
     headers: () => routes.everyResponse
   })
   const address = yield* listen(server, { ...options, beforeDrain: live.close })

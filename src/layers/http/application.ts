@@ -21,7 +21,7 @@ import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { hasOneHost, type RequestHead } from "./access.ts"
-import type { ConnectionLimit } from "./connectionLimit.ts"
+import * as ConnectionLimit from "./connectionLimit.ts"
 import { BadRequest, NotFound, type RequestError } from "./errors.ts"
 import * as HttpServer from "./HttpServer.ts"
 import * as RequestTarget from "./RequestTarget.ts"
@@ -42,7 +42,8 @@ export interface Guard {
 
 export interface Options extends Guard {
   readonly routes: ReadonlyArray<HttpRouter.Route<RequestError>>
-  readonly connections?: ConnectionLimit
+  /** Default: at most `maxConnections`. */
+  readonly connections?: ConnectionLimit.ConnectionLimit | undefined
   /** The answer to every `OPTIONS`; without one they are routed as others. */
   readonly preflight?: Response
   /** Whether a route of `GET` answers `HEAD`, too. Default true. */
@@ -74,14 +75,12 @@ export const guarded =
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Server, never, Scope.Scope> {
-  const { answersHead = true, connections, otherwise = notFound, preflight, untraced = constTrue } = options
+  const { answersHead = true, otherwise = notFound, preflight, untraced = constTrue } = options
+  const { connections = ConnectionLimit.make(ConnectionLimit.maxConnections) } = options
 
   const refuse = (request: Request): Option.Option<RequestError> =>
-    Option.fromNullable(connections).pipe(
-      Option.flatMap(({ refuse }) => refuse(NodeHttpServerRequest.toIncomingMessage(request).socket)),
-      Option.orElse(() =>
-        RequestTarget.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
-      )
+    Option.orElse(connections.refuse(NodeHttpServerRequest.toIncomingMessage(request).socket), () =>
+      RequestTarget.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
     )
 
   const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
@@ -124,16 +123,14 @@ export const make = Effect.fnUntraced(function* (
     (request, response) => {
       options.onRequest?.(request, response)
       const fiber = handle(request, response)
-      connections?.began(request.socket, fiber)
+      connections.began(request.socket, fiber)
     },
     ({ message }) => ({
       headers: options.headers({ headers: {} }),
       body: { error: { message } }
     })
   )
-  if (connections !== undefined) {
-    yield* connections.watch(server)
-  }
+  yield* connections.watch(server)
   return server
 })
 

@@ -1,5 +1,5 @@
 /**
- * How many connections a server has, and those that are too many.
+ * How many connections a server has, and those that are too many. Every port and socket has a limit, with one rule.
  */
 import type { Server } from "node:http"
 import type { Socket } from "node:net"
@@ -23,8 +23,21 @@ export interface ConnectionLimit {
   readonly watch: (server: Server) => Effect.Effect<void>
 }
 
+/** How many connections a port serves. Where it has event streams, each of these may have one more. */
+export const maxConnections = 1024
+
 /** How many connections above the limit get an error response. Further ones are closed at once. */
 export const surplus = 64
+
+/**
+ * How many of the connections are for clients on the loopback interface only: whoever fills a port from the network does not
+ * keep out the screens and the monitor of this machine. A quarter, where the limit is low.
+ */
+export const loopbackPlaces = (limit: number): number => Math.min(64, Math.floor(limit / 4))
+
+/** A Unix socket has no address. */
+const isLoopback = ({ remoteAddress }: Socket): boolean =>
+  remoteAddress === undefined || /^(::1$|(::ffff:)?127\.)/.test(remoteAddress)
 
 export const make = (limit: number, advice = "Try again later."): ConnectionLimit => {
   const tooMany = new WeakSet<Socket>()
@@ -34,18 +47,34 @@ export const make = (limit: number, advice = "Try again later."): ConnectionLimi
   })
   /** The last of each: they are handled one after the other. */
   const fibers = new WeakMap<Socket, Fiber.Fiber<unknown>>()
-  let open = 0
+  const open = { loopback: 0, network: 0, tooMany: 0 }
+
+  /** As what a connection counts; `undefined` if it is to be closed. */
+  const placeOf = (socket: Socket): keyof typeof open | undefined => {
+    const isOfLoopback = isLoopback(socket)
+    const hasPlace =
+      open.loopback + open.network < limit && (isOfLoopback || open.network < limit - loopbackPlaces(limit))
+    if (hasPlace) {
+      return isOfLoopback ? "loopback" : "network"
+    }
+    return open.tooMany < surplus ? "tooMany" : undefined
+  }
+
   return {
-    open: () => open,
+    open: () => open.loopback + open.network + open.tooMany,
     refuse: (socket) => (tooMany.has(socket) ? Option.some(tooManyConnections) : Option.none()),
     began: (socket, fiber) => void fibers.set(socket, fiber),
     watch: (server) =>
       Effect.map(Effect.runtime(), (runtime) => {
         const fork = Runtime.runFork(runtime)
-        server.maxConnections = limit + surplus
         server.on("connection", (socket) => {
-          open += 1
-          if (open > limit) {
+          const place = placeOf(socket)
+          if (place === undefined) {
+            socket.destroy()
+            return
+          }
+          open[place] += 1
+          if (place === "tooMany") {
             tooMany.add(socket)
           }
           socket.once("close", () => {
@@ -53,7 +82,7 @@ export const make = (limit: number, advice = "Try again later."): ConnectionLimi
             const done = asked === undefined ? Effect.void : Fiber.await(asked)
             fork(
               Effect.andThen(Effect.timeoutOption(done, stallTimeout), () => {
-                open -= 1
+                open[place] -= 1
               })
             )
           })

@@ -20,6 +20,7 @@ import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import * as application from "../http/application.ts"
+import * as ConnectionLimit from "../http/connectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
@@ -78,6 +79,7 @@ export const make = (config: HttpTransportConfig = {}) =>
           refuse: access.refuse,
           headers: access.corsHeaders,
           preflight: access.preflight,
+          connections: ConnectionLimit.make(ConnectionLimit.maxConnections + options.maxClients),
           answersHead: false,
           ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
         })

@@ -46,7 +46,7 @@ const serve = (work: Effect.Effect<unknown>, connections?: ConnectionLimit.Conne
       routes: [HttpRouter.route("GET", "/work", Effect.map(work, json))],
       refuse: Option.none,
       headers: () => ({}),
-      ...(connections === undefined ? {} : { connections })
+      connections
     })
     .pipe(Effect.flatMap((server) => listen(server, { host: "127.0.0.1", port: 0 })))
 
