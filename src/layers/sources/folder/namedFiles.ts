@@ -54,11 +54,14 @@ const maxLength = 1024
 const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
 const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt$/
 
-/** Whether a path ends as those of files do that pages show. */
-export const isShownType = (path: string): boolean => shownTypes.test(mime.getType(path) ?? "")
+/** The type by the end of a path, behind a slash: without one, `mime` takes `pdf` and `.pdf` for endings, and they are words. */
+const typeOf = (path: string): string => mime.getType(`/${path}`) ?? ""
 
-/** Whether a path ends as those of pictures do, but for drawings, which are text. */
-export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(mime.getType(path) ?? "")
+/** Whether a path ends like the name of a file that pages show. */
+export const isShownType = (path: string): boolean => shownTypes.test(typeOf(path))
+
+/** Whether a path ends like the name of a picture, except drawings (SVG), which are text. */
+export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(typeOf(path))
 
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>

@@ -525,6 +525,16 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
+  it.scoped("has no warning of a cell that says only the type of a file", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({
+        "Objects.csv": "id,format,ending\n1,pdf,.jpg\n2,mp4,a/.png\n3,GLB,guides.pdf\n",
+        "guides.pdf": "%PDF-1.4"
+      })
+      expect((yield* fetch()).warnings).toBeUndefined()
+    }).pipe(run)
+  )
+
   it.scoped("names ten cells without a file, and counts the others", () =>
     Effect.gen(function* () {
       const rows = Array.from({ length: 2000 }, (_, row) => `${row},photos/${row}.jpg`)
