@@ -101,6 +101,10 @@ const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Eff
     })
   )
 
+/** Adds what the editors of the current document should look at. */
+export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
+  withReading(({ notice }) => Effect.sync(() => warnings.forEach(notice)))
+
 /** What JSON says. A number that would lose digits is a text. `place` is what warnings are about. */
 export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
   withReading((reading) =>

@@ -83,6 +83,10 @@ const isWanted = ([rank]: Choice) => rank < other
 const languageOf = ({ languages_code: language }: Fields): unknown =>
   isRecord(language) ? language.code : language
 
+/** Whether a field of a row of translations is about the row itself, or is its relation to the record. */
+const isAboutRow = (field: string, value: unknown, { id }: Fields): boolean =>
+  /^(sort|status|(date|user)_(created|updated))$/.test(field) || (/_id$/.test(field) && value === id)
+
 const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const fields = new Map<string, ReadonlyArray<Choice>>()
   const offer = (name: string, ...choice: Choice) => fields.set(name, [...(fields.get(name) ?? []), choice])
@@ -105,7 +109,7 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
       const { id, languages_code, ...texts } = row
       fields.delete("translations")
       for (const [field, value] of Object.entries(texts)) {
-        offer(field, rank, value)
+        if (!own.has(field) || !isAboutRow(field, value, record)) offer(field, rank, value)
       }
     }
   }

@@ -16,6 +16,7 @@ import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { makeLastRead } from "../../documents/pollAnswer.ts"
+import { notice } from "../../documents/readText.ts"
 import { type Ask, makeAsk, mayReadActivity, readActivity } from "./api.ts"
 import {
   CheckedOptions,
@@ -24,7 +25,7 @@ import {
   type DirectusSourceConfig
 } from "./DirectusOptions.ts"
 import { readFile, withUrls } from "./files.ts"
-import { inLanguages, translationsField } from "./languages.ts"
+import { inLanguages, readTranslations, translationsField } from "./languages.ts"
 import { hasField, readCollection } from "./readCollection.ts"
 
 /** How long nothing is read though nothing seems to have changed: a collection may be left out of the activity, for example. */
@@ -44,16 +45,21 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
     isCheck: boolean | undefined
   ) {
     const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
-    const read = Effect.gen(function* () {
-      const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
-      if (!isCheck) yield* lastRead.isNow
-      return withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url)
+    const read = Effect.tap(readCollection(ask, name, collection, { ...options, hasLanguages }), () =>
+      isCheck ? Effect.void : lastRead.isNow
+    )
+    const value = Effect.gen(function* () {
+      const content = yield* read
+      if (!hasLanguages) return withUrls(content, url)
+      const { items, warnings } = readTranslations([content].flat(), { ...options, ...collection })
+      yield* notice(warnings)
+      return withUrls(inLanguages(items, options), url)
     })
     return {
       name,
       key: hasLanguages ? [collection.key, "locale"] : [collection.key],
       url: `${url}/items/${name}`,
-      content: Value({ value: read }),
+      content: Value({ value }),
       read
     }
   })

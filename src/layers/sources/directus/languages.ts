@@ -2,8 +2,12 @@
  * Items in several languages: the fields of their translations as their own.
  */
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import { excerpt } from "../../../internal/printable.ts"
+import { countText } from "../../../internal/readable.ts"
+import { mapObjects } from "../../documents/mapObjects.ts"
 import type { Item } from "./api.ts"
-import type { DirectusOptions } from "./DirectusOptions.ts"
+import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
 export const translationsField = "translations"
 
@@ -21,7 +25,59 @@ const rowsOf = (item: Item): ReadonlyArray<Item> | undefined => {
   return Array.isArray(rows) && rows.every(isRow) ? rows : undefined
 }
 
-const isRow = (row: unknown): row is Item => Predicate.isReadonlyRecord(row) && languageOf(row) !== undefined
+const isRow = (row: unknown): row is Item =>
+  Predicate.isReadonlyRecord(row) && Object.hasOwn(row, languageField)
+
+/** Fields that Directus keeps of each row of a collection. */
+const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
+
+/**
+ * The items with those of their translations that can be shown, at any depth, and a warning about rows that have no language: Directus
+ * makes such rows by itself. Rows with another `status` are drafts. What Directus keeps of a row does not replace the same field of its
+ * item: `sort`, `status`, dates, users, and the relation to the item.
+ */
+export const readTranslations = (
+  items: ReadonlyArray<Item>,
+  { key, status }: Pick<DirectusOptions, "status"> & Pick<Collection, "key">
+): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<string> } => {
+  let left = 0
+  let first = ""
+  const keyOf = (item: Item) => item[key] ?? item.id
+  const isDraft = (row: Item) =>
+    status.length > 0 && Predicate.isString(row.status) && !status.includes(row.status)
+
+  const leadsTo = (item: Item, name: string, value: unknown) =>
+    name.endsWith("_id") && (Predicate.isReadonlyRecord(value) ? keyOf(value) : value) === keyOf(item)
+
+  const textsOf = (row: Item, item: Item): Item =>
+    Record.filter(
+      row,
+      (value, name) =>
+        !(Object.hasOwn(item, name) && (name === key || systemField.test(name) || leadsTo(item, name, value)))
+    )
+
+  const read = (item: Item): Item => {
+    const rows = rowsOf(item)
+    if (rows === undefined) return item
+    const named = rows.filter((row) => languageOf(row) !== undefined)
+    if (left === 0 && named.length < rows.length) first = excerpt(String(keyOf(item)))
+    left += rows.length - named.length
+    return {
+      ...item,
+      [translationsField]: named.filter(Predicate.not(isDraft)).map((row) => textsOf(row, item))
+    }
+  }
+
+  return {
+    items: items.map((item) => mapObjects(item, read)).filter(Predicate.isReadonlyRecord),
+    warnings:
+      left === 0
+        ? []
+        : [
+            `${countText(left, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`
+          ]
+  }
+}
 
 /** The row in the first of the languages that there is one in. */
 const rowIn = (item: Item, languages: ReadonlyArray<string>): Item | undefined =>

@@ -158,6 +158,22 @@ describe("translations of Directus", () => {
     expect(language(item, "de", "en")).toEqual({ id: 7, year: 1862, title: "Glocke", text: "It rings." })
   })
 
+  it("replace no field that Directus itself keeps of their item", () => {
+    const own = { sort: 3, status: "published", date_updated: "2026-11-01", objects_id: 2 }
+    const row = {
+      sort: 1,
+      status: "draft",
+      date_updated: "2026-11-02",
+      objects_id: 7,
+      languages_code: "de-DE"
+    }
+    expect(language({ id: 7, ...own, translations: [{ id: 1, ...row, title: "Glocke" }] }, "de")).toEqual({
+      id: 7,
+      ...own,
+      title: "Glocke"
+    })
+  })
+
   it("may have the language as an item, and are not changed if they are in other languages", () => {
     const translations = [{ languages_code: { code: "en-US", name: "English" }, title: "Bell" }]
     expect(language({ id: 7, translations }, "en")).toEqual({ id: 7, title: "Bell" })

@@ -229,6 +229,31 @@ describe("directusSource", () => {
     ])
   })
 
+  scenario(
+    "keeps an item with a translation without a language, and warns of it at every fetch",
+    function* () {
+      const translations = [
+        { id: 1, languages_code: "en-US", title: "Bell" },
+        { id: 2, languages_code: null, title: "" }
+      ]
+      const { fetch, poll } = yield* setUp(
+        {
+          activity: { id: 1, access: "none" },
+          collections: { objects: { items: [{ id: 7, translations }] } }
+        },
+        { collections: { objects: {} }, locales: ["en-US"] }
+      )
+      for (const before of [undefined, yield* fetch()]) {
+        yield* poll(Option.none())
+        const { read, warnings } = yield* fetch(before)
+        expect(yield* read("objects")).toEqual([{ id: 7, title: "Bell", locale: "en-US" }])
+        expect(warnings).toEqual([
+          'Document "objects": 1 row of "translations" without a language, left out; the item 7 has the first. Choose the language in Directus, or delete the row'
+        ])
+      }
+    }
+  )
+
   scenario("downloads files, and later only those that were replaced", function* () {
     const server = yield* setUp(
       { collections: { objects: { items: [{ id: 1, cover: file }] } }, files },
