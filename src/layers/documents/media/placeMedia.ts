@@ -26,8 +26,12 @@ export interface MediaObject extends Cut {
   readonly version?: string
 }
 
-/** Reads an object of a vendor's as one that is about a file; `None` where it is another one. */
-export type MediaReader = (value: JsonObject, path: DocumentPath) => Option.Option<MediaObject>
+/** Reads an object of a vendor as an object about a file; `None` for other objects. `around` is the object that has it as a field. */
+export type MediaReader = (
+  value: JsonObject,
+  path: DocumentPath,
+  around?: JsonObject
+) => Option.Option<MediaObject>
 
 /** A link that is wanted, or a file that the source itself has put beside an object. */
 export interface FoundLink extends Omit<MediaObject, "url"> {
@@ -113,15 +117,15 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
       })
     }
 
-    const visitObject = (written: JsonObject): unknown => {
+    const visitObject = (written: JsonObject, around?: JsonObject): unknown => {
       const object = withoutPlaced(written)
       const { localPath } = object
       const isTaken = Object.hasOwn(object, "localPath")
-      const read = isTaken ? Option.none() : reader(object, path)
+      const read = isTaken ? Option.none() : reader(object, path, around)
       const links: Array<NamedLink> = []
 
       const visitField = (value: unknown, name: string): unknown => {
-        if (!Predicate.isString(value)) return visit(value)
+        if (!Predicate.isString(value)) return visit(value, object)
         const address = isTaken || Option.isSome(read) ? Option.none() : readLink(value, path)
         if (Option.isNone(address)) return value
         if (isReplaced(path)) return replacement(value, address.value)
@@ -149,8 +153,8 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
       return Option.map(Option.fromNullable(first), ({ link }) => link)
     }
 
-    const visit = (value: unknown): unknown =>
-      Predicate.isReadonlyRecord(value) ? visitObject(value) : visitParts(value, visitItem)
+    const visit = (value: unknown, around?: JsonObject): unknown =>
+      Predicate.isReadonlyRecord(value) ? visitObject(value, around) : visitParts(value, visitItem)
 
     return visitItem(withoutReplacement(value, path))
   }

@@ -14,6 +14,7 @@ import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { changesSince } from "../../documents/pollAnswer.ts"
+import { notice } from "../../documents/readText.ts"
 import { type Api, makeApi } from "./api.ts"
 import { readAsset, withAssetUrls } from "./assets.ts"
 import { type LiveEvents, makeLiveEvents } from "./liveEvents.ts"
@@ -62,7 +63,9 @@ const answerOf = Effect.fnUntraced(function* (
     useCdn
   )
   yield* events.answered(name, syncTags)
-  return withAssetUrls(result, options)
+  const { value, warnings } = withAssetUrls(result, options)
+  yield* notice(warnings)
+  return value
 })
 
 /** The newest change in what is seen of the dataset, and how much there is: one is seen by the other where it is not by itself. */

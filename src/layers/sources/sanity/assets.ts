@@ -1,10 +1,13 @@
 /**
  * Pictures and files in the documents of Sanity: where a reference to one leads to.
  *
- * A reference has the digest of the file in it: the same reference is the same file for ever.
+ * The same reference is the same file for ever.
  */
+import * as Array from "effect/Array"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { excerpt } from "../../../internal/printable.ts"
+import { countText } from "../../../internal/readable.ts"
 import { type JsonObject, mapObjects } from "../../documents/mapObjects.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
@@ -14,10 +17,10 @@ export interface AssetPlace {
   readonly dataset: string
 }
 
-const image = /^image-([0-9a-f]{40})-(\d{1,6}x\d{1,6})-([a-z0-9]{1,16})$/
-const file = /^file-([0-9a-f]{40})-([a-z0-9]{1,16})$/
+const image = /^image-(\w{24,40})-(\d{1,6}x\d{1,6})-([a-z0-9]{1,16})$/
+const file = /^file-(\w{24,40})-([a-z0-9]{1,16})$/
 
-/** The address of an asset by its id, which references have. */
+/** The address of an asset by its id, which references have: a digest of the file, or another name that is never used again. */
 export const assetUrl = (id: string, { dataset, projectId }: AssetPlace): Option.Option<string> => {
   const [, imageDigest, size, imageExtension] = image.exec(id) ?? []
   const [, fileDigest, extension] = file.exec(id) ?? []
@@ -36,34 +39,60 @@ const referenceIn = ({ asset }: JsonObject): Option.Option<string> =>
     ? Option.some(asset._ref)
     : Option.none()
 
-/** Gives a value in which each object with a reference to an asset has `url` beside `asset`, unless it has one of its own. */
-export const withAssetUrls = (value: unknown, place: AssetPlace): unknown =>
-  mapObjects(value, (object) =>
-    Object.hasOwn(object, "url")
-      ? object
-      : Option.match(
-          Option.flatMap(referenceIn(object), (id) => assetUrl(id, place)),
-          { onNone: () => object, onSome: (url) => ({ ...object, url }) }
-        )
-  )
+/**
+ * The value, in which each object with a reference to an asset has `url` beside `asset`, unless it has one of its own; and a warning
+ * about references that lead nowhere.
+ */
+export const withAssetUrls = (
+  value: unknown,
+  place: AssetPlace
+): { readonly value: unknown; readonly warnings: ReadonlyArray<string> } => {
+  const strange: Array<string> = []
+  const changed = mapObjects(value, (object) => {
+    const reference = Option.getOrUndefined(referenceIn(object))
+    if (reference === undefined || Object.hasOwn(object, "url")) return object
+    const url = assetUrl(reference, place)
+    if (Option.isSome(url)) return { ...object, url: url.value }
+    strange.push(reference)
+    return object
+  })
+  return {
+    value: changed,
+    warnings: Option.match(Array.head(strange), {
+      onNone: () => [],
+      onSome: (first) => [
+        `${countText(strange.length, "reference")} in "asset" to no picture or file of Sanity, ${JSON.stringify(excerpt(first))} first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link`
+      ]
+    })
+  }
+}
 
-/** Reads objects with a reference to an asset, and assets that a query has put in the place of one (`asset->`). */
+/**
+ * Reads objects with a reference to an asset, and assets that a query has put in the place of one (`asset->`), with what the object
+ * `around` such an asset says of it.
+ */
 export const readAsset =
   (place: AssetPlace) =>
-  (object: JsonObject): Option.Option<MediaObject> =>
+  (object: JsonObject, _?: unknown, around: JsonObject = {}): Option.Option<MediaObject> =>
     Option.orElse(
       Option.flatMap(referenceIn(object), (id) =>
         Option.map(assetUrl(id, place), (url) => ({ url, version: id, ...cutOf(object) }))
       ),
-      () => readAssetDocument(object, place)
+      () => readAssetDocument(object, around, place)
     )
 
-const readAssetDocument = (object: JsonObject, place: AssetPlace): Option.Option<MediaObject> => {
+const readAssetDocument = (
+  object: JsonObject,
+  around: JsonObject,
+  place: AssetPlace
+): Option.Option<MediaObject> => {
   const { _id, originalFilename, size, url } = object
   return Predicate.isString(_id) && Predicate.isString(url)
     ? Option.map(assetUrl(_id, place), (url) => ({
         url,
         version: _id,
+        ...cutOf(around),
+        ...cutOf(object),
         ...(Predicate.isString(originalFilename) ? { name: originalFilename } : {}),
         ...(Number.isSafeInteger(size) && Predicate.isNumber(size) ? { size } : {})
       }))

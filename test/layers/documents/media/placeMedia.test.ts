@@ -119,6 +119,21 @@ describe("links in documents", () => {
     })
   })
 
+  it("are read with the object around them, unless that is a list", () => {
+    const around: Array<unknown> = []
+    placing({}, (_, path, object) => {
+      around.push([format(path), object])
+      return Option.none()
+    })({ cover: { asset: {} }, more: [{}] })
+    const cover = { asset: {} }
+    expect(around).toEqual([
+      ["", undefined],
+      ["cover", { cover, more: [{}] }],
+      ["cover.asset", cover],
+      ["more.0", undefined]
+    ])
+  })
+
   it("are left alone beside a localPath that the source has written", () => {
     const document = { photos: [{ url: a, localPath: "attachments/att1/a.jpg" }] }
     expect(placing({ types: ["image/*"] })(document)).toEqual({ changed: document, found: [], leftOut: [] })

@@ -141,6 +141,17 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("warns of references to assets that are not in Sanity", () =>
+    Effect.gen(function* () {
+      const clip = { _type: "mux.video", asset: { _type: "reference", _ref: "0b5f6b3e-6d2a" } }
+      const server = yield* SanityServer.make([{ _id: "a", _type: "event", clip }])
+      const { fetch } = yield* setUp(server)
+      expect((yield* fetch).warnings).toEqual([
+        expect.stringMatching(/^Document "events": 1 reference in "asset" .*"0b5f6b3e-6d2a"/)
+      ])
+    }).pipe(run, withLog([]))
+  )
+
   it.scopedLive("downloads assets that documents refer to, without an option", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make([{ _id: "a", _type: "event", picture }])

@@ -4,15 +4,20 @@ import * as Option from "effect/Option"
 import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/assets.ts"
 
 const place = { projectId: "zp7mbokg", dataset: "production" }
-const digest = FastCheck.array(FastCheck.constantFrom(..."0123456789abcdef"), {
-  minLength: 40,
-  maxLength: 40
-}).map((digits) => digits.join(""))
+const textOf = (characters: string, minLength: number) =>
+  FastCheck.array(FastCheck.constantFrom(...characters), { minLength, maxLength: 40 }).map((all) =>
+    all.join("")
+  )
+const letters = "abcdefghijklmnopqrstuvwxyz"
+/** Digests of old assets, and ids of new ones. */
+const digest = FastCheck.oneof(
+  textOf("0123456789abcdef", 40),
+  textOf(`0123456789_${letters}${letters.toUpperCase()}`, 24)
+)
 const extension = FastCheck.constantFrom("jpg", "png", "svg", "gif", "webp", "mp4", "pdf", "m4a")
 const side = FastCheck.integer({ min: 1, max: 20_000 })
 
-/** A vase, as the facts of the API have it. */
-const vase = "image-G3i4emG6B8JnTmGoN0UjgAp8-300x450-jpg".replace("G3i4emG6B8JnTmGoN0UjgAp8", "a".repeat(40))
+const vase = "image-G3i4emG6B8JnTmGoN0UjgAp8-300x450-jpg"
 
 describe("references to assets", () => {
   it.prop(
@@ -34,22 +39,22 @@ describe("references to assets", () => {
   it.prop("have no URL where they are not an asset id of Sanity", [FastCheck.string()], ([text]) => {
     for (const id of [text, `image-${text}-1x1-jpg`, `file-${text}`, `image-${"a".repeat(40)}-${text}`]) {
       for (const url of Option.toArray(assetUrl(id, place))) {
-        expect(url).toMatch(/^https:\/\/cdn\.sanity\.io\/(images|files)\/zp7mbokg\/production\/[0-9a-z.-]+$/)
+        expect(url).toMatch(/^https:\/\/cdn\.sanity\.io\/(images|files)\/zp7mbokg\/production\/[\w.-]+$/)
       }
     }
   })
 
   it.prop("get a URL beside them, and nothing else changes", [FastCheck.jsonValue()], ([value]) => {
-    expect(withAssetUrls(value, place)).toEqual(value)
+    expect(withAssetUrls(value, place).value).toEqual(value)
     const picture = { _type: "image", asset: { _type: "reference", _ref: vase }, more: value }
-    const once = withAssetUrls([{ picture }], place)
+    const once = withAssetUrls([{ picture }], place).value
     expect(once).toEqual([{ picture: { ...picture, url: Option.getOrThrow(assetUrl(vase, place)) } }])
-    expect(withAssetUrls(once, place)).toEqual(once)
+    expect(withAssetUrls(once, place).value).toEqual(once)
   })
 
   it("keep a URL that editors have written", () => {
     const linked = { asset: { _ref: vase }, url: "https://museum.example" }
-    expect(withAssetUrls(linked, place)).toEqual(linked)
+    expect(withAssetUrls(linked, place)).toEqual({ value: linked, warnings: [] })
   })
 
   it("are read with the focal point and the crop of a picture", () => {
@@ -80,5 +85,24 @@ describe("references to assets", () => {
     expect(readAsset(place)({ _id: vase, url, originalFilename: "vase.jpg", size: 1234 })).toEqual(
       Option.some({ url, version: vase, name: "vase.jpg", size: 1234 })
     )
+  })
+
+  it("have the crop and the focal point of the object around the asset that a query follows", () => {
+    const asset = { _id: vase, url: Option.getOrThrow(assetUrl(vase, place)) }
+    const hotspot = { x: 0.7, y: 0.5, width: 0.2, height: 0.2 }
+    const crop = { top: 0, bottom: 0, left: 0.1, right: 0.1 }
+    const expected = { url: asset.url, version: vase, focus: { x: 0.7, y: 0.5 }, crop }
+    const around = { _type: "image", asset, hotspot, crop }
+    expect(readAsset(place)(asset, ["cover", "asset"], around)).toEqual(Option.some(expected))
+    expect(readAsset(place)(around)).toEqual(Option.none())
+    expect(readAsset(place)({ ...asset, hotspot, crop })).toEqual(Option.some(expected))
+  })
+
+  it("are a warning if they lead to no picture or file of Sanity", () => {
+    const clip = { _type: "mux.video", asset: { _type: "reference", _ref: "0b5f6b3e-6d2a" } }
+    const short = { _type: "image", asset: { _ref: `image-${"a".repeat(23)}-1x1-jpg` } }
+    expect(withAssetUrls([{ clip, short, cover: { asset: { _ref: vase } } }], place).warnings).toEqual([
+      '2 references in "asset" to no picture or file of Sanity, "0b5f6b3e-6d2a" first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link'
+    ])
   })
 })
