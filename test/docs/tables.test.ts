@@ -165,7 +165,7 @@ describe("the limits of", () => {
   it("the HTTP transport are those of the source", () => {
     expect(limitsBelow("## 8. Limits")).toMatchObject({
       connections: expect.stringMatching(
-        `^${number(maxPortConnections)}, .* ${surplus} more .* at most ${loopbackPlaces(maxPortConnections)}, `
+        `^${number(maxPortConnections)}, .* ${surplus} more .* at most ${loopbackPlaces(maxPortConnections)}$`
       ),
       "body of a command": expect.stringContaining(number(maxBodyBytes)),
       "requests that wait on a connection (pipelining)": expect.stringContaining(

@@ -30,14 +30,13 @@ export const maxConnections = 1024
 export const surplus = 64
 
 /**
- * How many of the connections are for clients on the loopback interface only: whoever fills a port from the network does not
- * keep out the screens and the monitor of this machine. A quarter, where the limit is low.
+ * How many connections above the limit are served for clients on the loopback interface: whoever fills a port from the network
+ * does not keep out the screens and the monitor of this machine. A quarter, if the limit is low.
  */
 export const loopbackPlaces = (limit: number): number => Math.min(64, Math.floor(limit / 4))
 
-/** A Unix socket has no address. */
-const isLoopback = ({ remoteAddress }: Socket): boolean =>
-  remoteAddress === undefined || /^(::1$|(::ffff:)?127\.)/.test(remoteAddress)
+/** A Unix socket has no address, and no such places. */
+const isLoopback = ({ remoteAddress = "" }: Socket): boolean => /^(::1$|(::ffff:)?127\.)/.test(remoteAddress)
 
 export const make = (limit: number, advice = "Try again later."): ConnectionLimit => {
   const tooMany = new WeakSet<Socket>()
@@ -47,34 +46,31 @@ export const make = (limit: number, advice = "Try again later."): ConnectionLimi
   })
   /** The last of each: they are handled one after the other. */
   const fibers = new WeakMap<Socket, Fiber.Fiber<unknown>>()
-  const open = { loopback: 0, network: 0, tooMany: 0 }
+  const open = { served: 0, tooMany: 0 }
 
   /** As what a connection counts; `undefined` if it is to be closed. */
-  const placeOf = (socket: Socket): keyof typeof open | undefined => {
-    const isOfLoopback = isLoopback(socket)
-    const hasPlace =
-      open.loopback + open.network < limit && (isOfLoopback || open.network < limit - loopbackPlaces(limit))
-    if (hasPlace) {
-      return isOfLoopback ? "loopback" : "network"
+  const kindOf = (socket: Socket): keyof typeof open | undefined => {
+    if (open.served < (isLoopback(socket) ? limit + loopbackPlaces(limit) : limit)) {
+      return "served"
     }
     return open.tooMany < surplus ? "tooMany" : undefined
   }
 
   return {
-    open: () => open.loopback + open.network + open.tooMany,
+    open: () => open.served + open.tooMany,
     refuse: (socket) => (tooMany.has(socket) ? Option.some(tooManyConnections) : Option.none()),
     began: (socket, fiber) => void fibers.set(socket, fiber),
     watch: (server) =>
       Effect.map(Effect.runtime(), (runtime) => {
         const fork = Runtime.runFork(runtime)
         server.on("connection", (socket) => {
-          const place = placeOf(socket)
-          if (place === undefined) {
+          const kind = kindOf(socket)
+          if (kind === undefined) {
             socket.destroy()
             return
           }
-          open[place] += 1
-          if (place === "tooMany") {
+          open[kind] += 1
+          if (kind === "tooMany") {
             tooMany.add(socket)
           }
           socket.once("close", () => {
@@ -82,7 +78,7 @@ export const make = (limit: number, advice = "Try again later."): ConnectionLimi
             const done = asked === undefined ? Effect.void : Fiber.await(asked)
             fork(
               Effect.andThen(Effect.timeoutOption(done, stallTimeout), () => {
-                open[place] -= 1
+                open[kind] -= 1
               })
             )
           })

@@ -46,7 +46,7 @@ describe("a port whose connections slow clients of the network take", () => {
       const limit = 16
       const connections = ConnectionLimit.make(limit)
       const { connectSlowly, port } = yield* serve(connections)
-      const taken = limit - ConnectionLimit.loopbackPlaces(limit) + ConnectionLimit.surplus
+      const taken = limit + ConnectionLimit.surplus
       yield* Effect.replicateEffect(connectSlowly, taken)
       yield* eventually(Effect.sync(() => connections.open() === taken))
       expect(yield* (yield* connectSlowly).whole).toBe("")
@@ -60,9 +60,9 @@ describe("a port whose connections slow clients of the network take", () => {
       const { connectSlowly, port } = yield* serve(connections)
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Effect.replicateEffect(connectSlowly, 3)
+          yield* Effect.replicateEffect(connectSlowly, 4)
           yield* connect(port)
-          yield* eventually(Effect.sync(() => connections.open() === 4))
+          yield* eventually(Effect.sync(() => connections.open() === 5))
           expect((yield* request(port, { target: "/healthz" })).status).toBe(503)
         })
       )
@@ -76,7 +76,7 @@ describe("the port of the HTTP transport", () => {
   it.scoped("refuses a connection more than 1,024 and one for each event stream, and says why", () =>
     Effect.gen(function* () {
       const limit = ConnectionLimit.maxConnections + 2
-      yield* Effect.replicateEffect(transport.connect, limit)
+      yield* Effect.replicateEffect(transport.connect, limit + ConnectionLimit.loopbackPlaces(limit))
       yield* eventually(
         Effect.map(transport.request({ target: "/status" }), ({ body, status }) => {
           return status === 503 && body.includes(`Too many connections: all ${limit} are in use.`)
