@@ -12,7 +12,7 @@ import * as SseFrame from "../http/SseFrame.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export interface EventEncoder {
-  /** Whether clients are sent events of that name. One that no frame can hold is logged once. */
+  /** Whether clients are sent events of that name. A name that cannot be sent is logged once. */
   readonly isForwarded: (name: string) => boolean
 
   /** Whether events of that name are kept for clients that connect later. */
@@ -28,9 +28,9 @@ export const make = Effect.fnUntraced(function* ({
 }: Pick<HttpTransportOptions, "events" | "replayEvents">) {
   const log = Runtime.runFork(yield* Effect.runtime())
   const matches = matching(events)
-  const replayed = new Set(replayEvents.filter((name) => matches(name) && SseFrame.isEventName(name)))
+  const replayed = new Set(replayEvents.filter((name) => matches(name) && unsendable(name) === undefined))
   const warnOfName = makeWarnOnce(
-    (name) => `Events named ${shownName(name)} are not forwarded: the name has a line break or a NUL.`
+    (name) => `Events named ${shownName(name)} are not forwarded: ${unsendable(name)}.`
   )
   const warnOfPayload = makeWarnOnce(
     (name) => `An event ${shownName(name)} has what JSON cannot hold: a placeholder is sent in its place.`
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* ({
       if (!matches(name)) {
         return false
       }
-      const isSendable = SseFrame.isEventName(name)
+      const isSendable = unsendable(name) === undefined
       if (!isSendable) {
         log(warnOfName(name))
       }
@@ -67,6 +67,16 @@ export const matching = (patterns: ReadonlyArray<string>): Predicate.Predicate<s
   const prefixes = patterns.filter((pattern) => pattern.endsWith("*")).map((pattern) => pattern.slice(0, -1))
   const names = new Set(patterns)
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
+
+/** Why clients cannot be sent events of that name; `undefined` if they can. */
+export const unsendable = (name: string): string | undefined => {
+  if (!SseFrame.isEventName(name)) {
+    return "the name has a line break or a NUL"
+  }
+  return name === "error" || name === "open"
+    ? "the EventSource of a page takes the name for its own event, and the connection for lost"
+    : undefined
 }
 
 /** A name as the log may show it. */

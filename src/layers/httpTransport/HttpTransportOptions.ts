@@ -6,6 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
 import { allowedHosts, host, integer, list, port, token } from "../http/serverOptions.ts"
+import { matching, unsendable } from "./EventEncoder.ts"
 import type * as Config from "./HttpTransportConfig.ts"
 
 const names = (what: string) =>
@@ -14,16 +15,17 @@ const names = (what: string) =>
     `an array, each entry the name of ${what}`
   )
 
-/** What is for the dashboard and the controller's own socket only, whatever a configuration says: pages come here. */
-const isForOwner = (command: string): boolean =>
-  /^([a-z][a-z0-9-]*\.screen|problem\.(mute|unmute))$/.test(command)
+/**
+ * What is for the dashboard and the controller's own socket only, whatever a configuration says: pages come here. The routes
+ * refuse the same of other contents, whose names are known later.
+ */
+const isForOwner = (command: string): boolean => /^(content\.screen|problem\.(mute|unmute))$/.test(command)
+
+export const forOwner = (command: string) =>
+  `${JSON.stringify(command)} is for the dashboard and the controller's own socket only`
 
 const commands = names("a command").pipe(
-  Schema.filter(
-    (commands) =>
-      !commands.some(isForOwner) ||
-      `${JSON.stringify(commands.find(isForOwner))} is for the dashboard and the controller's own socket only`
-  )
+  Schema.filter((commands) => commands.filter(isForOwner).map(forOwner)[0])
 )
 
 /** As browsers write it: in small letters, without a path and without the default port. */
@@ -33,6 +35,22 @@ const isOrigin = (text: string): boolean =>
     (!/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text)))
 
 export const defaultName = "http-transport"
+
+const defaultReplayed = ["content:version:promoted"]
+
+/** Fails for each replayed event that `events` leaves out, except for those of the default. */
+const replaysForwarded = ({
+  events,
+  replayEvents
+}: Pick<HttpTransportOptions, "events" | "replayEvents">): ReadonlyArray<Schema.FilterIssue> => {
+  const matches = matching(events)
+  return replayEvents.flatMap((name, index) => {
+    const reason = matches(name) ? unsendable(name) : 'no entry of "events" includes it'
+    return reason === undefined || defaultReplayed.includes(name)
+      ? []
+      : [{ path: ["replayEvents", index], message: `clients never get ${JSON.stringify(name)}: ${reason}` }]
+  })
+}
 
 export const HttpTransportOptions = Schema.Struct({
   port: port(8710),
@@ -46,7 +64,7 @@ export const HttpTransportOptions = Schema.Struct({
   host,
   allowedCommands: optional(commands, ["content.ack", "content.manifest.read"]),
   events: optional(names("an event"), ["content:*"]),
-  replayEvents: optional(names("an event"), ["content:version:promoted"]),
+  replayEvents: optional(names("an event"), defaultReplayed),
   keepAliveMs: optional(integer(1, 2_147_483_647), 15_000),
   maxClients: optional(integer(1, 100_000), 32),
   traceRequests: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
@@ -65,7 +83,7 @@ export interface HttpTransportConfig extends Config.HttpTransportConfig<string |
 }
 
 /** The options of the transport on somebody else's server. */
-export const RoutesOptions = Schema.Struct({
+const RoutesOptions = Schema.Struct({
   ...HttpTransportOptions.omit("host", "port", "traceRequests").fields,
 
   /** In front of each path: `/vitrine` for `/vitrine/events`. Default none. */
@@ -81,6 +99,12 @@ export type RoutesOptions = typeof RoutesOptions.Type
 /** The options of `HttpTransport.routes`: those of the transport that concern its paths, and where they begin. */
 export interface RoutesConfig extends Schema.Schema.Encoded<typeof RoutesOptions> {}
 
-export const decode = decodeOptions("the options of the HTTP transport", HttpTransportOptions)
+export const decode = decodeOptions(
+  "the options of the HTTP transport",
+  HttpTransportOptions.pipe(Schema.filter(replaysForwarded))
+)
 
-export const decodeRoutes = decodeOptions("the options of the HTTP transport", RoutesOptions)
+export const decodeRoutes = decodeOptions(
+  "the options of the HTTP transport",
+  RoutesOptions.pipe(Schema.filter(replaysForwarded))
+)

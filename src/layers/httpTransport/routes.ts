@@ -10,7 +10,7 @@ import { type Command, CommandBus, parseCommand } from "../../services/CommandBu
 import { ControllerState } from "../../services/ControllerState.ts"
 import { BadRequest, CommandNotAllowed, type RequestError } from "../http/errors.ts"
 import { json, result } from "../http/responses.ts"
-import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
+import { forOwner, type HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -36,6 +36,12 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
   const commands = yield* CommandBus
   const { state, status } = yield* ControllerState
 
+  /** A content of any name has a command that asks its screens, and one that reads its manifest. */
+  const isForAll = (type: string) =>
+    type.endsWith(".screen")
+      ? Effect.map(commands.types, (types) => !types.includes(type.replace(/screen$/, "manifest.read")))
+      : Effect.succeed(true)
+
   const command = body.pipe(
     Effect.flatMap(parseCommand),
     Effect.catchTag("vitrine/MalformedCommand", ({ message }) => new BadRequest({ message })),
@@ -43,6 +49,10 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
       ({ type }) => options.allowedCommands === "all" || options.allowedCommands.includes(type),
       notAllowed
     ),
+    Effect.filterEffectOrFail({
+      predicate: ({ type }) => (options.allowedCommands === "all" ? Effect.succeed(true) : isForAll(type)),
+      orFailWith: ({ type }) => new CommandNotAllowed({ message: `Command not allowed: ${forOwner(type)}.` })
+    }),
     Effect.flatMap(commands.dispatch),
     Effect.map(result)
   )

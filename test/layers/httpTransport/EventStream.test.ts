@@ -483,6 +483,26 @@ describe("EventStream", () => {
     }).pipe(withLog(lines), Effect.provide(inMemory))
   })
 
+  it.scoped("skips names that a page takes for a lost connection, and says so once", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const stream = yield* EventStream.make({ ...options, events: ["*"], replayEvents: ["error"] })
+      const { received } = yield* join(stream)
+      for (const name of ["error", "open", "error", "message", "errors"]) {
+        yield* publish(name, 1)
+      }
+      expect(yield* received.until((text) => text.includes("event: errors\n"))).toBe(
+        "retry: 2000\n\nevent: message\ndata: 1\n\nevent: errors\ndata: 1\n\n"
+      )
+      expect(lines).toEqual(
+        ['"error"', '"open"'].map((name) =>
+          expect.stringMatching(`^WARN Events named ${name} are not forwarded: .*EventSource`)
+        )
+      )
+      expect((yield* join(stream)).received.text()).toBe("retry: 2000\n\n")
+    }).pipe(withLog(lines), Effect.provide(inMemory))
+  })
+
   it.scoped("pings every keepAliveMs, and never before", () =>
     Effect.gen(function* () {
       const { received } = yield* join(yield* EventStream.make({ ...options, keepAliveMs: 1000 }))

@@ -90,8 +90,8 @@ describe("the options of the HTTP transport", () => {
     )
   })
 
-  it("refuses commands that ask screens for actions, of any content, or mute problems", () => {
-    for (const command of ["content.screen", "archive.screen", "problem.mute", "problem.unmute"]) {
+  it("refuses commands that ask screens for actions or mute problems", () => {
+    for (const command of ["content.screen", "problem.mute", "problem.unmute"]) {
       expect(issues({ allowedCommands: ["content.ack", command] })).toEqual([
         {
           path: "allowedCommands",
@@ -99,6 +99,29 @@ describe("the options of the HTTP transport", () => {
         }
       ])
     }
+  })
+
+  it("names each replayed event that clients never get", () => {
+    expect(issues({ events: ["door:*"], replayEvents: ["door:open", "doors:open"] })).toEqual([
+      {
+        path: "replayEvents[1]",
+        message: 'clients never get "doors:open": no entry of "events" includes it'
+      }
+    ])
+    expect(issues({ events: ["*"], replayEvents: ["error", "a\nb", "content:x"] })).toEqual([
+      {
+        path: "replayEvents[0]",
+        message: expect.stringMatching(/^clients never get "error": .*EventSource/)
+      },
+      { path: "replayEvents[1]", message: expect.stringMatching(/^clients never get "a\\nb": .*line break/) }
+    ])
+  })
+
+  it("accepts events without those that are replayed by default", () => {
+    expect(issues({ events: ["door:*"] })).toEqual([])
+    expect(issues({ events: ["door:*"], replayEvents: ["content:version:promoted", "door:open"] })).toEqual(
+      []
+    )
   })
 
   it("reports all mistakes at once, unknown keys among them", () => {

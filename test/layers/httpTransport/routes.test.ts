@@ -244,6 +244,27 @@ describe("POST /command", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("asks a projector for its screen, and never those of a content, whatever its name", () =>
+    Effect.gen(function* () {
+      for (const type of ["projector.screen", "archive.screen", "archive.manifest.read"]) {
+        yield* transport.register(type, Effect.succeed("done"))
+      }
+      expect(json((yield* transport.postCommand('{"type":"projector.screen"}')).body)).toEqual({
+        result: "done"
+      })
+      const refused = yield* transport.postCommand('{"type":"archive.screen"}')
+      expect(refused.status).toBe(403)
+      expect(json(refused.body)).toEqual(
+        error(
+          'Command not allowed: "archive.screen" is for the dashboard and the controller\'s own socket only.'
+        )
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ allowedCommands: ["projector.screen", "archive.screen"] }))
+    )
+  )
+
   it.effect.each<HttpTransportConfig>([{}, { allowedCommands: [] }])(
     "is 403 for a command that %j does not allow, whatever the client sends",
     (options) =>
