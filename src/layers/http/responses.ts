@@ -25,14 +25,23 @@ export const error = (error: RequestError): Response => {
     : json(body, 500)
 }
 
-/** Responds to an unexpected failure, and logs it. */
+/**
+ * Responds to an unexpected failure, and logs it. What is interrupted has interrupted itself: a handler that somebody else
+ * interrupts responds no more.
+ */
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
   Cause.isInterruptedOnly(cause)
-    ? Effect.interrupt
+    ? Effect.as(
+        Effect.logWarning("A request was interrupted by what it asked for", cause),
+        json({ error: { message: interrupted } }, 503)
+      )
     : Effect.as(
         Effect.logError("A request failed unexpectedly", cause),
         json({ error: serializeError(Cause.squash(cause)) }, 500)
       )
+
+const interrupted =
+  "The request was interrupted. It may have been carried out in part: check before you send it again."
 
 /** An object would drop the key of a value that JSON lacks, such as a function. */
 export const result = (value: unknown): Response => text(`{"result":${jsonText(value)}}`, jsonType)

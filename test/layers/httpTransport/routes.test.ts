@@ -8,6 +8,7 @@ import type { HttpTransportConfig } from "../../../src/layers/httpTransport/Http
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { withLog } from "../../support/logged.ts"
 import { format, parse, type Request } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
@@ -181,6 +182,37 @@ describe("POST /command", () => {
       expect(json(answer.body)).toEqual({ error: described })
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
+
+  it.effect("is 503 with a reason, which is logged, if a dispatch interrupts itself", () => {
+    const lines: Array<string> = []
+    const interrupted = Layer.effect(
+      CommandBus,
+      Effect.map(CommandBusMemory.make, (commands) =>
+        CommandBus.of({ ...commands, dispatch: () => Effect.interrupt })
+      )
+    )
+    return Effect.gen(function* () {
+      const answer = yield* transport.postCommand('{"type":"work"}')
+      expect(answer.status).toBe(503)
+      expect(json(answer.body)).toEqual(
+        error(
+          "The request was interrupted. It may have been carried out in part: check before you send it again."
+        )
+      )
+      expect(lines).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^WARN A request was interrupted/)])
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        Layer.provideMerge(
+          HttpTransport.layer({ port: 0, allowedCommands: ["work"] }),
+          Layer.merge(transport.memoryServices(), interrupted)
+        )
+      ),
+      withLog(lines)
+    )
+  })
 
   it.effect("is 500 if an allowed command is not registered, or its fields are invalid", () =>
     Effect.gen(function* () {
