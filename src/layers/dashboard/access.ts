@@ -25,20 +25,22 @@ export interface Access {
   readonly refuseAction: (request: http.RequestHead) => Option.Option<Refusal>
 }
 
-export const make = ({
-  allowedHosts = [],
-  host,
-  token
-}: Pick<DashboardOptions, "allowedHosts" | "host" | "token">): Access => {
+/** The name of the machine is asked for at each request: machines get names after the start, from the network. */
+export const make = (
+  { allowedHosts = [], host, token }: Pick<DashboardOptions, "allowedHosts" | "host" | "token">,
+  machineName = hostname
+): Access => {
   const actions = token !== undefined ? "token" : isLoopback(host) ? "open" : "off"
   const hasToken = token === undefined ? () => true : http.tokenCheck(token)
-  const machine = hostname().toLowerCase()
-  const names = [...allowedHosts, "localhost", machine, `${machine}.local`, host.toLowerCase()]
 
-  const refuseName = ({ headers }: http.RequestHead): Option.Option<Refusal> =>
-    isAddress(http.hostName(headers.host ?? ""))
-      ? Option.none()
-      : http.refuseHost(names, headers.host, "the dashboard")
+  const refuseName = ({ headers }: http.RequestHead): Option.Option<Refusal> => {
+    if (isAddress(http.hostName(headers.host ?? ""))) {
+      return Option.none()
+    }
+    const machine = machineName().toLowerCase()
+    const names = [...allowedHosts, "localhost", machine, `${machine}.local`, host.toLowerCase()]
+    return http.refuseHost(names, headers.host, "the dashboard")
+  }
 
   const refuseOrigin = (request: http.RequestHead): Option.Option<Refusal> => {
     const { host, origin } = request.headers

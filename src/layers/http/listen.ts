@@ -33,9 +33,10 @@ const advice = ({ cause, code, host, port }: BindError): string => {
         ? `the system reserves port ${port}. Set another "port"; Windows lists those that it reserves with "netsh interface ipv4 show excludedportrange protocol=tcp".`
         : `this user may not use port ${port}. Set a "port" above 1023.`
     case "EADDRNOTAVAIL":
+    case "EAFNOSUPPORT":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `this machine has no interface "${host}". Set "host" to an address of this machine, such as "127.0.0.1".`
+      return `this machine has no interface "${host}". Set "host" to an address of this machine, such as "${host.startsWith("127.") ? "::1" : "127.0.0.1"}".`
     default:
       return cause instanceof Error ? cause.message : String(cause)
   }
@@ -81,18 +82,24 @@ export const listenAt = (
   ).pipe(Effect.tap(() => logErrors(server)))
 
 /** The address of a server for people and programs, `http://[::1]:8710`. On all interfaces, it is the one on the network. */
-export const urlOf = (host: string, port: number): string => {
-  const reachable = isEverywhere(host) ? ownAddress() : host
+export const urlOf = (host: string, port: number, interfaces = networkInterfaces()): string => {
+  const reachable = isEverywhere(host) ? ownAddress(host, interfaces) : host
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** Whether a server on this host listens on all interfaces. */
 export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
-const ownAddress = (): string =>
-  Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1"
+/** `::` has IPv4 as well. An address with a scope is valid on its link only, and in no URL. */
+const ownAddress = (host: string, interfaces: ReturnType<typeof networkInterfaces>): string => {
+  const addresses = Object.values(interfaces).flatMap((addresses = []) =>
+    addresses.filter(({ internal }) => !internal)
+  )
+  const ipv4 = addresses.find(({ family }) => family === "IPv4")
+  return host === "::"
+    ? ((ipv4 ?? addresses.find(({ scopeid }) => scopeid === 0))?.address ?? "::1")
+    : (ipv4?.address ?? "127.0.0.1")
+}
 
 const bind = (server: Server, address: NetListenOptions) =>
   Effect.async<void, NodeJS.ErrnoException>((resume) => {

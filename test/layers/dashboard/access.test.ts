@@ -46,6 +46,16 @@ describe("reading", () => {
     `${hostname()}.local:8720`
   ])("is allowed by %s", (host) => expect(read({ host })).toBeUndefined())
 
+  it("is allowed by a name that the machine was given after the start", () => {
+    let name = "unnamed"
+    const { refuseReading } = Access.make({ host: "127.0.0.1" }, () => name)
+    const refusal = (host: string) => tagOf(refuseReading({ headers: { host }, method: "GET", url: "/" }))
+    expect(refusal("Hall-3:8720")).toBe("HostNotAllowed")
+    name = "Hall-3"
+    expect([refusal("hall-3:8720"), refusal("hall-3.local")]).toEqual([undefined, undefined])
+    expect(refusal("unnamed")).toBe("HostNotAllowed")
+  })
+
   it.each([
     "evil.example",
     "evil.example:8720",

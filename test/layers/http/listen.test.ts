@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from "node:http"
+import type { NetworkInterfaceInfo } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -135,7 +136,44 @@ describe("listen", () => {
   )
 })
 
+describe("the URL of a server on all interfaces", () => {
+  const address = (address: string, internal: boolean, scopeid?: number): NetworkInterfaceInfo => ({
+    address,
+    internal,
+    netmask: "",
+    mac: "",
+    cidr: null,
+    ...(scopeid === undefined ? { family: "IPv4" } : { family: "IPv6", scopeid })
+  })
+  const loopback = [address("127.0.0.1", true), address("::1", true, 0)]
+  const localOnly = address("fe80::1", false, 2)
+  const wired = address("fd00::2", false, 0)
+  const wireless = address("10.0.0.7", false)
+
+  it.each([
+    ["0.0.0.0", [localOnly, wired, wireless], "http://10.0.0.7:8710"],
+    ["0.0.0.0", [localOnly, wired], "http://127.0.0.1:8710"],
+    ["::", [localOnly, wired, wireless], "http://10.0.0.7:8710"],
+    ["::", [localOnly, wired], "http://[fd00::2]:8710"],
+    ["::", [localOnly], "http://[::1]:8710"],
+    ["::", [], "http://[::1]:8710"]
+  ])("on %s is one that reaches it", (host, network, url) => {
+    expect(urlOf(host, 8710, { lo: loopback, eth0: network })).toBe(url)
+  })
+})
+
 describe("BindError", () => {
+  it.each([
+    ["127.0.0.1", "EADDRNOTAVAIL", "::1"],
+    ["127.0.0.2", "EADDRNOTAVAIL", "::1"],
+    ["::1", "EADDRNOTAVAIL", "127.0.0.1"],
+    ["::1", "EAFNOSUPPORT", "127.0.0.1"],
+    ["192.0.2.1", "EADDRNOTAVAIL", "127.0.0.1"]
+  ])("never advises %s, which has just failed", (host, code, advised) => {
+    const { message } = new BindError({ host, port: 8710, code, cause: new Error("no") })
+    expect(message).toContain(`an address of this machine, such as "${advised}".`)
+  })
+
   it.each([
     ["EADDRINUSE", /port 8710 is already in use\. Stop .*, or set another "port"/],
     ["EACCES", /the system reserves port 8710\. Set another "port"; Windows lists/],
