@@ -32,5 +32,7 @@ export interface TransportStatistics {
   readonly framesMissed: number
   /** Clients that were disconnected because they had fallen too far behind. */
   readonly clientsDropped: number
+  /** When a frame was not given to a client for the last time. */
+  readonly lastMissed: Option.Option<Date>
   readonly lastEvent: Option.Option<{ readonly name: string; readonly at: Date }>
 }

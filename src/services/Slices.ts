@@ -188,6 +188,8 @@ export const TransportState = Schema.Struct({
   eventsForwarded: count,
   framesMissed: count,
   clientsDropped: count,
+  /** When a client missed an event for the last time; missing where none has. */
+  lastMissed: optional(timestamp),
   lastEvent: optional(Schema.Struct({ name: Schema.String, at: timestamp }))
 })
 export type TransportState = typeof TransportState.Type

@@ -56,7 +56,8 @@ export interface Options {
 
 export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Options) {
   const changes = yield* Queue.sliding<void>(1)
-  const recorder = makeRecorder()
+  const clock = yield* Effect.clock
+  const recorder = makeRecorder(() => clock.unsafeCurrentTimeMillis())
   const ended: EndedStreams = new Map()
   const fanOut = makeFanOut<Member>((client, missed) => {
     recorder.left(missed)

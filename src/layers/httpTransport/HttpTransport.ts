@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { defined } from "../../internal/defined.ts"
 import { InvalidOptions } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
@@ -198,7 +199,7 @@ const report = Effect.fnUntraced(function* (
 ) {
   const { addMomentary, addReading, updateSlice } = yield* ControllerState
   const slice = Effect.gen(function* () {
-    const { lastEvent, ...counts } = yield* statistics
+    const { lastEvent, lastMissed, ...counts } = yield* statistics
     const reason = yield* problem
     return {
       kind: "http-transport",
@@ -207,6 +208,7 @@ const report = Effect.fnUntraced(function* (
       ...counts,
       ...(yield* shown),
       ...(Option.isSome(reason) ? { problem: reason.value } : {}),
+      ...defined({ lastMissed: Option.getOrUndefined(lastMissed)?.toISOString() }),
       ...(Option.isSome(lastEvent)
         ? {
             lastEvent: {

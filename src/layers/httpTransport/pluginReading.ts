@@ -11,12 +11,18 @@ import { readingOf, titleOf, transportsOf } from "../status/slices.ts"
 export const reading = (name: string) =>
   readingOf(transportsOf, name, (slice, { now }) => ({
     sections: [{ name, order: 20, title: titleOf("HTTP transport", name, slice), rows: rows(slice, now) }],
-    problems: problems(name, slice),
+    problems: problems(name, slice, now),
     logs: ["transport:no-events"]
   }))
 
-const problems = (name: string, slice: TransportState): ReadonlyArray<Problem> => {
-  const { clients, clientsDropped, framesMissed, kind, maxClients, problem } = slice
+/** How long clients count as too slow after one of them missed an event. */
+const missedFor = 10 * 60_000
+
+const missesNow = ({ lastMissed }: TransportState, now: number): boolean =>
+  lastMissed !== undefined && now - Date.parse(lastMissed) < missedFor
+
+const problems = (name: string, slice: TransportState, now: number): ReadonlyArray<Problem> => {
+  const { clients, clientsDropped, framesMissed, kind, lastMissed, maxClients, problem } = slice
   const transport = name === kind ? "HTTP transport" : `HTTP transport "${name}"`
   const crowd = crowdText(slice)
   const warnings = {
@@ -25,8 +31,8 @@ const problems = (name: string, slice: TransportState): ReadonlyArray<Problem> =
       `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. See in the status who has them, or raise "maxClients"`,
     "transport:crowded": crowd,
     "transport:missed":
-      framesMissed > 0 &&
-      `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected`
+      missesNow(slice, now) &&
+      `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected, last at ${lastMissed}`
   }
   const found = Object.entries(warnings).flatMap(
     ([code, text]): ReadonlyArray<Problem> =>
@@ -56,7 +62,7 @@ const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {
     kv(
       "Missed by clients",
       `${countText(framesMissed, "event")}, ${countText(clientsDropped, "client")} disconnected`,
-      framesMissed === 0 ? "ok" : "warn"
+      missesNow(slice, now) ? "warn" : "ok"
     ),
     kv("Last event", lastEvent === undefined ? "none yet" : `${lastEvent.name} at ${lastEvent.at}`)
   ]

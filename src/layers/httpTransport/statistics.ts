@@ -41,13 +41,20 @@ export interface Recorder {
 }
 
 // No Refs: clients come and go in callbacks of sockets, where no fiber runs.
-export const makeRecorder = (): Recorder => {
+export const makeRecorder = (now: () => number = Date.now): Recorder => {
   const clients = makeCount(metrics.clients)
   const clientsDropped = makeCount(metrics.clientsDropped)
   const eventsForwarded = makeCount(metrics.eventsForwarded)
   const framesMissed = makeCount(metrics.framesMissed)
   let mostClients = 0
   let lastEvent: TransportStatistics["lastEvent"] = Option.none()
+  let lastMissed: TransportStatistics["lastMissed"] = Option.none()
+  const missed = (frames: number) => {
+    if (frames > 0) {
+      framesMissed.add(frames)
+      lastMissed = Option.some(new Date(now()))
+    }
+  }
   // From the start: an alert on a number that is not there is never raised.
   clients.add(0)
   return {
@@ -58,10 +65,10 @@ export const makeRecorder = (): Recorder => {
       const most = metrics.mostClients.unsafeValue(untagged).value
       metrics.mostClients.unsafeUpdate(Math.max(value, most), untagged)
     },
-    left: (missed) => {
+    left: (frames) => {
       clients.add(-1)
-      if (missed > 0) {
-        framesMissed.add(missed)
+      if (frames > 0) {
+        missed(frames)
         clientsDropped.add(1)
       }
     },
@@ -70,13 +77,14 @@ export const makeRecorder = (): Recorder => {
       lastEvent = Option.some({ name, at: new Date(timestampMs) })
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
-    missed: framesMissed.add,
+    missed,
     statistics: () => ({
       clients: clients.total(),
       mostClients,
       eventsForwarded: eventsForwarded.total(),
       framesMissed: framesMissed.total(),
       clientsDropped: clientsDropped.total(),
+      lastMissed,
       lastEvent
     })
   }

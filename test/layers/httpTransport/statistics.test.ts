@@ -17,14 +17,19 @@ const readMetrics = Effect.all({
 describe("the statistics of a transport", () => {
   it.effect("count clients, events and losses, and are metrics as well", () =>
     Effect.gen(function* () {
-      const recorder = makeRecorder()
+      let now = 500
+      const recorder = makeRecorder(() => now)
       const before = yield* readMetrics
 
       recorder.joined()
       recorder.joined()
       recorder.joined()
       recorder.left(0)
+      recorder.missed(0)
+      expect(recorder.statistics().lastMissed).toEqual(Option.none())
       recorder.left(2)
+      expect(recorder.statistics().lastMissed).toEqual(Option.some(new Date(500)))
+      now = 1000
       recorder.missed(3)
       recorder.forwarded("content:a", 1500)
       recorder.forwarded("content:b", 2500)
@@ -34,6 +39,7 @@ describe("the statistics of a transport", () => {
         mostClients: 3,
         clientsDropped: 1,
         framesMissed: 5,
+        lastMissed: Option.some(new Date(1000)),
         eventsForwarded: 2,
         lastEvent: Option.some({ name: "content:b", at: new Date(2500) })
       })

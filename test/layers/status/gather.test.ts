@@ -65,6 +65,7 @@ describe("the problems of a state", () => {
       largestOrigin,
       framesMissed: 3,
       clientsDropped: 1,
+      lastMissed: since,
       problem: away
     }
     expect(said({ "http-transport": full })).toEqual([
@@ -82,9 +83,16 @@ describe("the problems of a state", () => {
       [
         "transport:missed",
         "warning",
-        "Clients of the HTTP transport were too slow for 3 events since the start, and 1 client disconnected"
+        `Clients of the HTTP transport were too slow for 3 events since the start, and 1 client disconnected, last at ${since}`
       ]
     ])
+  })
+
+  it("are over ten minutes after a client was too slow for its events", () => {
+    const missed = (lastMissed: string) =>
+      problems({ "http-transport": { ...transport, framesMissed: 3, clientsDropped: 1, lastMissed } })
+    expect(missed("2026-11-22T08:50:00.001Z")).toMatchObject([{ code: "transport:missed" }])
+    expect(missed("2026-11-22T08:50:00.000Z")).toEqual([])
   })
 
   it("name the transport, if there are several", () => {
