@@ -199,7 +199,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         WaitObserver,
         { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
       )
-      const hidden = [...noticed, ...warnings].map(hide)
+      const hidden = [...noticed(), ...warnings].map(hide)
       if (target.isCheck !== true) yield* say(hidden)
       return { ...fetched, ...listed(hidden) } satisfies FetchedSource
     },

@@ -69,7 +69,7 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...sh
       verdict,
       isEmptied,
       warnings: [
-        ...noticed,
+        ...noticed(),
         ...saved.warnings,
         ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])
       ],

@@ -36,6 +36,8 @@ interface Reading {
   /** Notices the stray marks of the first text that has any: in a list of many pages, they have one cause. */
   readonly noticeMarks: (place: string, text: string) => void
   readonly warnings: () => ReadonlyArray<string>
+  /** Gives what takes back all that is read from now on. */
+  readonly mark: () => () => void
 }
 
 class CurrentReading extends Context.Reference<CurrentReading>()("vitrine/CurrentReading", {
@@ -43,12 +45,13 @@ class CurrentReading extends Context.Reference<CurrentReading>()("vitrine/Curren
 }) {}
 
 const makeReading = (): Reading => {
+  const count = makeValueCount()
   let kept = 0
   let first = ""
   let hasMarks = false
   const noticed: Array<string> = []
   return {
-    count: makeValueCount(),
+    count,
     keepDigits: (digits) => {
       if (kept++ === 0) first = excerpt(digits)
     },
@@ -65,22 +68,41 @@ const makeReading = (): Reading => {
         : [
             ...noticed,
             `${countText(kept, "number")} saved as text, to lose no digit: ${first}${kept === 1 ? "" : " first"}`
-          ]
+          ],
+    mark: () => {
+      const before = { kept, first, hasMarks, noticed: noticed.length }
+      const uncount = count.mark()
+      return () => {
+        uncount()
+        kept = before.kept
+        first = before.first
+        hasMarks = before.hasMarks
+        noticed.length = before.noticed
+      }
+    }
   }
 }
 
 /**
- * Reads a document: all its texts together have `maxValues` values at most, and beside what is read is what its editors should look at.
+ * Reads a document: all its texts together have `maxValues` values at most. Beside what is read is what its editors should look at,
+ * as far as it is read when that is asked for.
  */
 export const withWarnings = <A, E, R>(
   read: Effect.Effect<A, E, R>
-): Effect.Effect<readonly [A, ReadonlyArray<string>], E, R> =>
+): Effect.Effect<readonly [A, () => ReadonlyArray<string>], E, R> =>
   Effect.suspend(() => {
     const reading = makeReading()
     return read.pipe(
       Effect.provideService(CurrentReading, Option.some(reading)),
-      Effect.map((value) => [value, reading.warnings()] as const)
+      Effect.map((value) => [value, reading.warnings] as const)
     )
+  })
+
+/** Reads texts that are read again after a failure: what a failed try has counted and noticed of the document is taken back. */
+export const readFresh = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(CurrentReading, (reading) => {
+    const takeBack = Option.match(reading, { onNone: () => () => {}, onSome: ({ mark }) => mark() })
+    return Effect.tapErrorCause(read, () => Effect.sync(takeBack))
   })
 
 const warningAt = (place: string, mistake: TextMistake): string =>

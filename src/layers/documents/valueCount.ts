@@ -9,6 +9,8 @@ export const maxValues = 5_000_000
 export interface ValueCount {
   /** It throws `TooMuch` above the limit. */
   readonly add: (values: number) => void
+  /** Gives what takes back all that is added from now on. */
+  readonly mark: () => () => void
 }
 
 /** It can be read, but is more than any content. */
@@ -32,6 +34,12 @@ export const makeValueCount = (): ValueCount => {
         throw new TooMuch(
           `it has more than ${maxValues.toLocaleString("en")} values, more than are held in memory. Split it, or ask for less.`
         )
+      }
+    },
+    mark: () => {
+      const before = counted
+      return () => {
+        counted = before
       }
     }
   }

@@ -5,6 +5,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { parseJson, withWarnings } from "../../../src/layers/documents/readText.ts"
 import { ListChanged, type ListPage, readAgain, readList } from "../../../src/layers/documents/wholeList.ts"
 
 interface Item {
@@ -128,5 +129,18 @@ describe("a list of a server", () => {
         const ids = Chunk.toReadonlyArray(result.right).map(({ id }) => id)
         expect(ids).toEqual(ids.map((_, index) => index + 1))
       })
+  )
+
+  it.effect("counts values and numbers once, though it is read again", () =>
+    Effect.gen(function* () {
+      let tries = 0
+      const text = `[12345678901234567890,12345678901234567891${",0".repeat(3_000_000)}]`
+      const reading = Effect.tap(parseJson(text), () =>
+        Effect.when(new ListChanged({ list: "the list", detail: "it changed" }), () => ++tries === 1)
+      )
+      const [, noticed] = yield* withWarnings(readAgain(reading))
+      expect(tries).toBe(2)
+      expect(noticed()).toEqual(["2 numbers saved as text, to lose no digit: 12345678901234567890 first"])
+    })
   )
 })

@@ -34,6 +34,9 @@ const disk = {
 /** In bytes: hashing so many takes about a millisecond, in which nothing else can run. */
 const partSize = 256 * 1024
 
+/** A web page is known by so many first bytes. */
+const pageBytes = 4096
+
 /** Windows has no flags for it: there, a link is seen when the folder is looked at. */
 const withoutLinkOrWait = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
@@ -82,6 +85,20 @@ export interface Digested {
   /** Why pages do not show it, where that can be seen. */
   readonly flaw?: Flaw | undefined
 }
+
+/** The flaw of the file, by its first bytes alone. */
+export const readFlaw = (file: FolderFile): Effect.Effect<Flaw | undefined, FolderFailed | FolderInUse> =>
+  attempt(file, () =>
+    withHandle(file, async (handle) => {
+      const look = async (bytes: number) => {
+        const head = Buffer.allocUnsafe(Math.min(file.size, bytes))
+        const { bytesRead } = await disk.read(handle, head, 0, head.length, 0)
+        return flawOf(file.path, head.subarray(0, bytesRead))
+      }
+      // Most files have none, and 4 KiB prove that; what it is may need more of them.
+      return (await look(pageBytes)) && look(partSize)
+    })
+  )
 
 const digesting = async (
   file: FolderFile,
@@ -181,7 +198,7 @@ const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
       "it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
     return { problem, isShrinkable: false }
   }
-  const text = Buffer.from(head.subarray(0, 4096)).toString()
+  const text = Buffer.from(head.subarray(0, pageBytes)).toString()
   const isOther = isPicture(path) ? isMarkup(text) : isShownType(path) && startsPage(text)
   return isOther
     ? { problem: "it is a web page (HTML) under the name of another file.", isShrinkable: false }

@@ -14,12 +14,17 @@ import { linkOrCopyAll } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { FolderFailed, FolderInUse, isPassing } from "./FolderFailed.ts"
-import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
+import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
 import { type FolderFile, isSame } from "./lookAtFolder.ts"
 
 interface TakenFile extends FolderFile, Digested {
   /** Whether the version before has it. */
   readonly isReused: boolean
+}
+
+interface Proven extends Digested {
+  /** Whether nothing of it was read, so that its flaw is not known. */
+  readonly isUnread?: boolean
 }
 
 /** Disks are no faster with more at a time. */
@@ -33,10 +38,13 @@ export const makeTakeFiles = () => {
   let known: ReadonlyMap<string, TakenFile> = new Map()
 
   /**
-   * What is known of a file without reading it. A controller that has just started reads nothing of which it has a copy with the same
-   * date, made after the last change.
+   * What is known of a file without reading it. A controller that has just started reads only the first bytes of a file of which it has a
+   * copy with the same date, made after the last change.
    */
-  const provenOf = async (file: FolderFile, previous: PreviousContent | undefined) => {
+  const provenOf = async (
+    file: FolderFile,
+    previous: PreviousContent | undefined
+  ): Promise<Proven | undefined> => {
     const last = known.get(file.path)
     if (last !== undefined && isSame(last, file)) return last
     const before = previous && fileIn(previous, file.path)
@@ -46,7 +54,7 @@ export const makeTakeFiles = () => {
       copy?.size === file.size &&
       Math.abs(copy.mtimeMs - file.modified) < 1 &&
       file.changed < copy.birthtimeMs
-    return isCopy ? { sha256: before.sha256 } : undefined
+    return isCopy ? { sha256: before.sha256, isUnread: true } : undefined
   }
 
   /**
@@ -78,10 +86,11 @@ export const makeTakeFiles = () => {
 
     const take = Effect.fnUntraced(function* (file: FolderFile, index: number) {
       const before = previous && fileIn(previous, file.path)
-      const found: Digested | undefined =
+      const found: Proven | undefined =
         proven[index] ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
       if (found !== undefined && found.sha256 === before?.sha256) {
-        return { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true }
+        const flaw = found.isUnread ? yield* readFlaw(file) : found.flaw
+        return { ...file, sha256: found.sha256, flaw, isReused: true }
       }
       const to = join(directory, file.path)
       yield* Effect.mapError(makeFolder(dirname(to)), cannotCopy(file.path))

@@ -768,37 +768,43 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns of files that no browser shows at every fetch, whatever their names are", () =>
-    Effect.gen(function* () {
-      const { edit, fetch, place } = yield* setUp({
-        "A.csv": "id,photo\n1,a.jpg\n",
-        "a.jpg": "\0\0\0\x18ftypheic\0\0\0\0mif1heic",
-        "b.psd": "8BPS\0\x01",
-        "c.jpg": "<!doctype html><p>Not found</p>",
-        "d.svg": "<?xml version='1.0'?><svg/>",
-        "e.mp4": "<html><p>Log in</p></html>",
-        "f.pdf": "<!doctype html><p>Log in</p>",
-        "g.x3d": "<?xml version='1.0'?><X3D/>",
-        "h.ts": "<?xml version='1.0'?><!DOCTYPE TS><TS/>",
-        "i.glb": "\0".repeat(300_000)
-      })
-      const warnings = [
-        "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",
-        "b.psd: it is a file of Photoshop, which browsers do not show: export it as JPEG.",
-        "c.jpg: it is a web page (HTML) under the name of another file.",
-        "e.mp4: it is a web page (HTML) under the name of another file.",
-        "f.pdf: it is a web page (HTML) under the name of another file.",
-        "i.glb: it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
-      ]
-      const first = yield* fetch()
-      expect(first.warnings).toEqual(warnings)
-      expect((yield* fetch({ previous: first.previous })).warnings).toEqual(warnings)
-      yield* edit(() => rm(place("b.psd")))
-      expect((yield* fetch({ previous: first.previous })).warnings).toEqual([
-        warnings[0],
-        ...warnings.slice(2)
-      ])
-    }).pipe(run)
+  it.scoped(
+    "warns of files that no browser shows at every fetch, whatever their names are, and after a restart",
+    () =>
+      Effect.gen(function* () {
+        const { edit, fetch, place } = yield* setUp({
+          "A.csv": "id,photo\n1,a.jpg\n",
+          "a.jpg": "\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+          "b.psd": "8BPS\0\x01",
+          "c.jpg": "<!doctype html><p>Not found</p>",
+          "d.svg": "<?xml version='1.0'?><svg/>",
+          "e.mp4": "<html><p>Log in</p></html>",
+          "f.pdf": "<!doctype html><p>Log in</p>",
+          "g.x3d": "<?xml version='1.0'?><X3D/>",
+          "h.ts": "<?xml version='1.0'?><!DOCTYPE TS><TS/>",
+          "i.glb": "\0".repeat(300_000)
+        })
+        const warnings = [
+          "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",
+          "b.psd: it is a file of Photoshop, which browsers do not show: export it as JPEG.",
+          "c.jpg: it is a web page (HTML) under the name of another file.",
+          "e.mp4: it is a web page (HTML) under the name of another file.",
+          "f.pdf: it is a web page (HTML) under the name of another file.",
+          "i.glb: it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
+        ]
+        const first = yield* fetch()
+        expect(first.warnings).toEqual(warnings)
+        expect((yield* fetch({ previous: first.previous })).warnings).toEqual(warnings)
+        const restarted = yield* folderSource({ id: "exhibits", directory: place(".") }).make
+        const target = { directory: place("../v"), previous: first.previous, progress: () => Effect.void }
+        yield* edit(() => mkdir(target.directory))
+        expect((yield* withAdvancingClock(restarted.fetch(target))).value.warnings).toEqual(warnings)
+        yield* edit(() => rm(place("b.psd")))
+        expect((yield* fetch({ previous: first.previous })).warnings).toEqual([
+          warnings[0],
+          ...warnings.slice(2)
+        ])
+      }).pipe(run)
   )
 
   it.scoped("reports a file that the user may not read", () =>

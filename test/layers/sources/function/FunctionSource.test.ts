@@ -70,6 +70,22 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("warns of what it reads for a long document too", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.text(200, "[12345678901234567890]"))
+      const { fetch } = yield* setUp({
+        fetch: ({ get }) => ({
+          numbers: (async function* () {
+            yield { id: 1, numbers: await get(server.url) }
+          })()
+        })
+      })
+      expect((yield* fetch()).warnings).toEqual([
+        "1 number saved as text, to lose no digit: 12345678901234567890"
+      ])
+    }).pipe(run)
+  )
+
   it.scopedLive("reads text in the charset that the server names", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response) =>
