@@ -116,6 +116,25 @@ const nodeBodyOf = (response: object): Readable | undefined => {
 /** Whether its connection is free again. */
 export const isWholeRead = ({ source }: Response): boolean => nodeBodyOf(source)?.readableEnded ?? false
 
+/** In bytes: a longer body takes longer than another connection. */
+const maxDropped = 64 * 1024
+
+/** Reads a body that nobody needs, so that its connection is free again. A long body is ended. */
+export const drop = (response: Response): void => {
+  let left = maxDropped
+  nodeBodyOf(response.source)
+    ?.on("error", () => {})
+    .on("data", ({ length }: Uint8Array) => {
+      left -= length
+      if (left < 0) end(response)
+    })
+}
+
+/** Ends a body that still comes, with its connection. */
+export const end = (response: Response): void => {
+  if (!isWholeRead(response)) nodeBodyOf(response.source)?.destroy()
+}
+
 const readerOf = (
   body: Readable,
   pace: DownloadPace,

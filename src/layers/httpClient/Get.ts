@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
-import { isWholeRead, type Response } from "./Body.ts"
+import { drop, end, isWholeRead, type Response } from "./Body.ts"
 import { connectionFailed, DownloadFailed, failed, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
 import { type Headers, readHeader } from "./headers.ts"
@@ -20,7 +20,7 @@ import { hideSecrets } from "./hideSecret.ts"
 export interface RequestOptions {
   /** Default `GET`, or `POST` where there is a body. */
   readonly method?: "GET" | "POST" | "DELETE"
-  /** JSON. Redirects are given it, too. */
+  /** JSON. Redirects are given it too, except after a 303, which leads to an address to read. */
   readonly body?: string | Uint8Array
   /** Whether redirects are followed. Default true. */
   readonly follows?: boolean
@@ -71,12 +71,15 @@ export const make = ({
       address: string,
       headers: Headers,
       redirects: number,
-      asks: (address: string) => void,
+      on: {
+        readonly asked: (address: string) => void
+        readonly redirected: (by: Response) => void
+      },
       options: RequestOptions
     ): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
       const url = httpUrl(address)
       if (url === undefined) return failed("its link is no http or https address")
-      asks(address)
+      on.asked(address)
       const request = requestOf(url, { "accept-encoding": "identity", ...headers }, options)
       return Effect.matchEffect(http.execute(request), {
         onFailure: ({ cause }) => Effect.fail(connectionFailed(url, cause)),
@@ -89,6 +92,7 @@ export const make = ({
           ) {
             return Effect.succeed(response)
           }
+          on.redirected(response)
           if (redirects === 0) return failed(`${url.origin} redirects more than ${maxRedirects} times`)
           const location = readHeader(response.headers.location)
           const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
@@ -96,8 +100,8 @@ export const make = ({
             target?.href ?? location,
             target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
             redirects - 1,
-            asks,
-            options
+            on,
+            response.status === 303 ? {} : options
           )
         }
       })
@@ -111,9 +115,16 @@ export const make = ({
         let asked = address
         let slow: DownloadPace.TooSlow | undefined
         let isRead: () => boolean = () => false
-        const asks = (address: string) => {
-          asked = address
-          pace.waits()
+        const dropped: Array<Response> = []
+        const on = {
+          asked: (address: string) => {
+            asked = address
+            pace.waits()
+          },
+          redirected: (by: Response) => {
+            dropped.push(by)
+            drop(by)
+          }
         }
         return Effect.acquireUseRelease(
           Effect.tap(Scope.make(), (scope) =>
@@ -123,7 +134,7 @@ export const make = ({
             })
           ),
           (scope) =>
-            follow(address, headers, maxRedirects, asks, options).pipe(
+            follow(address, headers, maxRedirects, on, options).pipe(
               Effect.flatMap((response) => {
                 isRead = () => response.status === 304 || isWholeRead(response)
                 pace.waits()
@@ -133,7 +144,8 @@ export const make = ({
             ),
           (scope, exit) => {
             watch.end(pace)
-            // To end what has ended takes longer than all else of a small request.
+            dropped.forEach(end)
+            // A body that was read to its end needs no abort, and closing the scope is slow.
             return isRead() ? Effect.void : Scope.close(scope, exit)
           }
         ).pipe(

@@ -270,6 +270,50 @@ describe("a request", () => {
     }).pipe(run)
   )
 
+  it.scopedLive(
+    "closes the connection of a redirect whose body is large or does not end, and keeps that of a small one",
+    () =>
+      Effect.gen(function* () {
+        const { get, server } = yield* setUp
+        const redirect =
+          (...parts: ReadonlyArray<string>): Answer =>
+          (response) => {
+            response.writeHead(302, { location: "/b" }).flushHeaders()
+            for (const part of parts) response.write(part)
+          }
+        server.next(text(302, "Found.", { location: "/b" }))
+        yield* get()
+        const { closed: closesSmall } = yield* Queue.take(server.received)
+        expect(yield* Deferred.isDone(closesSmall)).toBe(false)
+        yield* Queue.takeAll(server.received)
+        for (const answer of [redirect("x".repeat(1_000_000)), redirect("Found. "), redirect()]) {
+          server.next(answer)
+          expect((yield* get()).text).toBe("12345")
+          const { closed } = yield* Queue.take(server.received)
+          yield* Deferred.await(closed)
+          yield* Queue.takeAll(server.received)
+        }
+      }).pipe(run)
+  )
+
+  it.scopedLive("is posted again where it is redirected, except after a 303, which is read", () =>
+    Effect.gen(function* () {
+      const { requests, server } = yield* setUp
+      for (const [status, method] of [
+        [307, "POST"],
+        [303, "GET"]
+      ] as const) {
+        server.next(text(status, "", { location: "/done" }))
+        yield* requests.ask({ url: server.url, body: "{}" })
+        const asked = yield* Queue.takeAll(server.received)
+        expect([...asked].map(({ headers, method }) => [method, headers["content-type"]])).toEqual([
+          ["POST", "application/json"],
+          [method, method === "POST" ? "application/json" : undefined]
+        ])
+      }
+    }).pipe(run)
+  )
+
   it.scoped.each([
     ['{"message":"no such table"}', "no such table"],
     ['{"error":{"message":"no such table"}}', "no such table"],
