@@ -65,14 +65,10 @@ export const timeToEnd = (program: Program, { nodeArguments }: Settings, times: 
   )
 
 /** The time in milliseconds from the start of the controller until it listens, the median of so many. */
-export const timeToListen = (
-  { nodeArguments }: Settings,
-  times: number,
-  env: Readonly<Record<string, string>>
-): Promise<Figures> =>
+export const timeToListen = ({ nodeArguments }: Settings, times: number): Promise<Figures> =>
   withProject((directory) =>
     medianTime(times, async () => {
-      const controller = startProgram(programs.controller, { directory, nodeArguments, env })
+      const controller = startProgram(programs.controller, { directory, nodeArguments })
       await controller.logged(isListening)
       return controller.stop
     })

@@ -24,18 +24,16 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
   return [
     {
       name: "start",
-      note: `To the end of the process; for \`vitrine start\`, with content and transport, until the transport listens. A run is the median of ${times}. jiti keeps the configuration that it has compiled; "first" is without that.`,
+      note: `To the end of the process; for \`vitrine start\`, with content and transport, until the transport listens. A run is the median of ${times}.`,
       variants: [
         { label: nothing, run: () => timeToEnd(programs.nothing, settings, times) },
         { label: help, run: () => timeToEnd(programs.help, settings, times) },
-        { label: start, run: () => timeToListen(settings, times, {}) },
-        { label: `${start}, first`, run: () => timeToListen(settings, times, { JITI_FS_CACHE: "false" }) }
+        { label: start, run: () => timeToListen(settings, times) }
       ],
       rows: [{ figure: "time", title: "Time", format: unit("ms", 0) }],
       targets: [
         { figure: "time", variant: help, of: nothing, atMost: 5 },
-        { figure: "time", variant: start, of: nothing, atMost: 8 },
-        { figure: "time", variant: `${start}, first`, of: nothing }
+        { figure: "time", variant: start, of: nothing, atMost: 8 }
       ]
     },
     {

@@ -108,7 +108,9 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   const module = yield* Effect.tryPromise({
     try: async () =>
       // Always translated: what Node imports by itself finds a package of that name in `node_modules`, and not the module given.
+      // Never cached on disk: jiti's cache is in the shared temporary folder, where other users read it and write to it.
       createJiti(import.meta.url, {
+        fsCache: false,
         interopDefault: false,
         moduleCache: !isAgain,
         virtualModules: { vitrine }

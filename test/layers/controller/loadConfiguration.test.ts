@@ -5,6 +5,7 @@ import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { createJiti } from "jiti"
 import { nodeIdOf } from "../../../src/internal/nodeId.ts"
 import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
 import { locateConfiguration } from "../../../src/layers/controller/locateConfiguration.ts"
@@ -75,6 +76,47 @@ describe("loadConfiguration", () => {
       })
     )
   }
+
+  scenario(
+    "neither keeps the compiled file in the shared temporary folder, nor runs what lies there",
+    (write) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const shared = yield* fs.makeTempDirectoryScoped()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            const before = process.env.TMPDIR
+            process.env.TMPDIR = shared
+            return before
+          }),
+          (before) =>
+            Effect.sync(() => {
+              if (before === undefined) {
+                delete process.env.TMPDIR
+              } else {
+                process.env.TMPDIR = before
+              }
+            })
+        )
+        const text = `export default { plugins: [${plugin}] }`
+        const file = yield* write("vitrine.config.ts", text)
+        yield* load(file)
+        expect(yield* fs.readDirectory(shared)).toEqual([])
+
+        const compile = createJiti(import.meta.url, { interopDefault: false })
+        yield* Effect.promise(async () =>
+          compile.evalModule(text, { filename: file, async: true, forceTranspile: true })
+        )
+        const names = yield* fs.readDirectory(`${shared}/jiti`)
+        expect(names).toHaveLength(1)
+        for (const name of names) {
+          const compiled = yield* fs.readFileString(`${shared}/jiti/${name}`)
+          yield* fs.writeFileString(`${shared}/jiti/${name}`, compiled.replaceAll("'p'", "'planted'"))
+        }
+        const configuration = yield* load(file)
+        expect(configuration.plugins.map(({ name }) => name)).toEqual(["p"])
+      })
+  )
 
   scenario("resolves its imports beside the file, from any working directory", (write) =>
     Effect.gen(function* () {
