@@ -5,6 +5,7 @@ import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { createJiti } from "jiti"
 import { nodeIdOf } from "../../../src/internal/nodeId.ts"
 import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
@@ -20,7 +21,7 @@ describe("loadConfiguration", () => {
     title: string,
     test: (
       write: (name: string, content: string) => Effect.Effect<string, unknown>
-    ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>
+    ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path | Scope.Scope>
   ) =>
     it.scoped(title, () =>
       Effect.gen(function* () {
