@@ -50,6 +50,9 @@ const decoders: Readonly<Record<string, (first: Uint8Array) => Transform>> = {
   br: () => createBrotliDecompress()
 }
 
+/** As many as curl reads: each takes memory of its own. */
+const maxCodings = 5
+
 const unknownCodings: ReadonlySet<string> = new Set(["compress", "zstd", "dcb", "dcz", "exi", "aes128gcm"])
 
 /** What the body is coded in, in the order of coding. Names that are none, such as `UTF-8`, do not count. */
@@ -90,6 +93,11 @@ export const reader = Effect.fnUntraced(function* (
   const unknown = codings.find((coding) => !Object.hasOwn(decoders, coding))
   if (unknown !== undefined) {
     return yield* failed(`${url.origin} gives it compressed (${unknown}), which was not asked for`)
+  }
+  if (codings.length > maxCodings) {
+    return yield* failed(
+      `${url.origin} gives it compressed ${codings.length} times, and ${maxCodings} are read`
+    )
   }
   const body = nodeBodyOf(source) ?? (yield* NodeStream.toReadable(source.stream))
   return readerOf(

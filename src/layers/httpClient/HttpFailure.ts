@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { excerpt } from "../../internal/printable.ts"
 import { request } from "../../internal/schedules.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 import type { Headers } from "./headers.ts"
@@ -70,7 +71,7 @@ export const retryAfter = ({ headers }: { readonly headers: Headers }) =>
 
 /** No more of an address than whose it is: the rest may hold secrets. */
 export const originOf = (address: string | undefined): string =>
-  address !== undefined && URL.canParse(address) ? new URL(address).origin : "another address"
+  address !== undefined && URL.canParse(address) ? excerpt(new URL(address).origin) : "another address"
 
 /** The words nearest to what happened: those of the outer errors are "fetch failed" and the like. */
 export const deepestMessage = (error: unknown): string => {

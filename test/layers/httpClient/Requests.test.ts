@@ -179,6 +179,25 @@ describe("a response", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("that says it is compressed 300 times is refused, in a short sentence", () =>
+    Effect.gen(function* () {
+      const { get, server } = yield* setUp
+      server.next(coded(Array.from({ length: 300 }, () => "gzip").join(", "), "12345"))
+      expect((yield* Effect.flip(get())).detail).toBe(
+        `${server.url} gives it compressed 300 times, and 5 are read`
+      )
+    }).pipe(run)
+  )
+
+  it.scopedLive("that redirects to a name of 60,000 letters has a short error", () =>
+    Effect.gen(function* () {
+      const { requests, server } = yield* setUp
+      server.next(text(302, "", { location: `http://${"x".repeat(60_000)}.example/` }))
+      const error = yield* Effect.flip(requests.attempt({ url: server.url, follows: false }))
+      expect(error.redirectsTo?.length).toBeLessThan(310)
+    }).pipe(run)
+  )
+
   it.scopedLive("has UTF-8 in its headers, and where it redirects to", () =>
     Effect.gen(function* () {
       const { get, server } = yield* setUp
