@@ -7,6 +7,7 @@ import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import { type LinkPlace, placeText } from "./FileProblem.ts"
+import { hasCutEntity } from "./links.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
@@ -48,6 +49,7 @@ export const makeSearch = ({ reader, rules, url, wantsPictures }: Finding) => {
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
   const leftOut = new Map<string, number>()
+  const cutLinks = new Map<string, number>()
   let near: { readonly document: string; readonly pattern: string } | undefined
 
   return {
@@ -104,11 +106,11 @@ export const makeSearch = ({ reader, rules, url, wantsPictures }: Finding) => {
           visit(value, pathOf(number), {
             place: (found) => {
               add(found, placeOf(value, number, found.path))
+              if (Option.exists(found.address, hasCutEntity)) countAt(cutLinks, name, found.path)
               return Option.none()
             },
             leftOut: (path) => {
-              const text = placeText({ document: name, field: withoutNumbers(path) })
-              leftOut.set(text, (leftOut.get(text) ?? 0) + 1)
+              countAt(leftOut, name, path)
             }
           })
         }
@@ -119,10 +121,16 @@ export const makeSearch = ({ reader, rules, url, wantsPictures }: Finding) => {
       files,
       pictures,
       near: Option.fromNullable(near),
-      warnings: [...leftOut].map(
-        ([place, count]) =>
-          `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
-      )
+      warnings: [
+        ...[...leftOut].map(
+          ([place, count]) =>
+            `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
+        ),
+        ...[...cutLinks].map(
+          ([place, count]) =>
+            `${place}: ${countText(count, "link")} in which "#" and a number stand in the place of "&": a server is not sent what follows "#", so that different files may look the same. Correct the links, or change them in "steps"`
+        )
+      ]
     })
   }
 }
@@ -157,6 +165,11 @@ const addFirst = <A extends Pick<WantedFile, "isOptional">>(
   const first = known === undefined || (known.isOptional && !found.isOptional) ? found : known
   all.set(key, first)
   return first
+}
+
+const countAt = (counts: Map<string, number>, document: string, path: DocumentPath): void => {
+  const place = placeText({ document, field: withoutNumbers(path) })
+  counts.set(place, (counts.get(place) ?? 0) + 1)
 }
 
 /** The same for all items of a list. */

@@ -51,7 +51,20 @@ const resolve = (text: string, base: string | undefined): Option.Option<URL> =>
       )
 
 /** Once: to ask first whether it can be parsed is to parse it twice. */
-const parseUrl = Option.liftThrowable((text: string, base: string) => new URL(text, base))
+const parseUrl = Option.liftThrowable((text: string, base: string) => new URL(withoutEntities(text), base))
+
+/** What is escaped as in HTML, as many systems give addresses: "#" would begin a fragment, and what follows is not sent. */
+const withoutEntities = (text: string): string =>
+  text.includes("&")
+    ? text
+        .replace(/&amp;/gi, "&")
+        .replace(/&#(?:x([\da-f]+)|(\d+));/gi, (_, hex?: string, decimal?: string) =>
+          String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16))
+        )
+    : text
+
+/** Whether the fragment is what is left of an entity, as in `#038;id=1`: parameters behind it are lost. */
+export const hasCutEntity = ({ hash }: URL): boolean => /^#(?:x[\da-f]+;|\d+;|0*38\D)/i.test(hash)
 
 /** Whether it can only be resolved where the document came from: neither a scheme nor a host is in it. */
 const isRelative = (text: string): boolean =>

@@ -5,7 +5,8 @@ import {
   identityOf,
   isAtHost,
   looksLikeLink,
-  readAddress
+  readAddress,
+  withoutSignatures
 } from "../../../../src/layers/documents/media/links.ts"
 
 const identity = (url: string) => identityOf(new URL(url))
@@ -63,9 +64,17 @@ describe("a link in a document", () => {
     ["//a.example/x.jpg", "http://b.example/", "http://a.example/x.jpg"],
     ["/uploads/x.jpg", "https://cms.example/api/objects?x=1", "https://cms.example/uploads/x.jpg"],
     ["../x.jpg", "https://cms.example/api/objects", "https://cms.example/x.jpg"],
-    ["/uploads/x.jpg", undefined, "unknown"]
+    ["/uploads/x.jpg", undefined, "unknown"],
+    ["https://a.example/i?w=1&#038;id=2&amp;x=3", undefined, "https://a.example/i?w=1&id=2&x=3"],
+    ["https://a.example/i?w=1&amp;#38;id=2&#x26;x=3", undefined, "https://a.example/i?w=1&id=2&x=3"],
+    ["/i?w=1&#38;id=2", "https://cms.example/", "https://cms.example/i?w=1&id=2"]
   ])("%j in a document from %s leads to %s", (text, base, expected) => {
     expect(address(text, base)).toEqual(Option.some(expected))
+  })
+
+  it("is other content where only the part behind an entity changes", () => {
+    const link = (id: number) => ({ url: `https://a.example/i?w=1&#038;id=${id}` })
+    expect(withoutSignatures(link(1))).not.toEqual(withoutSignatures(link(2)))
   })
 
   it.each([

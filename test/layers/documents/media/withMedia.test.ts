@@ -405,6 +405,32 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped("saves a file for each address, though these are escaped as in HTML", () =>
+    Effect.gen(function* () {
+      const { fetch, files, paths, set } = yield* setUp()
+      files.set("/image.php", jpeg("a"))
+      set({ "a.json": [1, 2].map((id) => ({ id, image: { url: `/image.php?w=1&#038;id=${id}` } })) })
+      const { fetched } = yield* fetch()
+      expect(yield* paths).toEqual(["/image.php?w=1&id=1", "/image.php?w=1&id=2"])
+      expect(fetched.attachments?.total).toBe(2)
+      expect(fetched.warnings).toBeUndefined()
+    }).pipe(run)
+  )
+
+  it.scoped("warns of links whose parameters are lost, because an entity in them is cut", () =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp()
+      files.set("/image.php", jpeg("a"))
+      set({
+        "a.json": [1, 2].map((id) => ({ id, image: { url: `/image.php?w=1#038;id=${id}` } })),
+        "b.json": { image: { url: "/image.php#top" } }
+      })
+      expect((yield* fetch()).fetched.warnings).toEqual([
+        'Document "a.json", field "*.image.url": 2 links in which "#" and a number stand in the place of "&": a server is not sent what follows "#", so that different files may look the same. Correct the links, or change them in "steps"'
+      ])
+    }).pipe(run)
+  )
+
   it.scoped("warns if no document has a link where the patterns point", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
