@@ -1,6 +1,7 @@
 /**
- * Kinds of options that several folders have: secrets, durations, and addresses of servers.
+ * Kinds of options that several folders have: secrets, durations, days, and addresses of servers.
  */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -26,6 +27,11 @@ export const secret = (valid: (text: string) => boolean, what: string) =>
     decode: (secret) => (Redacted.isRedacted(secret) ? secret : Redacted.make(secret)),
     encode: (secret) => secret
   })
+
+/** Whether the text is a day that exists, such as `2026-11-21`: for JavaScript, 30 February is 2 March. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) &&
+  Option.exists(DateTime.make(text), (date) => DateTime.formatIsoDateUtc(date) === text)
 
 type Unit = "milli" | "second" | "minute" | "hour" | "day" | "week"
 

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { isDay } from "../../internal/optionSchemas.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, withLocalTimes } from "../../internal/readable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -88,7 +89,7 @@ export const endOf = (text: string, now: number): Option.Option<Date> => {
   const duration = Option.filter(Duration.decodeUnknown(text), Duration.isFinite)
   return Option.match(duration, {
     onSome: (duration) => dateOf(now + Duration.toMillis(duration)),
-    onNone: () => (/^\d{4}-\d\d-\d\dT/.test(text) ? dateOf(Date.parse(text)) : Option.none())
+    onNone: () => (isDay(text.slice(0, 10)) && text[10] === "T" ? dateOf(Date.parse(text)) : Option.none())
   })
 }
 

@@ -5,6 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
+import { isDay } from "../../internal/optionSchemas.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 
 const intervalText = 'a time of opening and one of closing, such as "10:00-18:00"'
@@ -23,10 +24,7 @@ const zone = expects(
   'the name of a time zone, such as "Europe/Berlin"'
 )
 
-const isDate = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) &&
-  Option.exists(DateTime.make(text), (date) => DateTime.formatIsoDateUtc(date) === text)
-const date = expects(Schema.String.pipe(Schema.filter(isDate)), 'a date, such as "2026-12-24"')
+const date = expects(Schema.String.pipe(Schema.filter(isDay)), 'a date, such as "2026-12-24"')
 
 export const HoursOptions = Schema.Struct({
   zone: Schema.optionalWith(zone, { exact: true }),

@@ -12,6 +12,8 @@ const lookMs = 60_000
 /** In milliseconds, of an ISO date or time; a date alone is the begin of that day here, or its end. */
 const timeOf = (value: unknown, isEnd: boolean): number => {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:[T ](.+))?$/.exec(`${value}`.trim()) ?? []
+  // For browsers, 30 February is 2 March.
+  if (new Date(`${day}`).getUTCDate() !== Number(day?.slice(-2))) return Number.NaN
   const date = new Date(`${day}T${(time ?? "00:00").replace(/^\d:/, "0$&")}`)
   return time === undefined && isEnd ? date.setHours(24, 0, 0, 0) : date.getTime()
 }

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { isDay } from "../../../internal/optionSchemas.ts"
 import type { FieldType, FullFieldType } from "./ExpectConfig.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
 
@@ -41,16 +42,10 @@ const isBoolean = (cell: unknown): boolean => Predicate.isBoolean(cell) || cell 
 
 const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Without the check of the day, 30 February would be 1 March. */
 const isDate = (cell: unknown): boolean => {
   if (!Predicate.isString(cell)) return false
   const [, day = ""] = date.exec(cell) ?? []
-  const midnight = Date.parse(day)
-  return (
-    !Number.isNaN(Date.parse(cell)) &&
-    !Number.isNaN(midnight) &&
-    new Date(midnight).toISOString().startsWith(day)
-  )
+  return isDay(day) && !Number.isNaN(Date.parse(cell))
 }
 
 const descriptions: Readonly<Record<FullFieldType, string>> = {

@@ -39,15 +39,17 @@ describe("a period", () => {
     expect(times.map((time) => idsAt(rows, time).join(""))).toEqual(["012345", "45", "45", ""])
   })
 
-  it("has no limit where a date is empty or invalid", () => {
+  it("has no limit where a date is empty, invalid, or of a day that does not exist", () => {
     const rows = [
       { id: "a" },
       { id: "b", begin: "", end: "soon" },
       { id: "c", begin: "1862", end: "20.11.2026" },
       { id: "d", begin: "2030-01-01" },
-      { id: "e", end: "2020-01-01 12:00" }
+      { id: "e", end: "2020-01-01 12:00" },
+      { id: "f", end: "2026-02-30" },
+      { id: "g", end: "2026-11-31 12:00" }
     ]
-    expect(idsAt(rows, "2026-11-21")).toEqual(["a", "b", "c"])
+    expect(idsAt(rows, "2026-12-21")).toEqual(["a", "b", "c", "f", "g"])
   })
 
   it("of one day lasts until the next, also when the clocks change", () => {
