@@ -14,7 +14,7 @@ export const explain = (error: PlatformError | NodeJS.ErrnoException): string =>
       return "the disk is read-only."
     case "ENOSPC":
     case "EDQUOT":
-      return "the disk is full."
+      return "the disk is full, or has no inode left for another file."
     case "ENOTDIR":
       return "a file stands where a folder is needed."
     case "EISDIR":

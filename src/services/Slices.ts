@@ -122,7 +122,15 @@ export const ContentState = Schema.Struct({
   /** When a fetch last succeeded. */
   lastSuccess: optional(timestamp),
   /** After the last fetch, in bytes: what was free where the versions are, and the size of the active one. */
-  disk: optional(Schema.Struct({ freeBytes: Schema.Number, versionBytes: Schema.Number })),
+  disk: optional(
+    Schema.Struct({
+      freeBytes: Schema.Number,
+      versionBytes: Schema.Number,
+      /** Inodes; missing where the file system does not count them. */
+      freeFiles: Schema.optional(Schema.Number),
+      versionFiles: Schema.Number
+    })
+  ),
   /** When the first one failed of those that have failed since; missing where the last one did not. */
   failingSince: optional(timestamp),
   /** When it is fetched next, or its sources are asked what has changed. Missing while a fetch runs, and where none is planned. */
@@ -246,12 +254,3 @@ export type Stop = typeof Stop.Type
 /** The slice of a controller whose problems can be muted; some may be over. */
 export const Mutes = Schema.Struct({ kind: Schema.Literal("mutes"), mutes: Schema.Array(Mute) })
 export type Mutes = typeof Mutes.Type
-
-/** When what is wrong is not only worth a warning. In milliseconds. */
-export const HealthRules = Schema.Struct({
-  /** How long fetches may fail in a row. */
-  failingForMs: Schema.Number,
-  /** How old the last fetch may be that has succeeded; any age where it is left out. */
-  maxAgeMs: optional(Schema.Number)
-})
-export type HealthRules = typeof HealthRules.Type

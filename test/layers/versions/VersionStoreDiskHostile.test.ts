@@ -575,9 +575,12 @@ describe("a disk (skipped where this user may not mount one)", () => {
             expect.objectContaining({ method: "writeFile" }),
             expect.objectContaining({
               path: expect.stringContaining(".staging"),
-              detail: "the disk is full."
+              detail: "the disk is full, or has no inode left for another file."
             }),
-            expect.objectContaining({ path: `${folder}/manifest.json`, detail: "the disk is full." })
+            expect.objectContaining({
+              path: `${folder}/manifest.json`,
+              detail: "the disk is full, or has no inode left for another file."
+            })
           ])
           expect((yield* promote("two")).changed).toBe(true)
         }).pipe(Effect.provide(storeIn(folder)))
@@ -592,7 +595,9 @@ describe("a disk (skipped where this user may not mount one)", () => {
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
         const refused = yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? ""))
-        expect(refused.message).toBe(`Cannot write ${folder}/acks/screen-1.json: the disk is full.`)
+        expect(refused.message).toBe(
+          `Cannot write ${folder}/acks/screen-1.json: the disk is full, or has no inode left for another file.`
+        )
         expect((yield* store.versions)[0]?.leases).toEqual([])
       }).pipe(Effect.provide(storeIn(folder)))
     })
@@ -695,7 +700,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
       "has no room for one more file",
       ({ limitFiles }) => limitFiles(0),
       ({ limitFiles }) => limitFiles(100),
-      "the disk is full"
+      "the disk is full, or has no inode left for another file"
     ]
   ] satisfies ReadonlyArray<
     [string, (disk: Disk) => Effect.Effect<void>, (disk: Disk) => Effect.Effect<void>, string]

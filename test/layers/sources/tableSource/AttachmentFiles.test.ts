@@ -714,7 +714,7 @@ describe("a download", () => {
       yield* setOne()
       const { message } = yield* Effect.flip(fetch())
       expect(message).toMatch(
-        /rec1, field "Photo": .*: cannot write \/.+\/attachments\/att1\/a\.png: the disk is full\.$/
+        /rec1, field "Photo": .*: cannot write \/.+\/attachments\/att1\/a\.png: the disk is full, or has no inode left for another file\.$/
       )
     }).pipe(run)
   )
