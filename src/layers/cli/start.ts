@@ -8,9 +8,9 @@ import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
@@ -97,29 +97,27 @@ const announceProblems = Effect.fnUntraced(function* ({ alerts, identity }: Load
 })
 
 /**
- * Looks every ten seconds, until the scope ends, whether the file has another text than it had when it was loaded; then that
- * is a problem. A file that cannot be read has not changed.
+ * Looks every ten seconds, until the scope ends, whether the file has another text than it had when it was loaded: a problem, as long as
+ * the text differs. A file that cannot be read changes nothing.
  */
 export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { updateSlice } = yield* ControllerState
-  const hasChanged = fs.readFileString(file).pipe(
-    Effect.map((text) => text !== loaded),
-    Effect.orElseSucceed(() => false)
-  )
-  yield* hasChanged.pipe(
-    Effect.repeat({ until: identity<boolean>, schedule: Schedule.spaced("10 seconds") }),
-    Effect.zipRight(
-      updateSlice("configuration", () => ({
-        problems: [
-          {
-            code: "configuration:changed",
-            severity: "warning",
-            text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
-          }
-        ] satisfies ReadonlyArray<Problem>
-      }))
+  const changed: Problem = {
+    code: "configuration:changed",
+    severity: "warning",
+    text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
+  }
+  yield* Stream.repeatEffectWithSchedule(
+    Effect.option(fs.readFileString(file)),
+    Schedule.spaced("10 seconds")
+  ).pipe(
+    Stream.filterMap(Option.map((text) => text !== loaded)),
+    Stream.dropWhile((hasChanged) => !hasChanged),
+    Stream.changes,
+    Stream.runForEach((hasChanged) =>
+      updateSlice("configuration", () => ({ problems: hasChanged ? [changed] : [] }))
     ),
     Effect.forkScoped
   )

@@ -13,7 +13,7 @@ const sections = Effect.flatMap(ControllerState, ({ status }) => status).pipe(
 )
 
 describe("a configuration file", () => {
-  it.scoped("that changes while the controller runs is a problem", () => {
+  it.scoped("that changes while the controller runs is a problem until its text is put back", () => {
     return Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped()}/vitrine.config.ts`
@@ -36,6 +36,14 @@ describe("a configuration file", () => {
       expect(yield* sections).toMatchObject([
         { title: "Configuration", rows: [{ text: `vitrine.config.ts ${saying}`, tone: "warn" }] }
       ])
+
+      yield* fs.remove(file)
+      yield* look
+      yield* somebodySleeps
+      expect(yield* sections).toHaveLength(1)
+      yield* fs.writeFileString(file, "export default 1")
+      yield* look
+      yield* eventually(Effect.map(sections, ({ length }) => length === 0))
     }).pipe(Effect.provide(ControllerStateMemory.layer("persistent")), Effect.provide(NodeContext.layer))
   })
 })
