@@ -58,7 +58,15 @@ interface PackageLock {
 const namesIn = (rows: ReadonlyArray<ReadonlyArray<string>>) => rows.flatMap(([name = ""]) => codeIn(name))
 
 /** Options of `replica` that are those of `content`. */
-const ofContent = ["`name`", "`commands`", "`downloadPath`", "`keepVersions`", "`ackLease`"]
+const ofContent = [
+  "`name`",
+  "`commands`",
+  "`downloadPath`",
+  "`keepVersions`",
+  "`ackLease`",
+  "`failingFor`",
+  "`maxAge`"
+]
 
 describe("the options of", () => {
   it.each([

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
 import type { DashboardConfig } from "../../src/layers/dashboard/DashboardOptions.ts"
+import type { ContentRules } from "../../src/layers/fetching/ContentOptions.ts"
 import { reading } from "../../src/layers/fetching/pluginReading.ts"
 import { ControllerState, type Mode } from "../../src/services/ControllerState.ts"
 import { Dashboard } from "../../src/services/Dashboard.ts"
@@ -41,11 +42,14 @@ export const openEvents = Effect.flatMap(port, rawHttp.connect).pipe(
 )
 
 /** Puts a slice into the state and says what it means, as the content plugin does. */
-export const setContent = Effect.fnUntraced(function* (content: object) {
+export const setContent = Effect.fnUntraced(function* (
+  content: object,
+  rules: ContentRules = { failingFor: "15 minutes" }
+) {
   const { addReading, state, updateSlice } = yield* ControllerState
   const { plugins } = yield* state
   if (plugins.content === undefined) {
-    yield* addReading("content", reading("content"))
+    yield* addReading("content", reading("content", rules))
   }
   yield* updateSlice("content", () => ({ kind: "content", ...content }))
 })

@@ -26,7 +26,7 @@ import * as ConnectionLimit from "../http/connectionLimit.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
 import * as Access from "./access.ts"
 import * as Actions from "./actions.ts"
-import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
+import { type DashboardConfig, decode } from "./DashboardOptions.ts"
 import { type DashboardState, reading } from "./DashboardState.ts"
 import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
@@ -115,7 +115,6 @@ export const make = Effect.fnUntraced(function* (
     (problem): DashboardState => ({
       kind: "dashboard",
       url,
-      rules: rulesOf(options),
       pages: live.clients(),
       maxPages: options.maxClients,
       ...defined({ problem: Option.getOrUndefined(problem) })

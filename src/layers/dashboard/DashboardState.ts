@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import { BusProblem, HealthRules } from "../../services/Slices.ts"
+import { BusProblem } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { busRows, kv, used } from "../status/rows.ts"
 import { readingOf, slicesOf } from "../status/slices.ts"
@@ -13,7 +13,6 @@ import { readingOf, slicesOf } from "../status/slices.ts"
 export const DashboardState = Schema.Struct({
   kind: Schema.Literal("dashboard"),
   url: Schema.String,
-  rules: HealthRules,
   pages: Schema.NonNegativeInt,
   maxPages: Schema.NonNegativeInt,
   problem: Schema.optionalWith(BusProblem, { exact: true })

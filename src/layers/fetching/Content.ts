@@ -18,7 +18,7 @@ import {
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
-import { type ContentConfig, decodeFetching, defaultSettle } from "./ContentOptions.ts"
+import { type ContentConfig, decodeFetching, defaultFailingFor, defaultSettle } from "./ContentOptions.ts"
 import { fetchSources } from "./fetchSources.ts"
 import { makeContent } from "./makeContent.ts"
 
@@ -29,6 +29,8 @@ export { Content }
 export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "name"> {
   readonly fetchEvery?: Duration.DurationInput
   readonly settle?: Duration.DurationInput
+  readonly failingFor?: Duration.DurationInput
+  readonly maxAge?: Duration.DurationInput
   readonly sources: ReadonlyArray<ContentSourceDefinition<R>>
 }
 
@@ -62,12 +64,17 @@ const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
 export const fromSources = (
   {
     commands = true,
+    failingFor = defaultFailingFor,
     fetchEvery,
+    maxAge,
     name = "content",
     settle = defaultSettle
   }: Partial<Omit<FetchingConfig, "sources">>,
   sources: ReadonlyArray<ContentSource>
 ) => {
   const schedule = schedules.fetch(Option.fromNullable(fetchEvery))
-  return makeContent({ commands, name, schedule }, fetchSources(sources, Duration.decode(settle)))
+  return makeContent(
+    { commands, name, rules: { failingFor, maxAge }, schedule },
+    fetchSources(sources, Duration.decode(settle))
+  )
 }

@@ -1,6 +1,7 @@
 /**
  * The options of the content plugin.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -49,6 +50,21 @@ const name = expects(
   'a name such as "archive", of small letters, digits and hyphens'
 )
 
+/** When the content is a problem. */
+export interface ContentRules {
+  /** How long fetches may fail in a row before that is an error. */
+  readonly failingFor: Duration.DurationInput
+  /** How old the last successful fetch may be; any age if it is missing. */
+  readonly maxAge?: Duration.DurationInput | undefined
+}
+
+const ruleDuration = durationWithin(
+  { minimum: "1 second", maximum: "365 days" },
+  'a duration such as "15 minutes" or "2 days", from 1 second to 365 days'
+)
+
+export const defaultFailingFor = "15 minutes"
+
 export const defaultSettle = "10 seconds"
 
 const settle = durationWithin(
@@ -79,6 +95,12 @@ export interface ContentConfig {
    */
   readonly settle?: DurationConfig
 
+  /** How long fetches may fail before the controller is not healthy, 1 second to 365 days. Default `"15 minutes"`. */
+  readonly failingFor?: DurationConfig
+
+  /** How old the last successful fetch may be before the controller is not healthy, 1 second to 365 days. Default any. */
+  readonly maxAge?: DurationConfig
+
   /** Versions kept on disk, in addition to the active one and those that screens show. Default `3`. */
   readonly keepVersions?: number
 
@@ -98,6 +120,8 @@ export const ContentOptions = Schema.Struct({
   downloadPath: optional(folder, "downloads"),
   fetchEvery: Schema.optionalWith(duration, { exact: true }),
   settle: optional(settle, defaultSettle),
+  failingFor: optional(ruleDuration, defaultFailingFor),
+  maxAge: Schema.optionalWith(ruleDuration, { exact: true }),
   ...retentionOptions,
   release,
   sources
@@ -115,5 +139,5 @@ export const decodeOnDisk = (config: unknown) => {
 /** As `decode`, of what is no matter of the store of versions. */
 export const decodeFetching = decodeOptions(
   "the options of the content",
-  ContentOptions.pick("name", "commands", "fetchEvery", "settle", "sources")
+  ContentOptions.pick("name", "commands", "fetchEvery", "settle", "failingFor", "maxAge", "sources")
 )

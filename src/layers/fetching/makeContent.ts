@@ -16,6 +16,7 @@ import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/compareAnnounced.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
+import type { ContentRules } from "./ContentOptions.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { makeMomentary, makeSlice, withSources } from "./contentState.ts"
 import { makeDiskSpace } from "./diskSpace.ts"
@@ -34,10 +35,11 @@ export interface Settings {
   /** Whether it registers its commands. */
   readonly commands: boolean
   readonly schedule: Fetches
+  readonly rules: ContentRules
 }
 
 export const makeContent = Effect.fnUntraced(function* <E, R>(
-  { commands, name, schedule }: Settings,
+  { commands, name, rules, schedule }: Settings,
   makeProvider: MakeProvider<E, R>
 ) {
   const { addMomentary, addReading, mode } = yield* ControllerState
@@ -47,7 +49,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const provider = yield* makeProvider(report)
   yield* slice.update(withSources(provider.sourceIds))
   const screens = yield* makeScreens
-  yield* addReading(name, reading(name))
+  yield* addReading(name, reading(name, rules))
   yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
   yield* beginCounts
   const reportVersions = mode === "task" ? report : yield* comparing(report)

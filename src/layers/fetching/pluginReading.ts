@@ -1,30 +1,31 @@
 /**
  * What the slice of a content means.
  */
+import * as Duration from "effect/Duration"
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, HealthRules } from "../../services/Slices.ts"
+import type { ContentState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
 import { codes } from "../status/codes.ts"
-import { rulesOf } from "../status/Health.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
 import { problemRows, screenRows } from "../status/screenRows.ts"
 import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf, readingOf, titleOf } from "../status/slices.ts"
+import type { ContentRules } from "./ContentOptions.ts"
 import { diskProblems } from "./diskSpace.ts"
 import * as hub from "./hubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
-export const reading = (name: string) =>
+export const reading = (name: string, rules: ContentRules) =>
   readingOf(contentsOf, name, (slice, { now, state }) => {
     const shownBy = screensOf(state, now).filter(({ content }) => content === name)
     const excused = isOpen(state.system.hours, now) ? new Set() : hub.awayCodes(slice)
     return {
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
-      problems: problems(name, slice, rulesOf(state), now).filter(({ code }) => !excused.has(code)),
+      problems: problems(name, slice, rules, now).filter(({ code }) => !excused.has(code)),
       logs: [
         codes.none,
         codes.held,
@@ -41,7 +42,7 @@ export const reading = (name: string) =>
 export const problems = (
   name: string,
   slice: ContentState,
-  { failingForMs, maxAgeMs }: HealthRules,
+  { failingFor, maxAge }: ContentRules,
   now: number
 ): ReadonlyArray<Problem> => {
   const { failingSince, held, sources, versionId } = slice
@@ -53,12 +54,12 @@ export const problems = (
     const text = `There is no version of "${name}": ${why}`
     found.push({ code: codes.none, severity: "error", subject: name, text })
   } else if (error !== undefined && failingSince !== undefined) {
-    const severity = now - Date.parse(failingSince) >= failingForMs ? "error" : "warning"
+    const severity = now - Date.parse(failingSince) >= Duration.toMillis(failingFor) ? "error" : "warning"
     const text = `Fetches of "${name}" have failed since ${failingSince}: ${error}`
     found.push({ code: "content:failing", severity, subject: name, text, since: failingSince })
   }
   const since = slice.lastSuccess ?? slice.generatedAt
-  if (maxAgeMs !== undefined && since !== undefined && now - Date.parse(since) > maxAgeMs) {
+  if (maxAge !== undefined && since !== undefined && now - Date.parse(since) > Duration.toMillis(maxAge)) {
     const text = `"${name}" is too old: it was last up to date at ${since}`
     found.push({ code: "content:old", severity: "error", subject: name, text, since })
   }

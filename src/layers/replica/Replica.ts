@@ -49,7 +49,7 @@ export const fromOptions = Effect.fnUntraced(function* (
   options: FollowingOptions,
   addLogger: PluginContext["addLogger"]
 ) {
-  const { commands, name, pollEvery, report } = options
+  const { commands, failingFor, maxAge, name, pollEvery, report } = options
   const { mode } = yield* ControllerState
   const { directory } = yield* VersionStore
   const sending =
@@ -57,7 +57,7 @@ export const fromOptions = Effect.fnUntraced(function* (
       ? undefined
       : yield* SendReports.make({ ...report, content: name, directory, addLogger })
   const { fetch, start } = yield* makeContent(
-    { commands, name, schedule: poll(pollEvery) },
+    { commands, name, rules: { failingFor, maxAge }, schedule: poll(pollEvery) },
     followUpstreams(options, sending?.state)
   )
   return Content.of({ fetch, start: sending === undefined ? start : Effect.zipRight(start, sending.start) })

@@ -66,10 +66,11 @@ const from = Schema.transformOrFail(
   }
 )
 
-const { ackLease, commands, downloadPath, keepVersions, name } = ContentOptions.fields
+const { ackLease, commands, downloadPath, failingFor, keepVersions, maxAge, name } = ContentOptions.fields
 
 /** Where versions come from, without where they are kept. */
-export interface ReplicaLayerConfig extends Pick<ContentConfig, "name" | "commands"> {
+export interface ReplicaLayerConfig
+  extends Pick<ContentConfig, "name" | "commands" | "failingFor" | "maxAge"> {
   /**
    * Address of the hub's `contentServer`, such as `"http://hub:8730"`, or several addresses in the order
    * of preference. `http://user:password@hub:8730` uses basic authentication.
@@ -103,6 +104,8 @@ export interface ReplicaConfig
 export const FollowingOptions = Schema.Struct({
   name,
   commands,
+  failingFor,
+  maxAge,
   from,
   pollEvery: optional(duration, "5 seconds"),
   maxTimeout: optional(

@@ -3,10 +3,7 @@
  *
  * It is a function of the problems of the state, so that all three say the same.
  */
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import type { Problem } from "../../services/Problem.ts"
-import { HealthRules } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
 import { codes } from "./codes.ts"
 import { reported } from "./slices.ts"
@@ -44,13 +41,3 @@ const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
 /** Those of a state, errors first; where it lists none, as that of another controller, what its slices report. */
 export const problemsOf = ({ plugins, problems }: GlobalState): ReadonlyArray<Problem> =>
   problems ?? Object.values(plugins).flatMap(reported)
-
-const defaultRules: HealthRules = { failingForMs: 15 * 60_000 }
-
-const isRules = Schema.is(HealthRules)
-
-/** When what is wrong is not only worth a warning: the `rules` of the first slice that has some, the dashboard's, or the default ones. */
-export const rulesOf = ({ plugins }: Pick<GlobalState, "plugins">): HealthRules =>
-  Object.values(plugins)
-    .map((slice) => (Predicate.hasProperty(slice, "rules") ? slice.rules : undefined))
-    .find(isRules) ?? defaultRules

@@ -80,10 +80,11 @@ describe("GET /healthz", () => {
     }).pipe(over())
   )
 
-  it.effect("follows the options, which are in the state too", () =>
+  it.effect("follows the options of the content", () =>
     Effect.gen(function* () {
+      const rules = { failingFor: "1 minute", maxAge: "2 minutes" } as const
       const failure = { timestamp: epoch, error: { name: "E", message: "no network" } }
-      yield* dashboard.setContent({ ...fine, lastFetch: failure, failingSince: epoch })
+      yield* dashboard.setContent({ ...fine, lastFetch: failure, failingSince: epoch }, rules)
       yield* TestClock.adjust("59 seconds")
       expect(yield* healthz).toMatchObject({ code: 200, word: "WARNING" })
       yield* TestClock.adjust("1 second")
@@ -92,12 +93,7 @@ describe("GET /healthz", () => {
       expect(yield* healthz).toMatchObject({ code: 200, word: "OK" })
       yield* TestClock.adjust("2 minutes")
       expect(yield* healthz).toMatchObject({ code: 503, word: "FAILING" })
-      const { body } = yield* dashboard.get("/state")
-      expect(JSON.parse(body).plugins.dashboard).toMatchObject({
-        rules: { failingForMs: 60_000, maxAgeMs: 120_000 },
-        pages: 0
-      })
-    }).pipe(over({ failingFor: "1 minute", maxAge: "2 minutes" }))
+    }).pipe(over())
   )
 })
 
@@ -379,10 +375,8 @@ describe("the dashboard", () => {
       expect(Option.isNone(address)).toBe(true)
       const { state } = yield* ControllerState
       expect((yield* state).plugins).toEqual({})
-      const error = yield* Effect.flip(
-        DashboardLayer.make({ port: -1, failingFor: "soon" as "1 day", token: "short" })
-      )
-      expect(error.message).toMatch(/port: .*\n.*token: .*\n.*failingFor: /s)
+      const error = yield* Effect.flip(DashboardLayer.make({ port: -1, host: "", token: "short" }))
+      expect(error.message).toMatch(/port: .*\n.*host: .*\n.*token: /s)
       expect(error.message).not.toContain("short")
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer({}, "task")))
   )

@@ -81,6 +81,27 @@ it.scoped("the layer of content fetches on request, with a typed result", () =>
   }).pipe(Effect.provide(services))
 )
 
+it.scoped("content whose fetches fail for longer than its failingFor is an error, without a dashboard", () =>
+  Effect.gen(function* () {
+    const { definition, failNext, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(3))
+    yield* Effect.gen(function* () {
+      const { fetch } = yield* Content
+      const problems = Effect.map(
+        Effect.flatMap(ControllerState, ({ state }) => state),
+        ({ problems = [] }) => problems.map(({ code, severity }) => [code, severity])
+      )
+      yield* fetch
+      yield* failNext(new TableError({ table: "Objects", reason: "Refused", detail: "no" }))
+      yield* Effect.flip(fetch)
+      yield* TestClock.adjust("59 seconds")
+      expect(yield* problems).toContainEqual(["content:failing", "warning"])
+      yield* TestClock.adjust("1 second")
+      expect(yield* problems).toContainEqual(["content:failing", "error"])
+    }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition], failingFor: "1 minute" })))
+  }).pipe(Effect.provide(services))
+)
+
 it.scoped("the layer of content reports every mistake in its options", () =>
   Effect.gen(function* () {
     const { definition } = yield* makeTables("exhibits")

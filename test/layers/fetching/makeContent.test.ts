@@ -39,7 +39,12 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
   const fetches = yield* Ref.make(0)
   const events = yield* follow
   const { start } = yield* makeContent(
-    { commands: true, name: "content", schedule: Schedule.as(Schedule.spaced(pause), 0) },
+    {
+      commands: true,
+      name: "content",
+      rules: { failingFor: "15 minutes" },
+      schedule: Schedule.as(Schedule.spaced(pause), 0)
+    },
     () =>
       Effect.succeed({
         sourceIds: [],

@@ -33,7 +33,10 @@ const read = (slice: ContentState, now: number, hours?: OpeningHours) => {
     mode: "persistent",
     ...(hours === undefined ? {} : { hours })
   } as const
-  return reading("content")(slice, { now, state: { system, plugins: { content: slice }, _version: 1 } })
+  return reading("content", { failingFor: "15 minutes" })(slice, {
+    now,
+    state: { system, plugins: { content: slice }, _version: 1 }
+  })
 }
 
 const sectionRows = (slice: ContentState, now = Date.parse(heardAt)): ReadonlyArray<Row> =>
@@ -239,11 +242,11 @@ describe("the reports to a hub", () => {
 })
 
 describe("a disk with little room", () => {
-  const slice = (freeBytes: number, failing: Partial<ContentState> = {}): ContentState => ({
+  const slice = (freeBytes: number, failing: Partial<ContentState> = {}, freeFiles = 50): ContentState => ({
     kind: "content",
     versionId,
     sources: {},
-    disk: { freeBytes, versionBytes: 3_000_000 },
+    disk: { freeBytes, versionBytes: 3_000_000, freeFiles, versionFiles: 50 },
     ...failing
   })
   const problems = (state: ContentState) =>
@@ -252,6 +255,12 @@ describe("a disk with little room", () => {
   it("is a warning where a version of the size of the active one does not fit", () => {
     expect(problems(slice(3_000_000))).toEqual([])
     expect(problems(slice(2_999_999))).toEqual([["content:disk", "warning"]])
+  })
+
+  it("is a warning if it has fewer inodes left than the active version has files", () => {
+    const [problem] = read(slice(3_000_000, {}, 49), Date.parse(heardAt)).problems ?? []
+    expect(problem).toMatchObject({ code: "content:disk", severity: "warning" })
+    expect(problem?.text).toContain('has room for 49 more files (inodes, "df -i"), and a version has 50')
   })
 
   it("is listed before the fetches that fail", () => {

@@ -73,6 +73,8 @@ const unread = ({ versions = [], ...state }: ContentState) => ({
 
 const [first, second, third] = ["19700101T000000Z", "19700101T000001Z", "19700101T000002Z"]
 
+const settings = { commands: true, name: "content", rules: { failingFor: "15 minutes" } } as const
+
 describe("going back", () => {
   it.scoped("shows the previous version, which stays active until versions are resumed", () => {
     const log: Array<string> = []
@@ -197,7 +199,7 @@ describe("going back", () => {
           label: "Waits",
           value: `version ${second}, to be released, since 1970-01-01T00:00:01.000Z`
         })
-        expect(problems("content", yield* contentState, { failingForMs: 60_000 }, 0)).toEqual([])
+        expect(problems("content", yield* contentState, { failingFor: "1 minute" }, 0)).toEqual([])
         expect(yield* dispatch("release")).toEqual({ versionId: second, changed: true })
         expect(yield* rowOf("Waits")).toBe(undefined)
       }).pipe(Effect.provide(Layer.fresh(servicesIn(directory, "task", undefined, "by hand"))))
@@ -211,7 +213,7 @@ describe("going back", () => {
       const promoted = yield* Effect.makeLatch()
       const release = yield* Effect.makeLatch(true)
       let edition = 0
-      yield* makeContent({ commands: true, name: "content", schedule: Schedule.recurs(0) }, () =>
+      yield* makeContent({ ...settings, schedule: Schedule.recurs(0) }, () =>
         Effect.succeed({
           sourceIds: [],
           fetch: Effect.gen(function* () {

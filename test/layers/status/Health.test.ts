@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
+import type { ContentRules } from "../../../src/layers/fetching/ContentOptions.ts"
 import { healthOf } from "../../../src/layers/status/Health.ts"
 import type { Row, Section } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
-import type { ContentState, HealthRules } from "../../../src/services/Slices.ts"
+import type { ContentState } from "../../../src/services/Slices.ts"
 import { readState } from "../../support/readState.ts"
 
 const start = Date.parse("2026-11-22T09:00:00.000Z")
@@ -25,30 +26,23 @@ const failing: ContentState = {
   failingSince: at(10)
 }
 
-const dashboard = (rules: object) => ({
-  kind: "dashboard",
-  url: "http://127.0.0.1:8720",
-  rules,
-  pages: 0,
-  maxPages: 32
-})
-
 const health = (
   plugins: Readonly<Record<string, unknown>>,
   {
     minutes = 2,
     rules,
     sections = []
-  }: { minutes?: number; rules?: HealthRules; sections?: ReadonlyArray<Section> } = {}
+  }: { minutes?: number; rules?: ContentRules; sections?: ReadonlyArray<Section> } = {}
 ) =>
   healthOf(
     readState(
       {
         system: { startTime: at(0), mode: "persistent" },
-        plugins: { ...plugins, ...(rules === undefined ? {} : { dashboard: dashboard(rules) }) }
+        plugins
       },
       sections,
-      start + minutes * 60_000
+      start + minutes * 60_000,
+      rules
     ).problems
   )
 
@@ -97,13 +91,13 @@ describe("the health", () => {
       word: "FAILING",
       isHealthy: false
     })
-    expect(health({ content: failing }, { minutes: 11, rules: { failingForMs: 60_000 } }).word).toBe(
+    expect(health({ content: failing }, { minutes: 11, rules: { failingFor: "1 minute" } }).word).toBe(
       "FAILING"
     )
   })
 
   it("is FAILING where the content is older than the rules allow, whether or not fetches fail", () => {
-    const rules = { failingForMs: 900_000, maxAgeMs: 60 * 60_000 }
+    const rules = { failingFor: "15 minutes", maxAge: "1 hour" } as const
     expect(health({ content: fine }, { minutes: 61, rules }).word).toBe("OK")
     expect(health({ content: fine }, { minutes: 62, rules })).toEqual({
       word: "FAILING",

@@ -32,7 +32,6 @@ const server: ContentServerState = {
 const dashboard: DashboardState = {
   kind: "dashboard",
   url: "http://127.0.0.1:8720",
-  rules: { failingForMs: 900_000 },
   pages: 31,
   maxPages: 32
 }
