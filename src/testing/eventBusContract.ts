@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -50,8 +51,8 @@ export const eventBusContract = (
   layer: Layer.Layer<EventBus, unknown>,
   { capacity, pair, restartable }: EventBusTraits = {}
 ) => {
-  const scenario = (title: string, test: Case<typeof EventBus.Service>) =>
-    it.live(title, () => Effect.provide(runCase(EventBus, test), layer))
+  const run = (test: Case<typeof EventBus.Service>) => Effect.provide(runCase(EventBus, test), layer)
+  const scenario = (title: string, test: Case<typeof EventBus.Service>) => it.live(title, () => run(test))
 
   describe(`${name} as an EventBus`, () => {
     scenario("subscribes before it returns, so that nothing published afterwards is missed", function* (bus) {
@@ -65,12 +66,36 @@ export const eventBusContract = (
       ])
     })
 
-    scenario("delivers everything to every subscriber, in one order", function* (bus) {
-      const one = yield* bus.subscribe
-      const other = yield* bus.subscribe
-      yield* publishFromFive([bus])
-      yield* sawFromFive(one, other)
-    })
+    it.effect.prop(
+      "delivers everything to every subscriber, in the order of its numbers",
+      [turns],
+      ([maxOps]) =>
+        run(function* (bus) {
+          const one = yield* bus.subscribe
+          const other = yield* bus.subscribe
+          yield* Effect.withMaxOpsBeforeYield(publishFromFive([bus]), maxOps)
+          expectNumbered(yield* sawFromFive(one, other))
+        }),
+      { fastCheck: { numRuns: 20 } }
+    )
+
+    it.effect.prop(
+      "leaves no gap in the numbers where a publisher is interrupted",
+      [turns, FastCheck.integer({ min: 0, max: 8 })],
+      ([maxOps, waited]) =>
+        run(function* (bus) {
+          const feed = yield* bus.subscribe
+          const publisher = yield* Effect.fork(
+            Effect.withMaxOpsBeforeYield(publishNumbers(bus, 0, 20), maxOps)
+          )
+          yield* Effect.repeatN(Effect.yieldNow(), waited)
+          yield* Fiber.interrupt(publisher)
+          yield* bus.publish("last", null)
+          const seen = yield* Stream.runCollect(Stream.takeUntil(feed, ({ name }) => name === "last"))
+          expectNumbered(Chunk.toReadonlyArray(seen))
+        }),
+      { fastCheck: { numRuns: 20 } }
+    )
 
     scenario("numbers events without a gap, where none is missed", function* (bus) {
       const feed = yield* bus.subscribe
@@ -201,6 +226,9 @@ export const endsInTime = Effect.timeoutFail({
     new Error("The feed goes on although the scope of its subscription has ended. It must end with it.")
 })
 
+/** After how many steps a fiber waits for its next turn: anywhere, also within `publish`. */
+const turns = FastCheck.integer({ min: 10, max: 40 })
+
 /** The first events of a feed. */
 const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
   Effect.map(Stream.runCollect(Stream.take(feed, count)), Chunk.toReadonlyArray)
@@ -216,9 +244,7 @@ const publishFromFive = (buses: ReadonlyArray<typeof EventBus.Service>) =>
   Effect.forEach(
     numbersFrom(0, 5).flatMap((publisher) => buses.slice(publisher % buses.length).slice(0, 1)),
     ({ publish }, publisher) =>
-      Effect.forEach(numbersFrom(0, 4), (index) =>
-        Effect.zipRight(Effect.yieldNow(), publish(`publisher${publisher}`, index))
-      ),
+      Effect.forEach(numbersFrom(0, 4), (index) => publish(`publisher${publisher}`, index)),
     { concurrency: "unbounded", discard: true }
   )
 

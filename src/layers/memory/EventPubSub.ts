@@ -12,7 +12,7 @@ import { makeEventRing, maxEvents } from "../../internal/eventRing.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
 
 export interface EventPubSub {
-  /** Numbers the event and hands it to every subscriber. It is synchronous. */
+  /** Numbers the event and hands it to every subscriber, in one synchronous step. */
   readonly publish: (name: string, payload: unknown) => Effect.Effect<void>
   /** Ends when the scope does, in which the `PubSub` was made, also where that is over already. */
   readonly subscribe: Effect.Effect<Stream.Stream<BusEvent>, never, Scope.Scope>
@@ -27,7 +27,8 @@ export const make: Effect.Effect<EventPubSub, never, Scope.Scope> = Effect.gen(f
       Effect.suspend(() => {
         published += 1
         ring.add({ name, payload, sequence: published })
-        return PubSub.publish(numbers, published)
+        // Run here: the fiber may wait for a turn, or be interrupted, in front of any Effect that it returns.
+        return Effect.runSyncExit(PubSub.publish(numbers, published))
       }),
     subscribe: Effect.if(PubSub.isShutdown(numbers), {
       onTrue: () => Effect.succeed(Stream.empty),
