@@ -133,7 +133,7 @@ const saveRecords = <E>(
       holds: "records" as const,
       isEmpty: records === 0,
       check,
-      warnings: [...ids.warnings(), ...(about?.().warnings ?? [])]
+      warnings: [...ids.warnings(), ...(about?.().warnings ?? []), ...warningsOf(check)]
     }
   }).pipe(Effect.scoped)
 
@@ -152,9 +152,12 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
       holds: "keys" as const,
       isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
       check,
-      warnings
+      warnings: [...warnings, ...warningsOf(check)]
     }
   })
+
+const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<string> =>
+  Option.match(check, { onNone: () => [], onSome: ({ warnings }) => warnings() })
 
 /** The names in it, sorted, unless they come as they are to be saved. */
 const orderOf = ({ isSorted = false }: Document<unknown>) => (isSorted ? identity : sorted)

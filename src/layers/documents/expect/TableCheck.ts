@@ -15,7 +15,7 @@ import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { makeFieldProblems, type Problem } from "./fieldProblems.ts"
-import type { CellTests } from "./fieldTypes.ts"
+import { type CellTests, isSpreadsheetError } from "./fieldTypes.ts"
 
 /** What is in a saved table, without its cells. */
 export interface SavedNames {
@@ -43,6 +43,8 @@ export interface TableCheck {
   /** Whether `end` needs what was in the version before. */
   readonly needsPrevious: () => boolean
   readonly end: (previous: Option.Option<SavedNames>) => Verdict
+  /** What is accepted, and is rarely intended. */
+  readonly warnings: () => ReadonlyArray<string>
 }
 
 export interface CheckedTable extends CellTests {
@@ -68,8 +70,12 @@ export const makeTableCheck = (
   const about = { table, ...(kind && { kind }) }
   const problemsOf = makeFieldProblems(expected, cellTests)
   const expectedNames = new Set(namesOf(expected))
+  const typed = Schema.isSchema(expected)
+    ? []
+    : Object.keys(expected).filter((name) => !Schema.isSchema(expected[name]))
   const names = new Set<string>()
   const found = new Map<string, Violation>()
+  const spreadsheetErrors = new Map<string, { readonly first: string; readonly count: number }>()
   let unlisted = 0
   let count = 0
 
@@ -183,12 +189,26 @@ export const makeTableCheck = (
       for (const problem of problemsOf(fields)) {
         addProblem(problem, recordOf)
       }
+      for (const name of typed) {
+        const cell = Object.hasOwn(fields, name) ? fields[name] : undefined
+        if (!isSpreadsheetError(cell)) continue
+        const known = spreadsheetErrors.get(name)
+        const first =
+          known?.first ?? `${shownName(cell)} in the record ${printableLine(recordOf(name) ?? "", maxName)}`
+        spreadsheetErrors.set(name, { first, count: (known?.count ?? 0) + 1 })
+      }
     },
     needsPrevious: () => maxVanishing < 1 || missing().length > 0,
     end: (previous) => {
       const ofTable = [...tooFew(), ...tooFewLeft(previous), ...vanished(previous)]
       return { violations: [...ofTable, ...[...found.values()].map(withHint(previous))], unlisted }
-    }
+    },
+    warnings: () =>
+      Array.map(
+        [...spreadsheetErrors],
+        ([name, { count, first }]) =>
+          `${shownName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
+      )
   }
 }
 

@@ -10,7 +10,7 @@ import { printableLine } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import { isInexact } from "../exactNumber.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
-import { type CellTests, fieldTest, formulaError } from "./fieldTypes.ts"
+import { type CellTests, fieldTest, formulaError, isSpreadsheetError } from "./fieldTypes.ts"
 
 /** What is wrong with the fields of a record. */
 export const makeFieldProblems = (
@@ -101,7 +101,11 @@ export const cellText = (cell: unknown): string => {
   if (typeof cell === "string") {
     if (cell.trim() === "") return "nothing"
     const text = JSON.stringify(printableLine(cell, maxFound))
-    return isInexact(cell) ? `${text}, which is text because a number would lose digits` : text
+    return isInexact(cell)
+      ? `${text}, which is text because a number would lose digits`
+      : isSpreadsheetError(cell)
+        ? `${text}, which is an error of a spreadsheet`
+        : text
   }
   if (Array.isArray(cell)) {
     return cell.length === 0 ? "nothing" : `a list of ${cell.length}`

@@ -38,7 +38,9 @@ const isNumber = (cell: unknown): boolean =>
     ? String(Number(cell)) === cell && Number.isFinite(Number(cell))
     : Number.isFinite(cell)
 
-const isBoolean = (cell: unknown): boolean => Predicate.isBoolean(cell) || cell === "true" || cell === "false"
+/** Spreadsheets write `TRUE`. */
+const isBoolean = (cell: unknown): boolean =>
+  Predicate.isBoolean(cell) || (Predicate.isString(cell) && /^(?:true|false|TRUE|FALSE)$/.test(cell))
 
 const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
@@ -86,7 +88,19 @@ export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(in
 const isEmpty = (cell: unknown): boolean =>
   cell === undefined ||
   cell === null ||
-  (Predicate.isString(cell) ? cell.trim() === "" : isEmptyList(cell) || Option.isSome(formulaError(cell)))
+  (Predicate.isString(cell)
+    ? cell.trim() === "" || isSpreadsheetError(cell)
+    : isEmptyList(cell) || Option.isSome(formulaError(cell)))
+
+/**
+ * Whether a cell has what Excel and Google Sheets write for a formula without a result, in English, German, French, Spanish, Italian and
+ * Dutch. Other texts that begin with `#` are texts.
+ */
+export const isSpreadsheetError = (cell: unknown): cell is string =>
+  Predicate.isString(cell) && spreadsheetError.test(cell.trim())
+
+const spreadsheetError =
+  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/
 
 const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
 

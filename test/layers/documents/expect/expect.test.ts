@@ -88,7 +88,7 @@ describe("a cell", () => {
     number: FastCheck.double({ noNaN: true, noDefaultInfinity: true }).chain((number) =>
       FastCheck.constantFrom<unknown>(number, String(number))
     ),
-    boolean: FastCheck.constantFrom<unknown>(true, false, "true", "false"),
+    boolean: FastCheck.constantFrom<unknown>(true, false, "true", "false", "TRUE", "FALSE"),
     date: FastCheck.date({
       min: new Date("0001-01-01"),
       max: new Date("9999-12-31"),
@@ -112,9 +112,10 @@ describe("a cell", () => {
     }
   )
 
-  /** The last are formulas of Airtable without a result. */
+  /** The last are formulas without a result, of Airtable and of spreadsheets. */
   const empty = FastCheck.constantFrom(
     ...[undefined, null, "", " \n", [], { error: "#ERROR!" }],
+    ...["#N/A", "#REF!", "#NAME?", "#DIV/0!", "#BEZUG!", "#NV", "#¡VALOR!", "Loading...", "Loading…"],
     ...["NaN", "Infinity", "-Infinity"].map((specialValue) => ({ specialValue }))
   )
 
@@ -136,7 +137,10 @@ describe("a cell", () => {
     ["number", "Infinity"],
     ["number", { error: "no number" }],
     ["number", { specialValue: "many" }],
+    ["number", "#1!"],
+    ["number", "#WOW!"],
     ["boolean", "yes"],
+    ["boolean", "tRUE"],
     ["boolean", 1],
     ["date", "2026-02-30"],
     ["date", "2026-13-01"],
@@ -360,6 +364,40 @@ describe("a fetch of content that is not as expected", () => {
       })
       yield* objects({ picture: [photo] })
       expect((yield* rejected).map(({ field }) => field)).toEqual(["title"])
+    }).pipe(run)
+  )
+})
+
+describe("an error of a spreadsheet", () => {
+  it.scoped("counts as empty with a warning if the cell may be empty", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, settings } = yield* setUp({
+        expect: {
+          Objects: { fields: { year: "number?", title: "text?" } },
+          Settings: { fields: { opening: "text?" } }
+        }
+      })
+      yield* objects(
+        { year: 1862, title: "Bell" },
+        { year: "#REF!", other: "#N/A" },
+        { year: " #N/A", title: "#WOW!" },
+        { error: "#ERROR!" }
+      )
+      yield* settings({ opening: "Loading…" })
+      expect((yield* fetch).warnings).toEqual([
+        'Table "Objects": "year" is an error of a spreadsheet in 2 records, "#REF!" in the record rec1 first. It counts as empty, and pages show it',
+        'Table "Settings": "opening" is an error of a spreadsheet in 1 record, "Loading…" in the record set0 first. It counts as empty, and pages show it'
+      ])
+    }).pipe(run, withLog([]))
+  )
+
+  it.scoped("is refused in a cell that must have a value", () =>
+    Effect.gen(function* () {
+      const { fetch, objects } = yield* setUp({ expect: { Objects: { fields: { title: "text" } } } })
+      yield* objects({ title: "Bell" }, { title: "#N/A" })
+      expect((yield* Effect.flip(fetch)).message).toBe(
+        'Source "exhibits": Table "Objects", record rec1, field "title": expected text, found "#N/A", which is an error of a spreadsheet.'
+      )
     }).pipe(run)
   )
 })
