@@ -1,20 +1,12 @@
 /**
  * The posts of a WordPress site, with the picture that belongs to each.
  */
+import { decodeHTML } from "entities"
 import { jsonSource } from "vitrine"
 
 const { WORDPRESS = "https://museum.example" } = process.env
 
-const signs: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: " ", hellip: "…" }
-
-// WordPress writes most signs as they are, or by their number.
-const textOf = (html = "") =>
-  html
-    .replace(/<[^>]*>/g, "")
-    .replace(/&(?:#(\d{1,6})|(amp|lt|gt|quot|nbsp|hellip));/g, (_, code, name) =>
-      code ? String.fromCodePoint(code) : (signs[name] ?? "")
-    )
-    .trim()
+const textOf = (html = "") => decodeHTML(html.replace(/<[^>]*>/g, "")).trim()
 
 export const wordpress = jsonSource({
   id: "magazine",

@@ -64,8 +64,11 @@ describe("the recipe for", () => {
         const posts = [0, 1].map((place) => ({
           id: page * 10 + place,
           date: "1998-05-01T10:00:00",
-          title: { rendered: "&#8220;No. 1&#8221; &amp;lt; its <em>story</em>" },
-          excerpt: { rendered: "<p>Rung by hand [&hellip;]</p>\n", protected: false },
+          title: { rendered: "&#8220;No. 1&#x201d; &amp;lt; its <em>story</em>" },
+          excerpt: {
+            rendered: "<p>Rung by hand &eacute; &euro;&nbsp;5 &ndash; [&hellip;]</p>\n",
+            protected: false
+          },
           content: { rendered: "<p>Text</p>", protected: false },
           featured_media: 7,
           ...(place === 0 ? { _embedded: { "wp:featuredmedia": [featured] } } : without[page])
@@ -80,7 +83,7 @@ describe("the recipe for", () => {
       const { wordpress } = yield* Effect.promise(() => import("../../scratchpad/recipes/wordpress.ts"))
       const saved = yield* fetched(wordpress)
       const localPath = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
-      const record = { title: "“No. 1” &lt; its story", year: "1998", text: "Rung by hand […]" }
+      const record = { title: "“No. 1” &lt; its story", year: "1998", text: "Rung by hand é €\u00a05 – […]" }
       const file = { localPath, url: `${server.url}/wp-content/uploads/bell.jpg` }
       const shown = { ...record, alt: "A bell", picture: file }
       expect(yield* saved("Objects")).toEqual([

@@ -172,6 +172,7 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
             fs.writeFileString(`${reader.folder}/${file}`, change(text))
           )
         yield* type(reader, { line: "cp node_modules/vitrine/scratchpad/recipes/wordpress.ts .", shown: "" })
+        yield* fs.symlink(`${repository}/node_modules/entities`, `${reader.folder}/node_modules/entities`)
         yield* edit("vitrine.config.ts", (text) =>
           text
             .replace("import", 'import { wordpress } from "./wordpress.ts"\nimport')

@@ -257,6 +257,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
           for (const name of [
             "react",
             "react-dom",
+            "entities",
             "marked",
             "sanitize-html",
             "@types/node",
