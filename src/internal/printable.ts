@@ -42,6 +42,13 @@ export const printableLine = (text: string, maxLength = maxLineLength): string =
  */
 export const excerpt = (text: string): string => printableLine(text, 300)
 
+/** A name in quotes, with what nobody sees in it as in `"title\u200b"`. */
+export const quotedName = (name: string, maxLength = 100): string =>
+  JSON.stringify(name.length > maxLength ? `${name.slice(0, maxLength)}…` : name).replace(
+    /(?! )[\p{Cf}\p{Z}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
 /** JSON in which such characters are escaped, so that it can be printed and says the same. */
 export const printableJson = (value: unknown, space?: number): string =>
   JSON.stringify(value, null, space).replace(

@@ -1,6 +1,7 @@
 /**
  * The header line of CSV: where it is, and what separates cells in it.
  */
+import { nameWarnings } from "./textMistakes.ts"
 
 /** Where a line has as many of one as of another, the first one counts: names of columns have commas rather than semicolons in them. */
 export const delimiters = [";", "\t", ",", "|"] as const
@@ -66,33 +67,15 @@ export const headerWarnings = (
   const [only = "", ...others] = columns
   const rows = records.slice(0, firstRows).map((record) => record[only] ?? "")
   const separated = others.length > 0 ? undefined : delimiters.find((candidate) => areSplit(rows, candidate))
-  const padded = columns.find((name) => name !== bare(name))
-  const byKey = new Map(columns.map((name) => [keyOf(name), name]))
-  const alike = columns.find((name) => byKey.get(keyOf(name)) !== name)
   return [
     ...(separated === undefined
       ? []
       : [
           `the header line has one cell, and ${delimiterText[separated]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`
         ]),
-    ...(padded === undefined
-      ? []
-      : [
-          `the name of the column ${JSON.stringify(padded)} begins or ends with a space or an invisible character. Remove it.`
-        ]),
-    ...(alike === undefined
-      ? []
-      : [
-          `the columns ${JSON.stringify(alike)} and ${JSON.stringify(byKey.get(keyOf(alike)))} have almost the same name. Rename one.`
-        ])
+    ...nameWarnings("column", columns)
   ]
 }
-
-/** Without what nobody sees at its ends: spaces, soft hyphens, joiners, directions of writing, byte order marks. */
-const bare = (name: string): string =>
-  name.replace(/^[\s\u00ad\u200b-\u200f\u2060]+|[\s\u00ad\u200b-\u200f\u2060]+$/g, "")
-
-const keyOf = (name: string): string => bare(name).toLowerCase().normalize()
 
 /** Whether each row has as many of it as the others. */
 const areSplit = ([first = "", ...others]: ReadonlyArray<string>, delimiter: Delimiter): boolean => {

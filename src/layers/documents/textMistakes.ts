@@ -2,7 +2,7 @@
  * Text files that people edit, and where there is a mistake in one.
  */
 import * as Either from "effect/Either"
-import { printableLine } from "../../internal/printable.ts"
+import { printableLine, quotedName } from "../../internal/printable.ts"
 
 /** What is wrong with a text, for the people who edit it. */
 export interface TextMistake {
@@ -48,6 +48,42 @@ export const isMarkup = (text: string): boolean =>
   /^\s*(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/is.test(text.slice(0, 4096))
 
 export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
+
+/** A text without what nobody sees at its ends: spaces, soft hyphens, joiners, directions of writing, byte order marks. */
+export const bare = (text: string): string =>
+  text.replace(/^[\s\u00ad\u200b-\u200f\u2060]+|[\s\u00ad\u200b-\u200f\u2060]+$/g, "")
+
+/** A text as people see it: also without what nobody sees inside. Joiners and line breaks stay there, which some writings need. */
+export const visible = (text: string): string =>
+  bare(text)
+    .replace(/[\u00ad\u200b\u200e\u200f\u2060\ufeff]+/g, "")
+    .replace(/[^\S\r\n]+/g, " ")
+
+/** Warnings about names that are possible, but rarely intended: at most one of each kind. `what` they name is singular. */
+export const nameWarnings = (what: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const keyOf = (name: string): string => visible(name).toLowerCase().normalize()
+  const padded = names.find((name) => name !== bare(name))
+  const strange = names.find((name) => bare(name) !== visible(name))
+  const byKey = new Map(names.map((name) => [keyOf(name), name]))
+  const alike = names.find((name) => byKey.get(keyOf(name)) !== name)
+  return [
+    ...(padded === undefined
+      ? []
+      : [
+          `the name of the ${what} ${quotedName(padded)} begins or ends with a space or an invisible character. Remove it.`
+        ]),
+    ...(strange === undefined
+      ? []
+      : [
+          `the name of the ${what} ${quotedName(strange)} has an invisible character or more than one space inside. Remove it.`
+        ]),
+    ...(alike === undefined
+      ? []
+      : [
+          `the ${what}s ${quotedName(alike)} and ${quotedName(byKey.get(keyOf(alike)) ?? "")} have almost the same name. Rename one.`
+        ])
+  ]
+}
 
 /** What shows that letters of a text were lost, or files joined to it. */
 export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { closestMatch } from "leven"
-import { printableLine } from "../../../internal/printable.ts"
+import { printableLine, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
@@ -119,7 +119,7 @@ export const makeTableCheck = (
   }
 
   const renamedHint = (name: string, other: string) =>
-    `${shownName(name)} is missing; ${shownName(other)} is new: was it renamed?`
+    `${quotedName(name)} is missing; ${quotedName(other)} is new: was it renamed?`
 
   const withHint =
     (previous: Option.Option<SavedNames>) =>
@@ -131,7 +131,7 @@ export const makeTableCheck = (
             ...violation,
             hint: Option.match(renamed(name, previous), {
               onNone: () =>
-                `No ${holds === "keys" ? "key is" : "record has"} ${shownName(name)}.${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`,
+                `No ${holds === "keys" ? "key is" : "record has"} ${quotedName(name)}.${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`,
               onSome: (other) => renamedHint(name, other)
             })
           }
@@ -158,7 +158,7 @@ export const makeTableCheck = (
   const counted = (number: number) => countText(number, holds === "keys" ? "key" : "record")
   const shownCount = () => {
     const shown = count === 0 ? `no ${holds}` : counted(count)
-    return view === null ? shown : `${shown} in the view ${shownName(view)}`
+    return view === null ? shown : `${shown} in the view ${quotedName(view)}`
   }
 
   const tooFew = (): ReadonlyArray<Violation> =>
@@ -194,7 +194,7 @@ export const makeTableCheck = (
         if (!isSpreadsheetError(cell)) continue
         const known = spreadsheetErrors.get(name)
         const first =
-          known?.first ?? `${shownName(cell)} in the record ${printableLine(recordOf(name) ?? "", maxName)}`
+          known?.first ?? `${quotedName(cell)} in the record ${printableLine(recordOf(name) ?? "", maxName)}`
         spreadsheetErrors.set(name, { first, count: (known?.count ?? 0) + 1 })
       }
     },
@@ -207,15 +207,13 @@ export const makeTableCheck = (
       Array.map(
         [...spreadsheetErrors],
         ([name, { count, first }]) =>
-          `${shownName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
+          `${quotedName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
       )
   }
 }
 
 /** The longest name of a field, or id, in messages, in characters. */
 const maxName = 100
-
-const shownName = (name: string) => JSON.stringify(printableLine(name, maxName))
 
 /** `picture[].type`: the same for all items of a list. */
 const placeOf = (path: ReadonlyArray<PropertyKey>): string =>

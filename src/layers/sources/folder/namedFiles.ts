@@ -10,9 +10,10 @@ import * as Predicate from "effect/Predicate"
 import { closestMatch } from "leven"
 import mime from "mime"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
-import { excerpt } from "../../../internal/printable.ts"
+import { excerpt, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
+import { bare, visible } from "../../documents/textMistakes.ts"
 
 /** What files are there. */
 export interface NamedFiles {
@@ -47,7 +48,7 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
 const decode = Option.liftThrowable(decodeURIComponent)
 
 /** As in a version. */
-const pathOf = (cell: string): string => cell.trim().normalize().replace(/^\.\//, "")
+const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//, "")
 
 const maxLength = 1024
 /** One letter is a drive of Windows. */
@@ -68,7 +69,7 @@ const namesFile = (cell: string): boolean =>
   cell.length <= maxLength &&
   !scheme.test(cell) &&
   !cell.includes("\n") &&
-  isShownType(cell.trim().replace(/[?#]\S*$/, ""))
+  isShownType(visible(cell).replace(/[?#]\S*$/, ""))
 
 /** A cell with the name of a file that is not there. */
 export interface MissingFile {
@@ -139,8 +140,8 @@ export const missingWarnings = (
 ): ReadonlyArray<string> => [
   ...missing.map(({ cell, field, record }) => {
     const similar = files.similar(cell)
-    const hint = similar === undefined ? "" : ` Is it ${JSON.stringify(excerpt(similar))}?`
-    return `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${JSON.stringify(excerpt(cell))} in the folder.${hint}`
+    const hint = similar === undefined ? "" : ` Is it ${quotedName(similar, 300)}?`
+    return `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${quotedName(cell, 300)} in the folder.${hint}`
   }),
   ...(count > missing.length
     ? [`${countText(count - missing.length, "more file")} that cells name: not in the folder.`]

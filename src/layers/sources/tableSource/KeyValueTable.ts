@@ -9,6 +9,7 @@ import { excerpt } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { DocumentNotSaved } from "../../documents/Document.ts"
 import { fill } from "../../documents/sortedJson.ts"
+import { nameWarnings } from "../../documents/textMistakes.ts"
 import { tableNotSaved } from "./SavedRecords.ts"
 
 export interface KeyValues {
@@ -89,7 +90,8 @@ export const keyValues = (
     recordOf: (key) => entries.get(key)?.id,
     warnings: [
       ...warning(withoutKey, 'no text in the column "key"; left out'),
-      ...warning(repeated, "a key that an earlier row has too; the last row counts")
+      ...warning(repeated, "a key that an earlier row has too; the last row counts"),
+      ...nameWarnings("key", [...entries.keys()])
     ]
   })
 }

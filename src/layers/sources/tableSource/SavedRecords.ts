@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import { DocumentNotSaved } from "../../documents/Document.ts"
 import { fill } from "../../documents/sortedJson.ts"
+import { nameWarnings } from "../../documents/textMistakes.ts"
 
 /** A record in the form in which it is saved. */
 export type SavedRecord = Readonly<Record<string, unknown>>
@@ -27,6 +28,9 @@ export const makeSavedRecords = (table: string): SavedRecords => {
     for (const column of ["id", idColumn]) {
       if (Object.hasOwn(record.fields, column)) columns.add(column)
     }
+    for (const column of Object.keys(record.fields)) {
+      if (columns.size < maxColumns) columns.add(column)
+    }
     return savedRecord(record)
   }
 
@@ -34,20 +38,27 @@ export const makeSavedRecords = (table: string): SavedRecords => {
     add: (records) =>
       Effect.filterOrFail(
         Effect.sync(() => records.map(form)),
-        () => columns.size < 2,
+        () => !(columns.has("id") && columns.has(idColumn)),
         () =>
           tableNotSaved(
             table,
             `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
           )
       ),
-    warnings: () =>
-      columns.has("id") ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`] : []
+    warnings: () => [
+      ...(columns.has("id")
+        ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`]
+        : []),
+      ...nameWarnings("column", [...columns])
+    ]
   }
 }
 
 export const tableNotSaved = (table: string, detail: string, cause?: unknown) =>
   new DocumentNotSaved({ document: table, kind: "table", detail, cause })
+
+/** How many names of columns are looked at. */
+const maxColumns = 1000
 
 /** What a column named `id` is saved as, because `id` is the record's own. */
 const idColumn = "id_"

@@ -535,6 +535,25 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
+  it.scoped("finds files of cells that end with characters that nobody sees, and warns of them inside", () =>
+    Effect.gen(function* () {
+      const { fetch, text } = yield* setUp({
+        "Objects.csv":
+          "id,photo\n1,\u200bphotos/bell.jpg\u00a0\u200b\n2,photos/be\u00adll.jpg\n3,photos/bell.j\u00adpg\n",
+        "photos/bell.jpg": "a bell"
+      })
+      const { directory, warnings } = yield* fetch()
+      expect(JSON.parse(yield* text(directory, "Objects.json"))[0]).toEqual({
+        id: "1",
+        photo: "photos/bell.jpg"
+      })
+      expect(warnings).toEqual([
+        'Objects.csv, line 3, "photo": there is no file "photos/be\\u00adll.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Objects.csv, line 4, "photo": there is no file "photos/bell.j\\u00adpg" in the folder. Is it "photos/bell.jpg"?'
+      ])
+    }).pipe(run)
+  )
+
   it.scoped("names ten cells without a file, and counts the others", () =>
     Effect.gen(function* () {
       const rows = Array.from({ length: 2000 }, (_, row) => `${row},photos/${row}.jpg`)

@@ -116,6 +116,16 @@ describe("a key/value table", () => {
     ])
   })
 
+  it("warns of keys with a space or an invisible character that nobody sees, and of keys that look alike", () => {
+    const { value, warnings } = read({ key: "title " }, { key: "Title" }, { key: "open\u00ading hours" })
+    expect(Object.keys(Object(value))).toEqual(["Title", "open\u00ading hours", "title "])
+    expect(warnings).toEqual([
+      'the name of the key "title " begins or ends with a space or an invisible character. Remove it.',
+      'the name of the key "open\\u00ading hours" has an invisible character or more than one space inside. Remove it.',
+      'the keys "title " and "Title" have almost the same name. Rename one.'
+    ])
+  })
+
   it("uses the last of several rows with one key, and reports it", () => {
     const { value, warnings } = read(
       { key: "a", value: "1" },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { savedText, sorted } from "../../../../src/layers/documents/sortedJson.ts"
-import { makeSavedRecord } from "../../../../src/layers/sources/tableSource/SavedRecords.ts"
+import { makeSavedRecord, makeSavedRecords } from "../../../../src/layers/sources/tableSource/SavedRecords.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 
 /** The same data with the keys of every object the other way round. */
@@ -115,4 +116,21 @@ describe("saved JSON", () => {
     expect(savedText(sorted(reversed(data)))).toBe(savedText(sorted(data)))
     expect(JSON.parse(savedText(sorted(data)))).toEqual(data)
   })
+})
+
+describe("the columns of a table", () => {
+  it.effect("are a warning if their names have a space or an invisible character that nobody sees", () =>
+    Effect.gen(function* () {
+      const { add, warnings } = makeSavedRecords("Objects")
+      const saved = yield* add([
+        { id: "rec1", fields: { "Title ": "Bell", Year: 1862 } },
+        { id: "rec2", fields: { "Title ": "Fog", "Room\u200bs": 1, "Opening hours": "10" } }
+      ])
+      expect(saved[0]).toEqual({ id: "rec1", "Title ": "Bell", Year: 1862 })
+      expect(warnings()).toEqual([
+        'the name of the column "Title " begins or ends with a space or an invisible character. Remove it.',
+        'the name of the column "Room\\u200bs" has an invisible character or more than one space inside. Remove it.'
+      ])
+    })
+  )
 })
