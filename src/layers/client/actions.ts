@@ -1,4 +1,5 @@
 /** What somebody at the controller asks a screen for. An answer says each once, so that a page which loads again does not do so for ever. */
+import { limited } from "./request.ts"
 
 /** The result of an ack, where there is something to do. */
 export interface AckAnswer {
@@ -19,9 +20,10 @@ export const act = ({ actions = [], label }: AckAnswer, consumerId: string) => {
   }
 }
 
-/** A page whose server is away would be lost. One that is a file is there. */
+/** A page whose server is away, or does not respond within half a minute, would be lost. A page that is a file is there. */
 export const canReload = async (): Promise<boolean> =>
-  location.protocol === "file:" || (await fetch(location.href, { cache: "no-store" })).ok
+  location.protocol === "file:" ||
+  limited(async (signal) => (await fetch(location.href, { cache: "no-store", signal })).ok)
 
 /**
  * Shows the name over everything for ten seconds: above dialogs and full-screen elements, too, where the browser has popovers. It takes

@@ -1,9 +1,27 @@
-/** Requests for JSON with a time limit; errors name the address. */
+/** Requests with a time limit; errors of requests for JSON name the address. */
 
 const limitMs = 30_000
 
 /** The server was reached, and has refused, or has answered with something else. */
 export class Refused extends Error {}
+
+/** Gives `use` half a minute: then, at its end, and with `signal`, the signal that it gets is aborted. */
+export const limited = async <A>(
+  use: (limit: AbortSignal) => Promise<A>,
+  signal?: AbortSignal | null
+): Promise<A> => {
+  const limit = new AbortController()
+  const abort = () => limit.abort()
+  const timer = setTimeout(abort, limitMs)
+  signal?.addEventListener("abort", abort)
+  try {
+    return await use(limit.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", abort)
+    abort()
+  }
+}
 
 /**
  * The JSON of a response, as the wire describes it; nothing for a 404. It takes half a minute at most. `answered` is called
@@ -14,29 +32,24 @@ export const request = async <Body>(
   { signal, ...init }: RequestInit = {},
   answered = (_: Response) => {}
 ): Promise<Body | undefined> => {
-  const limit = new AbortController()
-  const abort = () => limit.abort()
-  const timer = setTimeout(abort, limitMs)
-  signal?.addEventListener("abort", abort)
   try {
-    const response = await fetch(url, { ...init, signal: limit.signal })
-    answered(response)
-    if (response.status === 404) {
-      return undefined
-    }
-    if (!response.ok) {
-      const body = await response.json().catch(() => undefined)
-      throw new Refused(`${url}: HTTP ${response.status} ${body?.error?.message ?? ""}`.trim())
-    }
-    return await response.json()
+    return await limited(async (limit) => {
+      const response = await fetch(url, { ...init, signal: limit })
+      answered(response)
+      if (response.status === 404) {
+        return undefined
+      }
+      if (!response.ok) {
+        const body = await response.json().catch(() => undefined)
+        throw new Refused(`${url}: HTTP ${response.status} ${body?.error?.message ?? ""}`.trim())
+      }
+      return await response.json()
+    }, signal)
   } catch (error) {
     if (error instanceof Refused) {
       throw error
     }
     throw new (error instanceof SyntaxError ? Refused : Error)(`${url}: ${error}`)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener("abort", abort)
   }
 }
 

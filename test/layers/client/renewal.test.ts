@@ -57,9 +57,12 @@ beforeEach(() => {
   vi.stubGlobal("addEventListener", (_: string, listener: () => void) => {
     touch = listener
   })
-  vi.stubGlobal("fetch", (url: string) => {
+  vi.stubGlobal("fetch", (url: string, { signal }: RequestInit) => {
     asked.push(url)
-    return answers()
+    return Promise.race([
+      answers(),
+      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
+    ])
   })
 })
 
@@ -232,4 +235,16 @@ it("is due from another build to the next reload or to its own build, if it trav
   const again = opened(["a", "20261121T093000Z"])
   again.told("b")
   expect(again.isDue()).toBe(false)
+})
+
+it("asks again for a build whose page did not respond within half a minute", async () => {
+  const { told } = opened(["a"])
+  vi.spyOn(console, "warn").mockImplementation(() => {})
+  answers = () => new Promise(() => {})
+  told("b")
+  await pass(80)
+  expect(asked).toEqual([page])
+  answers = async () => ({ ok: true })
+  await pass(100)
+  expect(reload).toHaveBeenCalledTimes(1)
 })
