@@ -22,7 +22,7 @@ import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fi
 import { isAtHost, typeOfUrl } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
-import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
+import { typeOfBytes, typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
 import { type AttachedFile, notSaved, type WantedFile } from "./WantedFile.ts"
 
 export interface Target {
@@ -108,6 +108,7 @@ export const make = Effect.fnUntraced(function* (
     const given = wanted.version === undefined ? {} : { version: wanted.version }
     let begun: Download.Response = { status: 0, headers: {} }
     let format: PictureFormat | undefined
+    let byBytes = Option.none<string>()
 
     const downloaded = yield* download({
       url: url.href,
@@ -129,6 +130,7 @@ export const make = Effect.fnUntraced(function* (
       },
       onBeginning: (bytes) => {
         format = formatOf(bytes)
+        byBytes = typeOfBytes(bytes)
         return failWith(url, wrongBeginning(typeOfUrl(url), typeOfResponse(begun), types, bytes))
       }
     }).pipe(
@@ -139,12 +141,13 @@ export const make = Effect.fnUntraced(function* (
 
     const { bytes, sha256 } = downloaded.right
     const type = typeOfResponse(begun)
+    const inUrl = nameOfUrl(url)
     const name =
-      wanted.name ??
-      Option.getOrElse(dispositionName(begun.headers["content-disposition"]), () => nameOfUrl(url))
+      wanted.name ?? Option.getOrElse(dispositionName(begun.headers["content-disposition"]), () => inUrl)
+    const kind = { names: [name, inUrl], type, byBytes }
     const localPath = Option.match(
-      Option.filter(before, ({ path }) => fits(path, type)),
-      { onNone: () => localPathOf({ key, name, type }), onSome: ({ path }) => path }
+      Option.filter(before, ({ path }) => fits(path, kind)),
+      { onNone: () => localPathOf(name, key, kind), onSome: ({ path }) => path }
     )
     yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
       Effect.mapError((cause) =>

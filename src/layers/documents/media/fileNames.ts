@@ -10,27 +10,25 @@ import mime from "mime"
 /** The folder of media in that of their source. */
 export const mediaFolder = "media"
 
-interface NamedFile {
-  /** Which file it is, as 16 hexadecimal digits. */
-  readonly key: string
-  /** A name from anywhere, with or without an extension. */
-  readonly name: string
+/** What tells what kind of file it is. */
+export interface FileKind {
+  /** Names from anywhere, with or without an extension: an extension of the first counts, or else of the next. */
+  readonly names: ReadonlyArray<string>
   /** What the server says that it is. */
   readonly type: Option.Option<string>
+  /** What its first bytes say. */
+  readonly byBytes: Option.Option<string>
 }
 
-/** The path of a file, relative to the folder of its source. */
-export const localPathOf = ({ key, name, type }: NamedFile): string => {
-  const { extension, stem } = partsOf(name)
-  const ending = extensionFor(extension, type)
-  return `${mediaFolder}/${readable(stem)}-${key}${ending === "" ? "" : `.${ending}`}`
+/** The path of a file, relative to the folder of its source. `key` says which file it is, as 16 hexadecimal digits. */
+export const localPathOf = (name: string, key: string, kind: FileKind): string => {
+  const ending = extensionOf({ ...kind, names: [name, ...kind.names] })
+  return `${mediaFolder}/${readable(partsOf(name).stem)}-${key}${ending === "" ? "" : `.${ending}`}`
 }
 
-/** Whether a file of this path may be of this type: its extension would stay. */
-export const fits = (localPath: string, type: Option.Option<string>): boolean => {
-  const { extension } = partsOf(localPath)
-  return extensionFor(extension, type) === extension
-}
+/** Whether a file of this path may be of this kind: its extension would stay. */
+export const fits = (localPath: string, kind: FileKind): boolean =>
+  extensionOf({ ...kind, names: [localPath, ...kind.names] }) === partsOf(localPath).extension
 
 /** Whether it is a path that `localPathOf` gives. */
 export const isMediaPath = (path: string): boolean =>
@@ -72,14 +70,34 @@ const readable = (stem: string): string => {
   return words === "" ? "file" : words
 }
 
-/** That of the name, unless it is missing or the server says that the file is something else. */
-const extensionFor = (extension: string, type: Option.Option<string>): string =>
-  type.pipe(
-    Option.filter((type) => extension === "" || !saysNothing.has(type)),
-    Option.filter((type) => mime.getType(extension) !== type),
-    Option.flatMap((type) => Option.fromNullable(usual.get(type) ?? mime.getExtension(type))),
-    Option.getOrElse(() => extension)
-  )
+/**
+ * That of a name, unless the server says that the file is something else. Where neither says what it is, its first bytes do.
+ */
+const extensionOf = ({ byBytes, names, type }: FileKind): string => {
+  const extensions = names.map((name) => partsOf(name).extension).filter((extension) => extension !== "")
+  const known = extensions.find((extension) => typeOf(extension) !== null)
+  const said = Option.filter(type, (type) => !saysNothing.has(type) && mime.getExtension(type) !== null)
+  return Option.match(said, {
+    onSome: (type) => (known !== undefined && isOf(known, type) ? known : usualExtension(type)),
+    onNone: () =>
+      known ??
+      Option.getOrUndefined(Option.map(byBytes, usualExtension)) ??
+      extensions[0] ??
+      Option.getOrElse(Option.map(type, usualExtension), () => "")
+  })
+}
+
+/** What an extension says that a file is; nothing for a program that makes files of any kind. */
+const typeOf = (extension: string): string | null => {
+  const type = mime.getType(extension)
+  return type === "application/octet-stream" || type === "application/x-httpd-php" ? null : type
+}
+
+/** A type has several extensions, and `application/ogg` those of `audio/ogg` too. */
+const isOf = (extension: string, type: string): boolean =>
+  typeOf(extension)?.split("/")[1] === type.split("/")[1]
+
+const usualExtension = (type: string): string => usual.get(type) ?? mime.getExtension(type) ?? ""
 
 /** What servers say of files that they do not know, or of which they know only how they are written. */
 export const saysNothing: ReadonlySet<string> = new Set([

@@ -66,6 +66,34 @@ export const wrongBeginning = (
   )
 }
 
+/** What the first bytes of a file say that it is; `None` where they do not say it. */
+export const typeOfBytes = (bytes: Uint8Array): Option.Option<string> => {
+  const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
+  const [type] = signatures.find(([, signature]) => signature.test(text)) ?? []
+  return Option.orElse(Option.fromNullable(type), () =>
+    Option.filter(typeOfText(text), (type) => type === "image/svg+xml")
+  )
+}
+
+/** In the order in which they are looked for. */
+const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF.{4}WEBP/s],
+  ["audio/wav", /^RIFF.{4}WAVE/s],
+  ["image/avif", /^.{4}ftypavi[fs]/s],
+  ["image/heic", /^.{4}ftyp(?:he[ivc]|mif1|msf1)/s],
+  ["audio/mp4", /^.{4}ftypM4[AB]/s],
+  ["video/quicktime", /^.{4}ftypqt/s],
+  ["video/mp4", /^.{4}ftyp/s],
+  ["video/webm", /^\x1aE\xdf\xa3/],
+  ["audio/ogg", /^OggS/],
+  ["audio/mpeg", /^(?:ID3|\xff[\xf2\xf3\xfb])/],
+  ["application/pdf", /^%PDF-/],
+  ["model/gltf-binary", /^glTF/]
+]
+
 /** Whether text of a type may be in a file of a form. */
 const mayStandFor = (found: string, expected: Option.Option<string>, form: Form): boolean => {
   switch (found) {

@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import { isPortableFileName } from "../../../../src/internal/FileName.ts"
 import {
   dispositionName,
+  type FileKind,
   fits,
   isMediaPath,
   localPathOf,
@@ -11,7 +12,12 @@ import {
 } from "../../../../src/layers/documents/media/fileNames.ts"
 
 const key = "0123456789abcdef"
-const named = (name: string, type?: string) => localPathOf({ key, name, type: Option.fromNullable(type) })
+const named = (name: string, type?: string) => localPathOf(name, key, kind(type))
+const kind = (type?: string): FileKind => ({
+  names: [],
+  type: Option.fromNullable(type),
+  byBytes: Option.none()
+})
 
 describe("the name of a media file", () => {
   it.each([
@@ -45,14 +51,14 @@ describe("the name of a media file", () => {
       expect(isMediaPath(path)).toBe(true)
       expect(isPortableFileName(path.slice("media/".length))).toBe(true)
       expect(new URL(path, "http://a.example/").pathname).toBe(`/${path}`)
-      expect(fits(path, Option.fromNullable(type))).toBe(true)
+      expect(fits(path, kind(type ?? undefined))).toBe(true)
     }
   )
 
   it("is kept as long as the type of the file is the same", () => {
-    expect(fits(`media/a-${key}.jpg`, Option.some("image/jpeg"))).toBe(true)
-    expect(fits(`media/a-${key}.jpg`, Option.some("image/png"))).toBe(false)
-    expect(fits(`media/a-${key}.jpg`, Option.none())).toBe(true)
+    expect(fits(`media/a-${key}.jpg`, kind("image/jpeg"))).toBe(true)
+    expect(fits(`media/a-${key}.jpg`, kind("image/png"))).toBe(false)
+    expect(fits(`media/a-${key}.jpg`, kind())).toBe(true)
   })
 })
 

@@ -496,6 +496,41 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  const mp4 = "\0\0\0\x18ftypisom\0\0\x02\0isommp42"
+  const png = "\x89PNG\r\n\x1a\n"
+  it.scoped.each([
+    ["/a/photo.png", {}, png, "photo", "png"],
+    ["/a/photo.png", { "content-disposition": "attachment; filename=download" }, png, "download", "png"],
+    ["/a/photo.png?v=1", { "content-disposition": "attachment; filename=x.tmp" }, png, "x", "png"],
+    ["/a/film.mp4", { "content-type": "application/mp4" }, mp4, "film", "mp4"],
+    ["/a/bell.ogg", { "content-type": "application/ogg" }, "OggS", "bell", "ogg"],
+    ["/a/bell.ogg", { "content-type": "video/ogg" }, "OggS", "bell", "ogg"],
+    ["/files/17", {}, png, "17", "png"],
+    ["/files/18", {}, mp4, "18", "mp4"],
+    ["/files/19", {}, "<svg xmlns='http://www.w3.org/2000/svg'/>", "19", "svg"],
+    ["/files/19", { "content-type": "text/xml" }, "<?xml version='1.0'?><svg/>", "19", "svg"],
+    ["/image.php", {}, "\xff\xd8\xff\xe0", "image", "jpg"],
+    ["/image.php", { "content-type": "x/unknown" }, "\xff\xd8\xff\xe0", "image", "jpg"],
+    ["/files/20", {}, "RIFF\0\0\0\0WEBPVP8 ", "20", "webp"],
+    ["/files/21", {}, "ID3\x04", "21", "mp3"],
+    ["/files/22", {}, "%PDF-1.7", "22", "pdf"],
+    ["/files/23", {}, "\x1aE\xdf\xa3", "23", "webm"],
+    ["/files/24", {}, "glTF\x02\0\0\0", "24", "glb"],
+    ["/files/25", {}, "something else", "25", "bin"],
+    ["/bell.bin", {}, "something else", "bell", "bin"],
+    ["/sky.ktx3", {}, "something else", "sky", "ktx3"]
+  ] as const)("saves %s with %j as a file of its kind", ([link, more, body, stem, extension]) =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
+      const headers = { "content-type": "application/octet-stream", ...more }
+      files.set(link.replace("?v=1", ""), { body: Buffer.from(body, "latin1"), headers })
+      set({ "objects.json": [{ id: "1", file: link }] })
+      const first = yield* fetch()
+      expect(first.media).toEqual([expect.stringMatching(new RegExp(`^media/${stem}-\\w+\\.${extension}$`))])
+      expect((yield* fetch(first)).media).toEqual(first.media)
+    }).pipe(run)
+  )
+
   it.scoped.each([
     ["bell.gltf", "text/html", html],
     ["map.geojson", "application/json", "<html>Log in"],
