@@ -1,8 +1,13 @@
 /**
  * The suites of `vitrine/testing` are fair: whatever they subscribe to or register has ended when the layer does.
  */
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { maxEvents } from "../src/internal/eventRing.ts"
@@ -10,8 +15,10 @@ import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
 import * as TableSourceClientMemory from "../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { CommandBus, InvalidCommandFields } from "../src/services/CommandBus.ts"
+import type { ContentSource, FetchedSource, FetchTarget } from "../src/services/ContentSource.ts"
 import { EventBus } from "../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../src/services/TableSourceClient.ts"
+import { fetchChecked } from "../src/testing/contentSourceContract.ts"
 import {
   commandBusContract,
   eventBusContract,
@@ -20,6 +27,7 @@ import {
 } from "../src/testing.ts"
 import * as commandEngine from "./support/commandEngine.ts"
 import * as eventEngine from "./support/eventEngine.ts"
+import { sha256 } from "./support/sha256.ts"
 
 /** What is acquired with this must be released when the scope ends: that dies otherwise. */
 const makeWatch = Effect.gen(function* () {
@@ -170,3 +178,77 @@ tableSourceClientContract(
     }),
   { waits }
 )
+
+/** A source of one file, which says what is true of it. */
+const honest: ContentSource = {
+  id: "museum",
+  fetch: ({ directory }) =>
+    Effect.promise(async () => {
+      await writeFile(join(directory, "Objects.json"), "[]\n")
+      return {
+        fingerprint: "1",
+        records: 0,
+        bytes: 3,
+        digests: { "Objects.json": sha256("[]\n") },
+        documents: { "Objects.json": {} }
+      }
+    })
+}
+
+describe("the suite of a source finds a source", () => {
+  const says = (fetched: Partial<FetchedSource>): ContentSource => ({
+    ...honest,
+    fetch: (target) => Effect.map(honest.fetch(target), (result) => ({ ...result, ...fetched }))
+  })
+  const writes = (fileIn: (target: FetchTarget) => string, fingerprint = "1"): ContentSource => ({
+    ...honest,
+    fetch: (target) =>
+      Effect.tap(says({ fingerprint }).fetch(target), () =>
+        Effect.promise(() => writeFile(fileIn(target), ""))
+      )
+  })
+
+  it.scoped.each<readonly [string, ContentSource, string]>([
+    [
+      "with a wrong digest",
+      says({ digests: { "Objects.json": sha256("{}") } }),
+      '"digests" has no SHA-256 of the file Objects.json'
+    ],
+    [
+      "with a digest of no file",
+      says({ digests: { "Rooms.json": sha256("[]\n") } }),
+      '"digests" has no SHA-256 of the file Rooms.json'
+    ],
+    ["with wrong bytes", says({ bytes: 4 }), '"bytes" is 4, and the files have 3'],
+    ["with a document of no file", says({ documents: { Objects: {} } }), '"documents" has Objects, which is'],
+    [
+      "that writes beside its folder",
+      writes(({ directory }) => join(directory, "../Rooms.json")),
+      "A fetch writes into its target only"
+    ],
+    [
+      "that writes into the version before",
+      writes(({ directory, previous }) =>
+        join(
+          Option.match(previous, { onNone: () => directory, onSome: ({ directory }) => directory }),
+          "More.json"
+        )
+      ),
+      "A fetch only reads the folder of the version before"
+    ]
+  ])("%s", ([, source, words]) =>
+    Effect.gen(function* () {
+      const before = yield* fetchChecked(honest)
+      expect((yield* fetchChecked(honest, { previous: Option.some(before) })).files).toEqual(before.files)
+      const found = yield* Effect.flip(
+        Effect.sandbox(
+          Effect.zipRight(
+            fetchChecked(source, { previous: Option.some({ ...before, fingerprint: Option.none() }) }),
+            fetchChecked(source)
+          )
+        )
+      )
+      expect(Cause.pretty(found)).toContain(words)
+    })
+  )
+})

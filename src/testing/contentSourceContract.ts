@@ -2,16 +2,18 @@
  * What every `ContentSource` does, whatever it fetches.
  */
 import { createHash } from "node:crypto"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type {
   Changed,
   ContentSource,
+  FetchedSource,
   FetchTarget,
   PreviousContent,
   SourceFile
@@ -44,20 +46,7 @@ export const contentSourceContract = (
   const setUp = Effect.gen(function* () {
     const { edit, source } = yield* make
 
-    /** Fetches into its own folder, and gives what a version would know of it. */
-    const fetch = (options: Partial<FetchTarget> = {}) =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryFolder
-        const target = {
-          directory,
-          previous: Option.none(),
-          progress: () => Effect.void,
-          ...options
-        }
-        const { fingerprint } = (yield* withAdvancingClock(source.fetch(target))).value
-        const files = yield* Effect.promise(() => filesIn(directory))
-        return { directory, fingerprint: Option.some(fingerprint), files } satisfies PreviousContent
-      })
+    const fetch = (options: Partial<FetchTarget> = {}) => fetchChecked(source, options)
 
     const poll = (cursor: Option.Option<string>) =>
       Effect.gen(function* () {
@@ -147,6 +136,46 @@ export const contentSourceContract = (
       )
     }
   })
+}
+
+/** Fetches into a folder of its own, and gives what a version would know of it. Dies if the result of the fetch is not true. */
+export const fetchChecked = (source: ContentSource, options: Partial<FetchTarget> = {}) =>
+  Effect.gen(function* () {
+    const parent = yield* temporaryFolder
+    const directory = join(parent, "target")
+    yield* Effect.promise(() => mkdir(directory))
+    const target = { directory, previous: Option.none(), progress: () => Effect.void, ...options }
+    const { value: fetched } = yield* withAdvancingClock(source.fetch(target))
+    const fingerprint = Option.some(fetched.fingerprint)
+    const files = yield* Effect.promise(() => filesIn(directory))
+    const beside = (yield* Effect.promise(() => readdir(parent))).filter((name) => name !== "target")
+    expect(beside, "A fetch writes into its target only, and nothing beside it").toEqual([])
+    if (Option.isSome(target.previous)) {
+      const previous = target.previous.value
+      const read = yield* Effect.promise(() => filesIn(previous.directory))
+      expect(read, "A fetch only reads the folder of the version before").toEqual(previous.files)
+      // The folder is not used then, and may be incomplete.
+      if (Equal.equals(previous.fingerprint, fingerprint)) return previous
+    }
+    const mistakes = mistakesIn(fetched, files)
+    expect(mistakes, mistakes.join("; ")).toEqual([])
+    return { directory, fingerprint, files } satisfies PreviousContent
+  })
+
+const mistakesIn = (
+  { bytes, digests = {}, documents = {} }: FetchedSource,
+  files: Readonly<Record<string, SourceFile>>
+): ReadonlyArray<string> => {
+  const size = Object.values(files).reduce((sum, file) => sum + file.size, 0)
+  return [
+    ...Object.entries(digests)
+      .filter(([path, digest]) => files[path]?.sha256 !== digest)
+      .map(([path]) => `"digests" has no SHA-256 of the file ${path}`),
+    ...Object.keys(documents)
+      .filter((path) => files[path] === undefined)
+      .map((path) => `"documents" has ${path}, which is no file`),
+    ...(size === bytes ? [] : [`"bytes" is ${bytes}, and the files have ${size}`])
+  ]
 }
 
 const hasChanged = (changed: Changed): boolean => changed !== "nothing" && changed.length > 0
