@@ -24,7 +24,7 @@ export interface LinkPlace extends Place {
 
 /** A file cannot be had or written; smaller pictures cannot be made of it; or it is a picture that is not as it should be. */
 export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/FileProblem", {
-  wrong: Schema.Literal("file", "sizes", "picture"),
+  wrong: Schema.Literal("file", "others", "sizes", "picture"),
   /** Its path in the folder of the source, or the name of a table. */
   document: Schema.String,
   kind: Schema.optional(Schema.Literal("table")),
@@ -64,6 +64,10 @@ const texts = {
   file: {
     one: (file: string) => `the file${file} cannot be saved`,
     several: (count: number) => `${countText(count, "file")} cannot be saved`
+  },
+  others: {
+    one: (file: string) => `the file${file} names other files`,
+    several: (count: number) => `${countText(count, "file")} name other files`
   },
   sizes: {
     one: (file: string) => `the sizes of the picture${file} cannot be made`,

@@ -1,6 +1,7 @@
 /**
  * The files that documents name: taken over from the version before, or downloaded.
  */
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { flow } from "effect/Function"
@@ -11,10 +12,11 @@ import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
-import type { FileProblem } from "./FileProblem.ts"
+import { type FileProblem, problemAt } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import { type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
+import { adviceOnOthers, mayNameOthers } from "./mediaTypes.ts"
 import { notSaved, type WantedFile } from "./WantedFile.ts"
 
 /** A file that is to be in the version. */
@@ -36,6 +38,7 @@ interface Outcome {
 }
 
 export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
+  const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { download, makeFolderFor } = yield* MediaDownload.make(options, maxTimeout)
 
@@ -91,6 +94,25 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
       const media = outcomes.flatMap(({ file }) => Option.toArray(file))
 
+      /** A file that names others, which are not saved. What is longer than `maxText` is not looked into. */
+      const findOthers = Effect.fnUntraced(function* ({ entry, isKept, size, wanted }: MediaFile) {
+        const extension = path.extname(entry.path).slice(1).toLowerCase()
+        if (!mayNameOthers(extension) || size > maxText) return []
+        const folder = Option.match(previous, {
+          onNone: () => directory,
+          onSome: (content) => (isKept ? content.directory : directory)
+        })
+        const text = yield* Effect.orElseSucceed(
+          fileSystem.readFileString(path.join(folder, entry.path)),
+          () => ""
+        )
+        const advice = adviceOnOthers(extension, text)
+        if (advice === undefined) return []
+        const detail = `these are not saved, so that it does not play offline. ${advice}, or save the files together with folderSource.`
+        return [problemAt(wanted.place, { wrong: "others", file: entry.path, detail })]
+      })
+      const others = yield* Effect.forEach(media, findOthers)
+
       /** Takes over what is only in the version before; what has vanished there is downloaded. */
       const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
         if (!file.isKept) return file
@@ -109,8 +131,8 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
 
       return {
         media,
-        /** Why files are missing, or are those of the version before, that may be so. */
-        problems: outcomes.flatMap(({ problem }) => Option.toArray(problem)),
+        /** Why files are missing, or are those of the version before, that may be so; and which name others. */
+        problems: [...outcomes.flatMap(({ problem }) => Option.toArray(problem)), ...others.flat()],
         /** Makes the files of the version before part of this one. */
         takeOver: Effect.forEach(media, takeOver, { concurrency: filesAtOnce })
       }
@@ -123,6 +145,9 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
 
   return { fetchAll }
 })
+
+/** In bytes. */
+const maxText = 16 * 1024 ** 2
 
 export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
   files.reduce((sum, { size }) => sum + size, 0)

@@ -94,6 +94,28 @@ const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
   ["model/gltf-binary", /^glTF/]
 ]
 
+/**
+ * What to do about a file that plays or is shown only together with other files, by its extension and its text; nothing where it
+ * names none.
+ */
+export const adviceOnOthers = (extension: string, text: string): string | undefined => {
+  const [names, advice] = namers.get(extension) ?? []
+  return names?.test(text) === true ? advice : undefined
+}
+
+/** Whether `adviceOnOthers` needs the text of a file. */
+export const mayNameOthers = (extension: string): boolean => namers.has(extension)
+
+const playlist = [/^/, "Link to an MP4 file"] as const
+
+const namers: ReadonlyMap<string, readonly [names: RegExp, advice: string]> = new Map([
+  ["m3u", playlist],
+  ["m3u8", playlist],
+  ["mpd", playlist],
+  ["gltf", [/"uri"\s*:\s*"(?!data:)/, "Link to a GLB file"]],
+  ["svg", [/<(?:svg:)?(?:image|feImage|use)\b[^<>]*\bhref\s*=\s*["'](?!data:|#)/, "Put the pictures into the SVG"]]
+])
+
 /** Whether text of a type may be in a file of a form. */
 const mayStandFor = (found: string, expected: Option.Option<string>, form: Form): boolean => {
   switch (found) {

@@ -431,6 +431,36 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped("warns at each fetch of files that name other files, which are not saved", () =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp()
+      const svg = (inside: string) => ({
+        body: `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`,
+        headers: { etag: '"1"', "content-type": "image/svg+xml" }
+      })
+      const gltf = (uri: string) => ({ body: `{"buffers":[{"uri":"${uri}"}]}`, headers: { etag: '"1"' } })
+      const all = {
+        "film.m3u8": { body: "#EXTM3U\n#EXTINF:9\nfilm1.ts\n", headers: { etag: '"1"' } },
+        "dash.mpd": { body: "<MPD><BaseURL>film/</BaseURL></MPD>", headers: { etag: '"1"' } },
+        "bell.gltf": gltf("bell.bin"),
+        "boat.gltf": gltf("data:application/octet-stream;base64,AA=="),
+        "map.svg": svg('<image width="1" xlink:href="harbour.png"/>'),
+        "plan.svg": svg('<image href="data:image/png;base64,AA=="/><use href="#a"/>')
+      }
+      for (const [name, file] of Object.entries(all)) files.set(`/${name}`, file)
+      set({ "a.json": Object.keys(all).map((name) => ({ id: name, image: { url: `/${name}` } })) })
+      const first = yield* fetch()
+      const { warnings = [] } = first.fetched
+      expect(warnings).toHaveLength(3)
+      expect(warnings[0]).toMatch(
+        /^2 files name other files: these are not saved, so that it does not play offline\. Link to an MP4 file, or save the files together with folderSource\. .*film\.m3u8.*dash\.mpd/
+      )
+      expect(warnings[1]).toMatch(/bell-\w+\.gltf" names other files: .* Link to a GLB file, or/)
+      expect(warnings[2]).toMatch(/map-\w+\.svg" names other files: .* Put the pictures into the SVG, or/)
+      expect((yield* fetch(first)).fetched.warnings).toEqual(warnings)
+    }).pipe(run)
+  )
+
   it.scoped("warns if no document has a link where the patterns point", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
