@@ -106,14 +106,19 @@ export const adviceOnOthers = (extension: string, text: string): string | undefi
 /** Whether `adviceOnOthers` needs the text of a file. */
 export const mayNameOthers = (extension: string): boolean => namers.has(extension)
 
-const playlist = [/^/, "Link to an MP4 file"] as const
+type Namer = readonly [names: RegExp, advice: string]
 
-const namers: ReadonlyMap<string, readonly [names: RegExp, advice: string]> = new Map([
+const playlist: Namer = [/^/, "Link to an MP4 file"]
+
+const namers: ReadonlyMap<string, Namer> = new Map<string, Namer>([
   ["m3u", playlist],
   ["m3u8", playlist],
   ["mpd", playlist],
   ["gltf", [/"uri"\s*:\s*"(?!data:)/, "Link to a GLB file"]],
-  ["svg", [/<(?:svg:)?(?:image|feImage|use)\b[^<>]*\bhref\s*=\s*["'](?!data:|#)/, "Put the pictures into the SVG"]]
+  [
+    "svg",
+    [/<(?:svg:)?(?:image|feImage|use)\b[^<>]*\bhref\s*=\s*["'](?!data:|#)/, "Put the pictures into the SVG"]
+  ]
 ])
 
 /** Whether text of a type may be in a file of a form. */

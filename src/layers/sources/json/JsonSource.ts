@@ -1,13 +1,15 @@
 /**
  * JSON and CSV at URLs, page by page where lists have such.
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
-import { readDocument } from "./readDocument.ts"
+import { readDocument, savedColumns } from "./readDocument.ts"
 
 /** A source of content for the content plugin's `sources`. */
 export const jsonSource = (config: JsonSourceConfig): ContentSourceDefinition =>
@@ -18,8 +20,19 @@ const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
     ...options,
     urls: Object.values(options.documents).map(({ url }) => url)
   })
-  const documents = Object.entries(options.documents).map(([name, document]) =>
-    readDocument(requests, name, document)
-  )
-  return yield* makeDocumentSource({ options, documents: () => Effect.succeed(documents) })
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+
+  /** What was saved is what the server gave, unless steps have made something else of it. */
+  const columnsBefore = (name: string, target: FetchTarget) =>
+    options.steps.length > 0 ? Effect.succeedNone : Effect.provide(savedColumns(name, target), platform)
+
+  return yield* makeDocumentSource({
+    options,
+    documents: (target) =>
+      Effect.succeed(
+        Object.entries(options.documents).map(([name, document]) =>
+          readDocument(requests, name, document, columnsBefore(name, target))
+        )
+      )
+  })
 })

@@ -1,19 +1,24 @@
 /**
  * Reading a document: one answer, or page after page of a list.
  */
+import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { fileName } from "../../../internal/FileName.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
+import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
+import { readRecords } from "../../documents/documentFile.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
 import { hasAll, isShort, type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
-import type { RequestFailed, Requests } from "../../httpClient/Requests.ts"
+import { type Answer, RequestFailed, type Requests, shownUrl } from "../../httpClient/Requests.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 import { nextLink, nextPage, type ReadPage, sizeAsked } from "./nextPage.ts"
 import { type StatedCount, statedCount } from "./statedCount.ts"
@@ -24,11 +29,12 @@ export type ReadError = DocumentNotSaved | ListChanged
 export const readDocument = (
   requests: Pick<Requests, "get">,
   name: string,
-  document: JsonDocumentOptions
+  document: JsonDocumentOptions,
+  columnsBefore: ColumnsBefore = Effect.succeedNone
 ): Document<ReadError> => {
   const { key, next, offset, page, url } = document
   const { origin, pathname } = new URL(url)
-  const ask = makeAsk(requests, document)
+  const ask = makeAsk(requests, document, columnsBefore)
   const isPaged = (next ?? page ?? offset) !== undefined
   const start = {
     name,
@@ -41,7 +47,7 @@ export const readDocument = (
   const warnings: Array<string> = []
   return {
     ...start,
-    content: Value({ value: readWhole(ask, name, document, warnings) }),
+    content: Value({ value: readWhole(ask, name, document, warnings, columnsBefore) }),
     about: () => ({ warnings })
   }
 }
@@ -49,7 +55,11 @@ export const readDocument = (
 const mistake = (document: string, detail: string) => new DocumentNotSaved({ document, detail })
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
-const makeAsk = (requests: Pick<Requests, "get">, document: JsonDocumentOptions) => {
+const makeAsk = (
+  requests: Pick<Requests, "get">,
+  document: JsonDocumentOptions,
+  columnsBefore: ColumnsBefore
+) => {
   const { as, delimiter, headers, items, next, offset, page, url } = document
   const isList = (items ?? next ?? page ?? offset) !== undefined
   const { origin } = new URL(url)
@@ -64,12 +74,41 @@ const makeAsk = (requests: Pick<Requests, "get">, document: JsonDocumentOptions)
       const json: unknown =
         isList && answer.status === 204
           ? null
-          : yield* as === "csv" ? csvOf(answer, delimiter) : jsonOf(answer)
+          : yield* as === "csv"
+              ? Effect.tap(csvOf(answer, delimiter), (rows) =>
+                  rows.length > 0 ? Effect.void : requireColumns(answer, columnsBefore)
+                )
+              : jsonOf(answer)
       return { ...answer, json }
     })
 }
 
 type Ask = ReturnType<typeof makeAsk>
+
+/** The names of the first record, where the version before has a list of a document; `None` where it has none. */
+export type ColumnsBefore = Effect.Effect<Option.Option<ReadonlyArray<string>>>
+
+export const savedColumns = Effect.fnUntraced(function* (name: string, { previous }: FetchTarget) {
+  const path = yield* Path.Path
+  const file = `${fileName(name)}.json`
+  const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
+  return yield* Effect.flatMap(content, ({ directory }) =>
+    Stream.runHead(readRecords(path.join(directory, file)))
+  ).pipe(Effect.map(Option.match({ onNone: () => [], onSome: Object.keys })), Effect.option)
+})
+
+/** A server may answer with a line of words in the place of a table. */
+const requireColumns = ({ hide, text, url }: Answer, columnsBefore: ColumnsBefore) =>
+  Effect.flatMap(columnsBefore, (before) => {
+    const columns = Option.getOrElse(before, () => [])
+    return text.trim() === "" || columns.length === 0 || columns.some((column) => text.includes(column))
+      ? Effect.void
+      : new RequestFailed({
+          url: shownUrl(url),
+          detail: `it is one line, without a column of the version before: ${excerpt(hide(text))}`,
+          isTransient: false
+        })
+  })
 
 const refused = (document: string, url: string, error: RequestFailed) => {
   const { isTransient, message, status = 0 } = error
@@ -90,8 +129,8 @@ const listIn = (json: unknown, path: string | undefined): Either.Either<Readonly
   return Either.flatMap(
     Either.mapLeft(valueAt(json, path), (there) => `"items": "${path}" is not in the answer; ${there}`),
     (value) =>
-      value === null
-        ? noItems(json, path)
+      value === null || (Array.isArray(value) && value.length === 0)
+        ? noItems(json, path, value === null ? "null" : "empty")
         : Array.isArray(value)
           ? Either.right(value)
           : Either.left(`"items": "${path}" is no list; ${whatIs(value, path)}`)
@@ -99,11 +138,14 @@ const listIn = (json: unknown, path: string | undefined): Either.Either<Readonly
 }
 
 /** None, unless the server says that something went wrong. */
-const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unknown>, string> =>
-  Option.match(errorIn(json), {
-    onNone: () => Either.right([]),
-    onSome: (said) => Either.left(`"items": "${path}" is null, and ${said}`)
-  })
+const noItems = (json: unknown, path: string, found: string): Either.Either<ReadonlyArray<unknown>, string> =>
+  Option.match(
+    Option.orElse(errorIn(json), () => failureIn(json)),
+    {
+      onNone: () => Either.right([]),
+      onSome: (said) => Either.left(`"items": "${path}" is ${found}, and ${said}`)
+    }
+  )
 
 /** All of an answer, unless it is nothing but an error. */
 const wholeOf = (json: unknown): Either.Either<unknown, string> =>
@@ -124,14 +166,23 @@ const errorIn = (json: unknown): Option.Option<string> =>
     ["errors", "error"]
       .map((name) => JSON.stringify(Either.getOrElse(valueAt(json, name), () => null)))
       .find((text) => !/^(?:null|false|0|""|\[\]|\{\})$/.test(text))
-  ).pipe(Option.map((said) => `the server says what is wrong: ${excerpt(said)}`))
+  ).pipe(Option.map(whatIsWrong))
+
+/** The same of an answer that says only that it is none. */
+const failureIn = (json: unknown): Option.Option<string> =>
+  Predicate.isReadonlyRecord(json) && (json.success === false || json.status === "error")
+    ? Option.some(whatIsWrong(JSON.stringify(json)))
+    : Option.none()
+
+const whatIsWrong = (said: string): string => `the server says what is wrong: ${excerpt(said)}`
 
 /** One response. If its server states that there is more, that is a warning only: a URL may ask for the latest ten. */
 const readWhole = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
   document: JsonDocumentOptions,
-  warnings: Array<string>
+  warnings: Array<string>,
+  columnsBefore: ColumnsBefore
 ) {
   const { items, total, url } = document
   const answer = yield* Effect.mapError(ask(url), (error) => refused(name, url, error))
@@ -139,6 +190,13 @@ const readWhole = Effect.fnUntraced(function* (
   const value = yield* Effect.mapError(items === undefined ? wholeOf(json) : listIn(json, items), (detail) =>
     mistake(name, hide(detail))
   )
+  if (!Array.isArray(value) && Option.isSome(yield* columnsBefore)) {
+    const said = excerpt(hide(JSON.stringify(value)))
+    return yield* mistake(
+      name,
+      `the answer was a list before, and is none now: ${said}. If it is one value from now on, give the document another name`
+    )
+  }
   const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
   const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
   warnings.length = 0

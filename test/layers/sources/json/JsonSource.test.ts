@@ -4,6 +4,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -15,6 +16,7 @@ import type { JsonSourceConfig } from "../../../../src/layers/sources/json/JsonS
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { reaching } from "../../../support/elsewhere.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
+import { filesIn } from "../../../support/media.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
@@ -159,6 +161,87 @@ it.scopedLive("lost letters on many pages of a list are one warning of a JSON so
     expect((yield* fetch).warnings).toEqual([expect.stringMatching(/has "\ufffd"/)])
   }).pipe(run)
 )
+
+describe("a list of a JSON source that becomes an error", () => {
+  const list = [{ id: 1, title: "Bell" }]
+
+  const next = (document: object, first: unknown, second: unknown, config: Partial<Config> = {}) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make((response) => response.end())
+      const answer = (body: unknown) =>
+        ScriptedServer.text(200, typeof body === "string" ? body : JSON.stringify(body))
+      server.next(answer(first), answer(second))
+      const opened = jsonSource({
+        id: "museum",
+        documents: { events: { url: server.url, ...document } },
+        ...config
+      }).make
+      const fileSystem = yield* FileSystem.FileSystem
+      const directory = yield* fileSystem.makeTempDirectoryScoped()
+      const before = { directory, previous: Option.none(), progress: () => Effect.void }
+      const { fingerprint } = yield* Effect.flatMap(opened, ({ fetch }) => fetch(before))
+      const previous = Option.some({
+        directory,
+        fingerprint: Option.some(fingerprint),
+        files: filesIn(directory)
+      })
+      // After a restart.
+      const { fetch } = yield* opened
+      const fetched = yield* Effect.either(
+        fetch({ ...before, directory: yield* fileSystem.makeTempDirectoryScoped(), previous })
+      )
+      return Either.match(fetched, { onLeft: ({ message }) => message, onRight: () => "saved" })
+    })
+
+  it.scopedLive.each<readonly [string, object, unknown, unknown, RegExp]>([
+    [
+      "an object",
+      {},
+      list,
+      { success: false, cause: "Key throttle" },
+      /was a list before, and is none now: \{"success":false,"cause":"Key throttle"\}\. .*another name/
+    ],
+    ["a text", {}, list, '"Over limit"', /was a list before, and is none now: "Over limit"/],
+    [
+      "no items, and no success",
+      { items: "data" },
+      { success: true, data: list },
+      { success: false, cause: "Key throttle", data: [] },
+      /"items": "data" is empty, and the server says what is wrong: \{"success":false,"cause":"Key throttle"/
+    ],
+    [
+      "no items, and the status of an error",
+      { items: "data" },
+      { status: "ok", data: list },
+      { status: "error", message: "Rate limit exceeded", data: [] },
+      /"items": "data" is empty, and the server says .*Rate limit exceeded/
+    ],
+    [
+      "one line in the place of CSV",
+      { as: "csv" },
+      "id,title\n1,Bell\n",
+      "ERROR! Over request limit\n",
+      /it is one line, without a column of the version before: ERROR! Over request limit$/
+    ]
+  ])("is refused with the words of the server: %s", ([, document, first, second, message]) =>
+    Effect.gen(function* () {
+      expect(yield* next(document, first, second)).toMatch(message)
+    }).pipe(run)
+  )
+
+  it.scopedLive.each<readonly [string, object, unknown, unknown, Partial<Config>?]>([
+    ["a document that was never a list", {}, { success: true }, { success: false, cause: "Key throttle" }],
+    ["a value that becomes a list", {}, { title: "Museum" }, list],
+    ["a list that becomes empty", {}, list, []],
+    ["items that become none", { items: "data" }, { status: "ok", data: list }, { status: "ok", data: [] }],
+    ["CSV with nothing but its columns", { as: "csv" }, "id,title\n1,Bell\n", "id,name\n"],
+    ["a list that steps make of an answer", {}, { a: list }, { a: [] }, { steps: [() => list] }]
+  ])("is no error: %s", ([, document, first, second, config]) =>
+    Effect.gen(function* () {
+      expect(yield* next(document, first, second, config)).toBe("saved")
+    }).pipe(run)
+  )
+})
 
 describe("an error of a JSON source", () => {
   const mistakes: ReadonlyArray<{
