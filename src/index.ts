@@ -54,6 +54,9 @@ export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/Sa
 export { sanitySource } from "./layers/sources/sanity/SanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
 export { strapiSource } from "./layers/sources/strapi/StrapiSource.ts"
+// The declarations of a program that exports a source or a plugin name these types.
+export type { ContentSourceDefinition } from "./services/ContentSource.ts"
+export type { Plugin as PluginDefinition } from "./services/Plugin.ts"
 
 // What provides the services of a program, one implementation each.
 

@@ -155,6 +155,39 @@ plainTransport({ port: "8710" })
       })
     )
 
+    it.scoped("can be named in the declarations of programs: those of scratchpad are written", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* install(Object.keys({ ...dependencies, ...devDependencies }))
+        yield* fs.copy(join(folder, "node_modules/vitrine/scratchpad"), join(folder, "scratchpad"))
+        const plugins = `import { content, folderSource } from "vitrine"
+export const exhibits = folderSource({ id: "exhibits", directory: "content" })
+export const plugin = content({ sources: [exhibits] })
+`
+        const parts = `import { DocumentSource } from "vitrine"
+export const { define, fileFieldsOfReader, make, makeRequests, Options, Records } = DocumentSource
+`
+        yield* fs.writeFileString(join(folder, "scratchpad/plugins.ts"), plugins)
+        yield* fs.writeFileString(join(folder, "scratchpad/parts.ts"), parts)
+        const compilerOptions = {
+          module: "nodenext",
+          target: "es2022",
+          lib: ["es2023"],
+          types: ["node"],
+          strict: true,
+          skipLibCheck: true,
+          allowImportingTsExtensions: true,
+          declaration: true,
+          emitDeclarationOnly: true,
+          rootDir: "scratchpad",
+          outDir: "declarations"
+        }
+        const tsconfig = JSON.stringify({ compilerOptions, include: ["scratchpad"] })
+        yield* fs.writeFileString(join(folder, "tsconfig.json"), tsconfig)
+        expect(compile(folder)).toBe("")
+      })
+    )
+
     it.scoped("of vitrine/plain compile without Effect", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

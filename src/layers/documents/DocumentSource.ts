@@ -1,8 +1,12 @@
 /**
  * The parts of your own source of documents: options, requests, documents, and `make`, which saves them.
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Path from "@effect/platform/Path"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type {
   AttachmentProgress,
   ContentSource,
@@ -13,15 +17,36 @@ import type {
 import type { Document } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
+import { makeDocumentSource } from "./makeDocumentSource.ts"
 import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
 import type { WantedFile } from "./media/WantedFile.ts"
 
+// The declarations of a program name these types.
+export type {
+  ContentSource,
+  ContentSourceDefinition,
+  SourceEnvironment
+} from "../../services/ContentSource.ts"
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
 export { type Document, type DocumentContent, DocumentNotSaved, Records, Value } from "./Document.ts"
-export { type DocumentConfig as Config, DocumentOptions as Options, define } from "./DocumentOptions.ts"
-export { makeDocumentSource as make } from "./makeDocumentSource.ts"
+export {
+  type DocumentConfig as Config,
+  DocumentOptions as Options,
+  define,
+  type Step
+} from "./DocumentOptions.ts"
+export type { FieldType } from "./expect/ExpectConfig.ts"
 export { fileFieldsOfReader } from "./media/MediaOptions.ts"
 export { makeRequests, type Requests } from "./readText.ts"
+
+/** Makes the source, as `makeDocumentSource` does. Its fetches fail with `SourceFailed`. */
+export const make: <E extends DocumentsError, R>(
+  source: DocumentSource<E, R>
+) => Effect.Effect<
+  ContentSource,
+  never,
+  FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | R
+> = makeDocumentSource
 
 /** Why documents cannot be had. */
 export interface DocumentsError extends Error {
