@@ -17,15 +17,8 @@ export type Await = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => void
 export const make: Effect.Effect<Await, never, Scope.Scope> = Effect.gen(function* () {
   const fibers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
   yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => Fiber.awaitAll(fibers)).pipe(
-      Effect.timeoutOption(graceMs),
-      Effect.zipRight(
-        Effect.timeoutOption(
-          Effect.suspend(() => Fiber.interruptAll(fibers)),
-          cleanUpMs
-        )
-      ),
-      Effect.interruptible,
+    within(() => Fiber.awaitAll(fibers), graceMs).pipe(
+      Effect.zipRight(within(() => Fiber.interruptAll(fibers), cleanUpMs)),
       Effect.withClock(Clock.make())
     )
   )
@@ -34,3 +27,7 @@ export const make: Effect.Effect<Await, never, Scope.Scope> = Effect.gen(functio
     fiber.addObserver(() => fibers.delete(fiber))
   }
 })
+
+/** The time limit has a fiber of its own, which can be interrupted; that of the scope may be interrupted already. */
+const within = (end: () => Effect.Effect<void>, milliseconds: number) =>
+  Effect.timeoutOption(Effect.interruptible(Effect.suspend(end)), milliseconds)
