@@ -5,9 +5,11 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import { CommandUnavailable } from "../../src/services/CommandBus.ts"
 import { startNatsEdge } from "../support/natsEdge.ts"
 import {
@@ -279,6 +281,19 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
         expect(yield* one.commands.dispatch({ type: "greet", name: "Ada" })).toBe("Hello Ada")
         yield* server.signal("SIGCONT")
       })
+  )
+
+  it.scopedLive("end in bounded time while the server is suspended", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const scope = yield* Scope.make()
+      const { commands } = yield* Scope.extend(startInstance({ servers: server.url }), scope)
+      yield* Scope.extend(commands.register(greet), scope)
+      yield* server.signal("SIGSTOP")
+      const [took] = yield* Effect.timed(Scope.close(scope, Exit.void))
+      yield* server.signal("SIGCONT")
+      expect(Duration.toMillis(took)).toBeLessThan(4000)
+    })
   )
 
   it.scopedLive("report a process with too many commands as busy", () =>

@@ -119,7 +119,7 @@ export const make = Effect.gen(function* () {
       return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
         leases.release(session, nats, lease)
       )
-    }).pipe(Effect.disconnect, Effect.timeout("300 millis"), Effect.ignore)
+    }).pipe(Effect.disconnect, Effect.interruptible, Effect.timeout("300 millis"), Effect.ignore)
 
   const acquire = (type: string, giveUp: Effect.Effect<void>) =>
     Effect.gen(function* () {

@@ -116,7 +116,11 @@ const acquire = (options: NodeConnectionOptions) =>
 
 /** A server that does not read may keep it open. */
 const close = (connection: Connection) =>
-  Effect.promise(() => connection.close()).pipe(Effect.disconnect, Effect.timeoutOption("1 second"))
+  Effect.promise(() => connection.close()).pipe(
+    Effect.disconnect,
+    Effect.interruptible,
+    Effect.timeoutOption("1 second")
+  )
 
 /** Does not wait for its end: a connection that is found to be dead may take any time to close. */
 const untilLost = (connection: Connection) =>
