@@ -1,7 +1,7 @@
 /**
  * A log in a file that does not grow for ever.
  */
-import { existsSync } from "node:fs"
+import { stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -23,13 +23,14 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("vitr
 /**
  * Opens the file, to which lines are appended until the scope ends; by then they are written. At 5 MiB it is renamed to
  * `<file>.1` and a new one is begun; four old ones are kept. Lines that cannot be written later, because the disk is full
- * for example, are lost, and those that come afterwards are not. A file that somebody has removed is made again, within a second.
+ * for example, are lost, and those that come afterwards are not. A file that somebody has moved or removed is made again, and one that
+ * somebody has put in its place is used, within a second.
  */
 export const openLogFile = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
   yield* makeSure(file)
   const { write } = yield* Effect.acquireRelease(
-    Effect.sync(() => openStream(path.dirname(file), path.basename(file), () => existsSync(file))),
+    Effect.sync(() => openStream(path.dirname(file), path.basename(file), file)),
     ({ end }) => end
   )
   return write
@@ -47,12 +48,23 @@ const makeSure = (file: string) =>
     Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
   )
 
-/** How often it is looked at most whether the file is still there. */
+/** How often it is checked at most that the open file is the one of that name, in milliseconds. */
 const lookMs = 1000
 
-const openStream = (folder: string, name: string, isThere: () => boolean) => {
+/** Which file has the name now, whoever made it; a file that cannot be found is no file. */
+const identityOf = (file: string): Promise<string> =>
+  stat(file, { bigint: true }).then(
+    ({ dev, ino }) => `${dev} ${ino}`,
+    () => "none"
+  )
+
+const openStream = (folder: string, name: string, file: string) => {
   let current: RotatingFileStream | undefined
+  let opened: Promise<string> | undefined
   let lookedAt = performance.now()
+  let looking: Promise<void> | undefined
+  const waiting: Array<string> = []
+
   const open = () => {
     const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
       path: folder,
@@ -60,31 +72,54 @@ const openStream = (folder: string, name: string, isThere: () => boolean) => {
       rotate: 4,
       mode: 0o600
     })
+    stream.on("open", () => {
+      opened = identityOf(file)
+    })
+    stream.on("rotation", () => {
+      opened = undefined
+    })
     // A stream that has failed stays closed: the next line has a new one.
     stream.on("error", () => {
       current = undefined
     })
     return stream
   }
+
+  const append = (line: string) => {
+    current ??= open()
+    current.write(`${line}\n`)
+  }
+
+  const look = async () => {
+    if (opened !== undefined && (await opened) !== (await identityOf(file))) {
+      current?.end()
+      current = undefined
+    }
+    lookedAt = performance.now()
+    looking = undefined
+    for (const line of waiting.splice(0)) append(line)
+  }
+
   return {
     write: (line: string) => {
-      if (performance.now() - lookedAt > lookMs) {
-        lookedAt = performance.now()
-        if (!isThere()) {
-          current?.end()
-          current = undefined
-        }
+      if (looking === undefined && performance.now() - lookedAt > lookMs) {
+        looking = look()
       }
-      current ??= open()
-      current.write(`${line}\n`)
-    },
-    end: Effect.async<void>((resume) => {
-      const written = () => resume(Effect.void)
-      if (current === undefined) {
-        written()
+      if (looking === undefined) {
+        append(line)
       } else {
-        current.end(written)
+        waiting.push(line)
       }
+    },
+    end: Effect.promise(async () => {
+      await looking
+      await new Promise<void>((resolve) => {
+        if (current === undefined) {
+          resolve()
+        } else {
+          current.end(resolve)
+        }
+      })
     })
   }
 }

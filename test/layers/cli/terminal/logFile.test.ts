@@ -72,6 +72,38 @@ describe("a log file", () => {
     }).pipe(Effect.scoped)
   )
 
+  scenario("continues in the new file if logrotate moves the old one and creates another", (folder, fs) =>
+    Effect.gen(function* () {
+      const file = `${folder}/${name}`
+      const moved = `${folder}/moved`
+      const lines: Array<string> = []
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const open = yield* openLogFile(file)
+          const write = () => {
+            lines.push(`line ${lines.length}`)
+            open(`line ${lines.length - 1}`)
+          }
+          write()
+          yield* eventually(Effect.map(fs.readFileString(file), (text) => text.includes("line 0\n")))
+          yield* fs.rename(file, moved)
+          yield* fs.writeFileString(file, "")
+          yield* eventually(
+            Effect.zipRight(
+              Effect.sync(write),
+              Effect.map(fs.readFileString(file), (text) => text !== "")
+            )
+          )
+          const before = yield* fs.readFileString(moved)
+          write()
+          expect(yield* fs.readFileString(moved)).toBe(before)
+        })
+      )
+      const written = (yield* fs.readFileString(moved)) + (yield* fs.readFileString(file))
+      expect(written).toBe(lines.map((line) => `${line}\n`).join(""))
+    })
+  )
+
   scenario("reports at once why it cannot be written", (folder, fs) =>
     Effect.gen(function* () {
       yield* fs.writeFileString(`${folder}/in the way`, "")
