@@ -13,6 +13,17 @@ const maxName = 64
 export const alertText = (problems: ReadonlyArray<Problem>, now: number): string =>
   withLocalTimes(problems.length === 1 ? problems.map(({ text }) => text).join() : groupText(problems), now)
 
+/**
+ * Text of others as text of a chat: it calls nobody (`<!channel>`, `@everyone`), and shows where each link leads. Chats show `&lt;` as
+ * `<`; behind `@`, and between the two parts of a link in Markdown, is a zero-width space.
+ */
+export const chatText = (text: string): string =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replace(/@|\](?=\()/g, "$&\u200b")
+
 const groupText = (problems: ReadonlyArray<Problem>): string => {
   const [since] = problems.flatMap(({ since }) => (since === undefined ? [] : [since])).toSorted()
   const named = problems.slice(0, maxNamed).map(nameOf)

@@ -1,7 +1,8 @@
 /**
  * Posts problems that go on, and their ends, to an address: a chat, a pager, a monitoring system.
  *
- * Only what was not delivered yet is kept of each problem, so that a receiver that is away costs bounded memory and misses no end.
+ * Only what was not delivered yet is kept of each problem, so that a receiver that is away costs bounded memory and misses no end. What was
+ * posted and has not ended is in a file, so that a restart loses no end either.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -10,16 +11,29 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
+import * as SynchronizedRef from "effect/SynchronizedRef"
 import { resubscribe } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/HttpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
+import { withMutes } from "../status/mutedProblems.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
-import { alertText } from "./alertText.ts"
-import { type Alert, type Alerts, due, posted, posting, update } from "./pending.ts"
-import type { Found } from "./problemChanges.ts"
+import { alertText, chatText } from "./alertText.ts"
+import * as KeptFile from "./keptFile.ts"
+import {
+  type Alert,
+  due,
+  hasGivenUp,
+  Posted,
+  posted,
+  postedOf,
+  posting,
+  restored,
+  update
+} from "./pending.ts"
+import type { Found, StandingProblems } from "./problemChanges.ts"
 
 /** How often it is checked what is to be delivered. */
 const checkEvery = "5 seconds"
@@ -27,22 +41,37 @@ const checkEvery = "5 seconds"
 /** In milliseconds, for each post. */
 const postTimeout = 10_000
 
+/** How long after a start a problem continues that was posted before it and is not found again, in milliseconds. */
+const settleMs = 300_000
+
 /** Shown in the state and the log: it would not be delivered either. */
 const undelivered = { code: "alerts:undelivered", severity: "warning" } as const
 
 /** Statuses that are about what was posted: the receiver may take the next one. */
 const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** Delivers until the scope ends; gives what takes problems that were found. While the receiver takes no alerts, that is a problem. */
+/**
+ * Delivers until the scope ends; gives what takes problems that were found. While the receiver takes no alerts, that is a problem. Without a
+ * file, ends of problems that were posted before a restart are not posted.
+ */
 export const make = Effect.fnUntraced(function* (
   { after, headers, url }: AlertOptions,
-  node: Node | undefined
+  node: Node | undefined,
+  path?: string
 ) {
   const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
-  const alerts = yield* Ref.make<Alerts>(new Map())
+  const file = yield* KeptFile.make(path, Posted, {
+    read: "the ends of problems before the restart are not posted",
+    written: "a restart forgets whose ends are to be posted"
+  })
+  const startedAt = yield* Clock.currentTimeMillis
+  const before = yield* file.read
+  const alerts = yield* Ref.make(restored(before, startedAt))
+  const missing = yield* Ref.make<StandingProblems>(new Map(before.map(({ key, problem }) => [key, problem])))
+  const written = yield* SynchronizedRef.make(markOf(before))
   const address = Redacted.value(url)
   const problems = yield* Ref.make<ReadonlyArray<Problem>>([])
-  const { addMomentary } = yield* ControllerState
+  const { addMomentary, state } = yield* ControllerState
   yield* addMomentary(
     "alerts",
     Effect.map(Ref.get(problems), (problems) => ({ problems }))
@@ -59,11 +88,13 @@ export const make = Effect.fnUntraced(function* (
       url: address,
       headers: Record.map(headers, Redacted.value),
       body: JSON.stringify({
-        text: [
-          ...(machine === undefined ? [] : [machine]),
-          ...(isOver ? ["over"] : []),
-          alertText(problems, now)
-        ].join(": "),
+        text: chatText(
+          [
+            ...(machine === undefined ? [] : [machine]),
+            ...(isOver ? ["over"] : []),
+            alertText(problems, now)
+          ].join(": ")
+        ),
         event: isOver ? "end" : "begin",
         ...(node === undefined ? {} : { node }),
         ...(problems.length === 1 ? { problem: problems[0] } : { problems })
@@ -73,12 +104,21 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  const works = Ref.set(problems, [])
-  const fails = (reason: string) => {
+  const works = Effect.unlessEffect(Ref.set(problems, []), Effect.map(Ref.get(alerts), hasGivenUp))
+  const fails = (reason: string, tries = "until they can") => {
     const subject = originOf(address)
-    const text = `Alerts cannot be delivered to ${subject}, and are tried again until they can: ${reason}`
+    const text = `Alerts cannot be delivered to ${subject}, and are tried again ${tries}: ${reason}`
     return Ref.set(problems, [{ ...undelivered, subject, text }])
   }
+
+  /** Writes what was posted, if that is not what the file says. */
+  const save = SynchronizedRef.updateEffect(written, (before) =>
+    Effect.gen(function* () {
+      const posted = postedOf(yield* Ref.get(alerts))
+      const mark = markOf(posted)
+      return mark === before || !(yield* file.write(posted)) ? before : mark
+    })
+  )
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const send = (post: ReadonlyArray<Alert>, now: number) =>
@@ -93,7 +133,7 @@ export const make = Effect.fnUntraced(function* (
                   `it redirects to ${redirectsTo}, which alerts do not follow: set the address there as "url"`
                 )
               : refusesOne.has(status)
-                ? Effect.as(fails(`it responds ${status}`), false)
+                ? Effect.as(fails(`it responds ${status}`, `for about four minutes each`), false)
                 : Effect.fail(`it responds ${status}`)
       }),
       Effect.tapError(fails)
@@ -112,12 +152,14 @@ export const make = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const post = yield* next(tried, now)
+      yield* save
       if (post.length === 0) {
         if (tried.size === 0) yield* works
         return
       }
       const isTaken = yield* send(post, now)
       yield* Ref.update(alerts, (before) => posted(before, post, isTaken))
+      yield* save
       yield* deliver(new Set([...tried, ...post.map(({ key }) => key)]))
       yield* isTaken ? Effect.void : Effect.fail("some were refused")
     })
@@ -128,12 +170,23 @@ export const make = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  return ({ standing }: Found): Effect.Effect<void> => {
-    const others = [...standing].filter(
-      ([, { code, player }]) => code !== undelivered.code || player !== undefined
-    )
-    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Ref.update(alerts, (before) => update(before, new Map(others), now))
-    )
-  }
+  return ({ standing }: Found): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const others = [...standing].filter(
+        ([, { code, player }]) => code !== undelivered.code || player !== undefined
+      )
+      const left = yield* Ref.updateAndGet(missing, (before) =>
+        now - startedAt < settleMs ? new Map([...before].filter(([key]) => !standing.has(key))) : new Map()
+      )
+      const mute = withMutes(yield* state, now)
+      const continuing = [...left].flatMap(([key, problem]) =>
+        mute([problem]).map((problem) => [key, problem] as const)
+      )
+      yield* Ref.update(alerts, (before) => update(before, new Map([...continuing, ...others]), now))
+    })
 })
+
+/** What is posted of a problem while it lasts, its text for example, changes often, and is not worth a write. */
+const markOf = (posted: ReadonlyArray<Posted>): string =>
+  JSON.stringify(posted.map(({ isTaken, key, known }) => [key, known, isTaken]))

@@ -1,24 +1,20 @@
 /**
  * Who has muted what, until when: by commands, and in a file that is there after a restart.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SynchronizedRef from "effect/SynchronizedRef"
-import { replaceFile } from "../../internal/durable.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
-import { messageOf } from "../../internal/SerializedError.ts"
-import { errorCode } from "../../internal/systemError.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Mute } from "../../services/Problem.ts"
 import type { Mutes } from "../../services/Slices.ts"
 import { isNamed } from "../status/mutedProblems.ts"
 import { muteText } from "../status/rows.ts"
+import * as KeptFile from "./keptFile.ts"
 
 /** How many there are at most, and for how long, in milliseconds. */
 export const maxMutes = 100
@@ -38,8 +34,6 @@ const text = Schema.optionalWith(Schema.String, { exact: true })
 const name = Schema.NonEmptyString.pipe(Schema.maxLength(maxName))
 const Asked = Schema.Struct({ name, until: Schema.String, by: text, why: text })
 type Asked = typeof Asked.Type
-
-const decodeFile = Schema.decodeUnknown(Schema.parseJson(Schema.Array(Asked)))
 
 /** Nothing where its end is none, is over or too far away. */
 const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.Option<Mute> => {
@@ -62,7 +56,10 @@ const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.
 export const make = Effect.fnUntraced(function* (path?: string) {
   const { register } = yield* CommandBus
   const { state, updateSlice } = yield* ControllerState
-  const file = yield* makeFile(path)
+  const file = yield* KeptFile.make(path, Asked, {
+    read: "nothing is muted",
+    written: "a restart ends what is muted"
+  })
   const startedAt = yield* Clock.currentTimeMillis
   const saved = (yield* file.read).flatMap((asked) => Option.toArray(muteOf(asked, startedAt)))
   const mutes = yield* SynchronizedRef.make<ReadonlyArray<Mute>>(saved.slice(0, maxMutes))
@@ -114,34 +111,3 @@ export const make = Effect.fnUntraced(function* (path?: string) {
   yield* register({ type: "problem.mute", fields: Asked, run: mute })
   yield* register({ type: "problem.unmute", fields: Schema.Struct({ name, by: text }), run: unmute })
 })
-
-/** A file that cannot be used mutes nothing, and is replaced by the next one. */
-const makeFile = Effect.fnUntraced(function* (
-  file: string | undefined
-): Effect.fn.Return<MutesFile, never, FileSystem.FileSystem | Path.Path> {
-  if (file === undefined) {
-    return { read: Effect.succeed([]), write: () => Effect.void }
-  }
-  const fs = yield* FileSystem.FileSystem
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  const warn = (what: string, error: unknown) =>
-    Effect.logWarning(`${file} cannot be ${what}: ${messageOf(error)}`)
-  return {
-    read: fs.readFileString(file).pipe(
-      Effect.flatMap(decodeFile),
-      Effect.catchAll((error) =>
-        Effect.as(errorCode(error) === "ENOENT" ? Effect.void : warn("read, and nothing is muted", error), [])
-      )
-    ),
-    write: (mutes: ReadonlyArray<Mute>) =>
-      replaceFile(file, `${JSON.stringify(mutes, null, 2)}\n`, { mode: 0o600 }).pipe(
-        Effect.catchAll((error) => warn("written, and a restart ends what is muted", error)),
-        Effect.provide(platform)
-      )
-  }
-})
-
-interface MutesFile {
-  readonly read: Effect.Effect<ReadonlyArray<Asked>>
-  readonly write: (mutes: ReadonlyArray<Mute>) => Effect.Effect<void>
-}

@@ -3,7 +3,8 @@
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
-import type { Problem } from "../../services/Problem.ts"
+import * as Schema from "effect/Schema"
+import { Problem } from "../../services/Problem.ts"
 import type { StandingProblems } from "./problemChanges.ts"
 
 /** A problem that continues, or whose end is to be posted. */
@@ -15,28 +16,54 @@ export interface Alert {
   /** When it was found, became worse than the receiver knows, or was over. */
   readonly changedAt: number
   /** How severe the receiver knows it to be, or may know, as that was tried. */
-  readonly known: Problem["severity"] | undefined
+  readonly known: Posted["known"] | undefined
   /** Whether it has accepted the last post. */
   readonly isTaken: boolean
+  /** How often it has refused the beginning, the worsening or the end that is to be posted. */
+  readonly refused: number
 }
 
 /** By what tells problems apart. */
 export type Alerts = ReadonlyMap<string, Alert>
 
+/** What a receiver knows of a problem, or may know: all that a restart needs, so that its end is posted. */
+export const Posted = Schema.Struct({
+  key: Schema.String,
+  problem: Problem,
+  known: Problem.fields.severity,
+  isTaken: Schema.Boolean
+})
+export type Posted = typeof Posted.Type
+
+/** What was posted, and whose end was not taken yet. The beginning of a problem that is over is not posted again. */
+export const postedOf = (alerts: Alerts): ReadonlyArray<Posted> =>
+  [...alerts.values()].flatMap(({ isOver, isTaken, key, known, problem }) =>
+    known === undefined ? [] : [{ key, problem, known, isTaken: isTaken || isOver }]
+  )
+
+/** As if these had just been found again. */
+export const restored = (posted: ReadonlyArray<Posted>, now: number): Alerts =>
+  new Map(posted.map((one) => [one.key, { ...one, isOver: false, changedAt: now, refused: 0 }]))
+
 /** So many of one code that change within this time are one post. */
 const groupSize = 3
 const groupMs = 60_000
+
+/** How often a receiver is asked to take what it refuses: for about four minutes. */
+export const maxRefused = 12
 
 /** With the problems of now. Of one that the receiver does not know, or that is over while it is muted, there is no end to tell. */
 export const update = (before: Alerts, standing: StandingProblems, now: number): Alerts => {
   const over = [...before.values()]
     .filter(({ key, known, problem }) => !standing.has(key) && known !== undefined && !isMuted(problem))
-    .map((alert) => (alert.isOver ? alert : { ...alert, isOver: true, changedAt: now }))
+    .map((alert) => (alert.isOver ? alert : { ...alert, isOver: true, changedAt: now, refused: 0 }))
   const begun = [...standing].map(([key, problem]): Alert => {
     const known = before.get(key)
-    const alert = { changedAt: now, known: undefined, isTaken: false, ...known, key, problem, isOver: false }
+    const unknown = { changedAt: now, known: undefined, isTaken: false, refused: 0 }
+    const alert = { ...unknown, ...known, key, problem, isOver: false }
     const isChanged = known?.isOver === true || (isWorse(alert) && known !== undefined && !isWorse(known))
-    return isChanged ? { ...alert, changedAt: now } : alert
+    const refused = known?.problem.severity === problem.severity ? alert.refused : 0
+    return isChanged ? { ...alert, changedAt: now, refused: 0 } : { ...alert, refused }
   })
   return new Map([...over, ...begun].map((alert) => [alert.key, alert]))
 }
@@ -46,7 +73,12 @@ const isWorse = ({ known, problem }: Alert): boolean => known === "warning" && p
 const isMuted = ({ muted }: Problem): boolean => muted !== undefined
 
 const isNews = (alert: Alert): boolean =>
-  !isMuted(alert.problem) && (alert.isOver || !alert.isTaken || isWorse(alert))
+  !isMuted(alert.problem) && !isGivenUp(alert) && (alert.isOver || !alert.isTaken || isWorse(alert))
+
+const isGivenUp = ({ refused }: Alert): boolean => refused >= maxRefused
+
+/** Whether a problem continues that the receiver has refused so often that it is not posted any more. */
+export const hasGivenUp = (alerts: Alerts): boolean => [...alerts.values()].some(isGivenUp)
 
 /**
  * What can be posted now, each list in one post, the ends first. A problem is posted when it has lasted for `after`. Three or more of one
@@ -100,19 +132,24 @@ export const posting = (alerts: Alerts, post: ReadonlyArray<Alert>): Alerts =>
     }))
   )
 
-/** After they were taken, or refused; they may have changed meanwhile. What is over and told, or was refused, is forgotten. */
+/**
+ * After they were taken, or refused; they may have changed meanwhile. What is over is forgotten when that was taken, or refused
+ * too often, or when its beginning was refused.
+ */
 export const posted = (before: Alerts, post: ReadonlyArray<Alert>, isTaken: boolean): Alerts => {
   const alerts = replaced(
     before,
     post.flatMap(({ isOver, key, ...told }) =>
       Array.fromNullable(before.get(key)).map((alert) =>
         !isTaken
-          ? { ...alert, known: told.known, isTaken: told.isTaken }
+          ? { ...alert, known: told.known, isTaken: told.isTaken, refused: alert.refused + 1 }
           : isOver
             ? { ...alert, known: undefined }
             : { ...alert, isTaken: true }
       )
     )
   )
-  return new Map([...alerts].filter(([, { isOver, known }]) => !isOver || known !== undefined))
+  return new Map(
+    [...alerts].filter(([, alert]) => !alert.isOver || (alert.known !== undefined && !isGivenUp(alert)))
+  )
 }

@@ -23,7 +23,7 @@ import { reportProblems } from "../alerts/reportProblems.ts"
 import { ControllerAlreadyRunning } from "../control/claimFolder.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import * as IpcServer from "../control/IpcServer.ts"
-import { type ControllerPaths, locateController } from "../control/socketPath.ts"
+import { locateController } from "../control/socketPath.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
@@ -49,6 +49,7 @@ export const run = (options: Options) =>
 
 const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
   const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
   const loaded = yield* configuration.load(file)
   // A controller that is refused here leaves the log to the one that runs.
@@ -56,8 +57,10 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   yield* Effect.logInfo(`Starting with ${loaded.file}`)
   const endpoint = Effect.gen(function* () {
     yield* reportChange(file, text)
-    yield* keepMutes(claimed)
-    yield* announceProblems(loaded)
+    const kept = (name: string) =>
+      Option.getOrUndefined(Option.map(claimed, ({ folder }) => path.join(folder, name)))
+    yield* keepMutes(kept("mutes.json"))
+    yield* announceProblems(loaded, kept("alerts.json"))
     const asked = yield* Deferred.make<void>()
     const options = { configuration: sha256OfText(text), stop: Deferred.succeed(asked, undefined) }
     if (Option.isSome(claimed)) {
@@ -80,20 +83,20 @@ const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
     )
   )
 
-/** Beside the socket. Where processes share a command bus, problems are muted in the first one only. */
-const keepMutes = Effect.fnUntraced(function* (claimed: Option.Option<ControllerPaths>) {
-  const path = yield* Path.Path
-  const file = Option.map(claimed, ({ folder }) => path.join(folder, "mutes.json"))
-  yield* Mutes.make(Option.getOrUndefined(file)).pipe(
+/** Where processes share a command bus, problems are muted in the first one only. */
+const keepMutes = (file: string | undefined) =>
+  Mutes.make(file).pipe(
     Effect.catchTag("vitrine/CommandAlreadyRegistered", ({ message }) =>
       Effect.logWarning(`Problems cannot be muted here. ${message}`)
     )
   )
-})
 
 /** As events, and to the address for alerts, until the scope ends. */
-const announceProblems = Effect.fnUntraced(function* ({ alerts, identity }: LoadedConfiguration) {
-  yield* reportProblems(alerts === undefined ? undefined : yield* Alerts.make(alerts, identity.node))
+const announceProblems = Effect.fnUntraced(function* (
+  { alerts, identity }: LoadedConfiguration,
+  file: string | undefined
+) {
+  yield* reportProblems(alerts === undefined ? undefined : yield* Alerts.make(alerts, identity.node, file))
 })
 
 /**

@@ -1,8 +1,11 @@
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { localTime } from "../../../src/internal/readable.ts"
 import type { AlertOptions } from "../../../src/layers/alerts/AlertOptions.ts"
@@ -11,6 +14,7 @@ import * as ControllerStateMemory from "../../../src/layers/memory/ControllerSta
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { withLog } from "../../support/logged.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
 
@@ -34,6 +38,7 @@ const endless = () => new ReadableStream<Uint8Array>()
 const receiver = () => {
   const texts: Array<string> = []
   const bodies: Array<unknown> = []
+  const refused: Array<string> = []
   let status = 200
   let only = ""
   const client = HttpClient.make((request) =>
@@ -45,6 +50,8 @@ const receiver = () => {
       if (responds === 200) {
         texts.push(json.text)
         bodies.push({ authorization: request.headers.authorization, json })
+      } else {
+        refused.push(json.text)
       }
       const headers = responds === 308 ? { location: "https://new.example/hooks/very-secret" } : {}
       return HttpClientResponse.fromWeb(request, new Response(endless(), { status: responds, headers }))
@@ -54,8 +61,15 @@ const receiver = () => {
     status = next
     only = to
   }
-  return { bodies, client, respond, texts }
+  /** How often it has not taken a text. */
+  const refusals = () =>
+    Object.fromEntries(
+      [...new Set(refused)].map((text) => [text, refused.filter((one) => one === text).length])
+    )
+  return { bodies, client, refusals, respond, texts }
 }
+
+type Receiver = ReturnType<typeof receiver>
 
 const options: AlertOptions = {
   url: Redacted.make("https://chat.example/hooks/very-secret"),
@@ -63,12 +77,16 @@ const options: AlertOptions = {
   after: "2 minutes"
 }
 
-const setUpWith = Effect.fnUntraced(function* (given: AlertOptions) {
-  const hook = receiver()
+const setUpWith = Effect.fnUntraced(function* (
+  given: AlertOptions,
+  file?: string,
+  hook: Receiver = receiver()
+) {
   const controller = yield* ControllerStateMemory.make("persistent")
-  const take = yield* Alerts.make(given, { id: "hall-3", label: "Hall 3" }).pipe(
+  const take = yield* Alerts.make(given, { id: "hall-3", label: "Hall 3" }, file).pipe(
     Effect.provideService(HttpClient.HttpClient, hook.client),
-    Effect.provideService(ControllerState, controller)
+    Effect.provideService(ControllerState, controller),
+    Effect.provide(NodeContext.layer)
   )
   const standing = new Map<string, Problem>()
   const found = (changes: ReadonlyArray<Change>) => {
@@ -80,7 +98,13 @@ const setUpWith = Effect.fnUntraced(function* (given: AlertOptions) {
     }
     return take({ changes: [], standing: new Map(standing) })
   }
-  return { ...hook, problems: Effect.map(controller.state, ({ problems = [] }) => problems), take: found }
+  const { updateSlice } = controller
+  return {
+    ...hook,
+    updateSlice,
+    problems: Effect.map(controller.state, ({ problems = [] }) => problems),
+    take: found
+  }
 })
 
 const setUp = setUpWith(options)
@@ -127,6 +151,23 @@ describe("alerts of one cause", () => {
       yield* TestClock.adjust("10 seconds")
       yield* TestClock.adjust("10 minutes")
       expect(texts.slice(2)).toEqual([`Hall 3: over: 3 players silent since ${time}: c, a, b`])
+    })
+  )
+
+  it.scoped("call nobody in a chat and hide no link, whatever pages and players say", () =>
+    Effect.gen(function* () {
+      const { bodies, take, texts } = yield* setUp
+      const text =
+        "<!channel> @everyone <https://evil.example|your.museum> [sign in](https://evil.example) & more"
+      yield* take([["left", { ...broken("left"), text }]])
+      yield* TestClock.adjust("3 minutes")
+      expect(texts).toEqual([
+        "Hall 3: &lt;!channel&gt; @\u200beveryone &lt;https://evil.example|your.museum&gt; [sign in]\u200b(https://evil.example) &amp; more"
+      ])
+      expect(bodies).toMatchObject([{ json: { problem: { text } } }])
+      yield* take([end("left"), ...["<!here>", "@b", "c"].map(silent)])
+      yield* TestClock.adjust("5 minutes")
+      expect(texts[2]).toMatch(/: 3 players silent since .*: &lt;!here&gt;, @\u200bb, c$/)
     })
   )
 
@@ -327,6 +368,36 @@ describe("alerts", () => {
     })
   )
 
+  it.scoped(
+    "are given up after some tries if the receiver refuses the end, as if it refuses the beginning",
+    () =>
+      Effect.gen(function* () {
+        const { problems, refusals, respond, take, texts } = yield* setUp
+        yield* take([begin("left")])
+        yield* TestClock.adjust("3 minutes")
+        respond(400)
+        yield* take([end("left"), begin("right")])
+        yield* TestClock.adjust("10 minutes")
+        expect(refusals()).toEqual({
+          "Hall 3: over: The lamp left is broken.": 12,
+          "Hall 3: The lamp right is broken.": 12
+        })
+        expect(yield* problems).toMatchObject([
+          { code: "alerts:undelivered", text: expect.stringContaining("it responds 400") }
+        ])
+        respond(200)
+        yield* take([begin("right", "error")])
+        yield* TestClock.adjust("1 minute")
+        yield* take([end("right")])
+        yield* TestClock.adjust("1 minute")
+        expect(texts.slice(1)).toEqual([
+          "Hall 3: The lamp right is broken.",
+          "Hall 3: over: The lamp right is broken."
+        ])
+        expect(yield* problems).toEqual([])
+      })
+  )
+
   it.scoped("are posted again for a problem that comes back while its end is posted", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
@@ -381,5 +452,109 @@ describe("alerts", () => {
         expect(logs).toEqual([])
       }).pipe(withLog(logs))
     }
+  )
+})
+
+describe("alerts, after a restart,", () => {
+  /** What was posted is in a file: writing it takes turns of the event loop. */
+  const minutes = (count: number) =>
+    Effect.repeatN(
+      Effect.zipRight(TestClock.adjust("5 seconds"), Effect.repeatN(eventLoopTurn, 20)),
+      count * 12 - 1
+    )
+
+  const scenario = (
+    title: string,
+    test: (
+      run: (
+        changes: ReadonlyArray<Change>,
+        duration: number,
+        test?: (
+          controller: Effect.Effect.Success<ReturnType<typeof setUpWith>>
+        ) => Effect.Effect<void, unknown, Scope.Scope>
+      ) => Effect.Effect<void, unknown>,
+      hook: Receiver,
+      file: string
+    ) => Effect.Effect<void, unknown, FileSystem.FileSystem>,
+    logs: Array<string> = []
+  ) =>
+    it.scoped(title, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${yield* fs.makeTempDirectoryScoped()}/alerts.json`
+        const hook = receiver()
+        yield* test(
+          (changes, duration, test = () => Effect.void) =>
+            Effect.gen(function* () {
+              const controller = yield* setUpWith(options, file, hook)
+              yield* test(controller)
+              yield* Effect.forEach(
+                Array.from({ length: duration }, (_, minute) => minute),
+                () => Effect.zipRight(controller.take(changes), minutes(1)),
+                { discard: true }
+              )
+            }).pipe(Effect.scoped),
+          hook,
+          file
+        )
+      }).pipe(withLog(logs), Effect.provide(NodeContext.layer))
+    )
+
+  scenario("post the end of a problem that was posted before it", (run, { texts }, file) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* run([begin("left"), begin("right")], 3)
+      expect(texts).toHaveLength(2)
+      expect((yield* fs.stat(file)).mode & 0o777).toBe(0o600)
+      yield* run([begin("right")], 8)
+      expect(texts.slice(2)).toEqual(["Hall 3: over: The lamp left is broken."])
+      yield* run([begin("right")], 8)
+      expect(texts).toHaveLength(3)
+    })
+  )
+
+  scenario("post an end that was not delivered before it", (run, { respond, texts }) =>
+    Effect.gen(function* () {
+      yield* run([begin("left")], 3)
+      respond(503)
+      yield* run([], 8)
+      respond(200)
+      yield* run([], 8)
+      expect(texts.slice(1)).toEqual(["Hall 3: over: The lamp left is broken."])
+    })
+  )
+
+  scenario("say nothing of a problem that is found again a few minutes later", (run, { texts }) =>
+    Effect.gen(function* () {
+      yield* run([begin("left")], 3)
+      yield* run([begin("left")], 8, ({ take }) => Effect.zipRight(take([]), minutes(4)))
+      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
+    })
+  )
+
+  scenario("do not post the end of a problem that is muted", (run, { texts }) =>
+    Effect.gen(function* () {
+      yield* run([["left", { ...broken("left"), subject: "left" }]], 3)
+      const mutes = [{ name: "left", until: "2026-11-25T18:00:00.000Z", by: "anna" }]
+      yield* run([], 8, ({ updateSlice }) => updateSlice("mutes", () => ({ kind: "mutes", mutes })))
+      expect(texts).toHaveLength(1)
+    })
+  )
+
+  const logs: Array<string> = []
+  scenario(
+    "say in the log that the file cannot be used, and post what begins",
+    (run, { texts }, file) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.writeFileString(file, "[{}]")
+        yield* run([begin("left")], 3)
+        expect(texts).toHaveLength(1)
+        expect(logs.join()).toContain(
+          "cannot be read, and the ends of problems before the restart are not posted"
+        )
+        expect(yield* fs.readFileString(file)).toContain('"left"')
+      }),
+    logs
   )
 })
