@@ -34,6 +34,8 @@ export type Input =
     }
   /** The backlog was read for what is missing in front of the event with the sequence `next`. */
   | { readonly _tag: "Repaired"; readonly next: number; readonly backlog: BacklogRead }
+  /** Clients are handed an event of `Send`. */
+  | { readonly _tag: "Sent"; readonly event: RememberedEvent }
   /** The backlog was read again for what was missing before. */
   | { readonly _tag: "Reread"; readonly backlog: ReadonlyArray<RememberedEvent> }
   /** The feed is lost. */
@@ -46,7 +48,7 @@ export type Output =
   | { readonly _tag: "Skip" }
   /** So many events are missing in front of that of the input, which comes again after `Repaired`. */
   | { readonly _tag: "Gap"; readonly missing: number }
-  /** Clients are given these, behind what they have. */
+  /** Clients are given these, behind what they have: each is in the view only from `Sent` on, for clients that join in between. */
   | { readonly _tag: "Send"; readonly events: ReadonlyArray<RememberedEvent> }
   /** What clients have cannot be continued: all streams end, and clients that come back are given the view. */
   | { readonly _tag: "EndStreams" }
@@ -74,6 +76,8 @@ export const step = (state: State, input: Input): Step => {
       const { output, state: next } = catchUp(state, input.backlog, lastOf(state) ?? Number.POSITIVE_INFINITY)
       return { state: next, output, reread: false }
     }
+    case "Sent":
+      return { state: withEvents(state, [input.event]), output: { _tag: "Forward" }, reread: false }
     case "Lost":
       return { state: { ...state, feed: { _tag: "Closed" } }, output: { _tag: "EndStreams" }, reread: false }
   }
@@ -124,14 +128,20 @@ const catchUp = (state: State, backlog: ReadonlyArray<RememberedEvent>, upTo: nu
     ({ name, sequence }) => sequence <= upTo && sequence > sequenceOf(state, name)
   )
   const isInOrder = events.every(({ sequence }) => sequence > state.shown)
-  const output: Output = isInOrder ? { _tag: "Send", events } : { _tag: "EndStreams" }
-  const next: State = {
-    ...state,
-    view: new Map([...state.view, ...viewOf(events)]),
-    shown: Math.max(state.shown, ...events.map(({ sequence }) => sequence))
-  }
-  return { state: next, output, found: events.length }
+  return isInOrder
+    ? { state, output: { _tag: "Send", events } as const, found: events.length }
+    : {
+        state: withEvents(state, events),
+        output: { _tag: "EndStreams" } as const,
+        found: events.length
+      }
 }
+
+const withEvents = (state: State, events: ReadonlyArray<RememberedEvent>): State => ({
+  ...state,
+  view: new Map([...state.view, ...viewOf(events)]),
+  shown: Math.max(state.shown, ...events.map(({ sequence }) => sequence))
+})
 
 const receive = (
   state: State,

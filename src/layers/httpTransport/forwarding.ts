@@ -55,9 +55,16 @@ export const makeForwarding = Effect.fnUntraced(function* ({ backlog, clients, e
       if (output._tag !== "Send") {
         return Effect.succeed(0)
       }
-      const frames = output.events.map(({ data, name }) => SseFrame.event(name, data))
-      return Effect.as(clients.send(frames.values()), frames.length)
+      return Effect.as(clients.send(foundFrames(output.events)), output.events.length)
     })
+
+  /** The frames of events that the backlog has. Each is one of the replayed events once its frame is taken. */
+  const foundFrames = function* (events: ReadonlyArray<RememberedEvent>): Generator<string> {
+    for (const event of events) {
+      backlog.advance({ _tag: "Sent", event })
+      yield SseFrame.event(event.name, event.data)
+    }
+  }
 
   /** The frames of events in their order, up to a gap. */
   const framesOf = function* (events: ReadonlyArray<BusEvent>): Generator<string, Gap | undefined> {

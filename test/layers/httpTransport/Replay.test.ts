@@ -8,11 +8,23 @@ const event = (name: string, sequence: number, data = `${sequence}`): Remembered
   sequence
 })
 
+/** A step, and the events that it sends, sent. */
+const stepAndSend = ({ state }: { readonly state: Replay.State }, input: Replay.Input): Replay.Step => {
+  const step = Replay.step(state, input)
+  const sent = step.output._tag === "Send" ? step.output.events : []
+  return {
+    ...step,
+    state: sent.reduce((state, event) => Replay.step(state, { _tag: "Sent", event }).state, step.state)
+  }
+}
+
 /** After these inputs, with the last step. */
 const stepAfter = (...inputs: ReadonlyArray<Replay.Input>) =>
-  inputs.reduce(({ state }: { readonly state: Replay.State }, input) => Replay.step(state, input), {
-    state: Replay.initial
-  }) as Replay.Step
+  inputs.reduce(stepAndSend, {
+    state: Replay.initial,
+    output: { _tag: "Skip" },
+    reread: false
+  } as Replay.Step)
 
 const opened = (...backlog: ReadonlyArray<RememberedEvent>): Replay.Input => ({ _tag: "Opened", backlog })
 const live = (sequence: number): Replay.Input => ({ _tag: "Event", name: "live", sequence })

@@ -29,6 +29,7 @@ const step = FastCheck.oneof(
     weight: 8,
     arbitrary: FastCheck.record({
       type: FastCheck.constant("publish" as const),
+      isLarge: FastCheck.boolean(),
       name: FastCheck.constantFrom(...replayed, live, "other:c")
     })
   },
@@ -128,15 +129,17 @@ const run = (hubCount: number, steps: ReadonlyArray<Step>) =>
         yield* hubs[index]?.join(client.sink) ?? Effect.dieMessage("no such hub")
         return client
       })
-    const publish = (name: string) =>
-      Effect.suspend(() =>
-        Effect.forkScoped(Effect.ignore(instances[0]?.bus.publish(name, published++) ?? Effect.void))
-      )
+    const publish = (name: string, isLarge = false) =>
+      Effect.suspend(() => {
+        const number = published++
+        const payload = isLarge ? `${number}`.padEnd(70_000) : number
+        return Effect.forkScoped(Effect.ignore(instances[0]?.bus.publish(name, payload) ?? Effect.void))
+      })
 
     for (const step of steps) {
       switch (step.type) {
         case "publish":
-          yield* publish(step.name)
+          yield* publish(step.name, step.isLarge)
           yield* Effect.yieldNow()
           break
         case "join":
@@ -198,7 +201,7 @@ const run = (hubCount: number, steps: ReadonlyArray<Step>) =>
       yield* settle
     }
 
-    const order = new Map(engine.emitted().map(({ payload }, index) => [String(payload), index]))
+    const order = new Map(engine.emitted().map(({ payload }, index) => [JSON.stringify(payload), index]))
     for (const client of clients) {
       const preamble = client.preamble()
       const names = preamble.map(({ event }) => event)
@@ -225,7 +228,7 @@ const run = (hubCount: number, steps: ReadonlyArray<Step>) =>
     const before = connected.map((client) => client.following().length)
     const names = [live, ...replayed, live]
     const last = names.map((name, index) => ({ event: name, data: String(published + index) }))
-    yield* Effect.forEach(names, publish)
+    yield* Effect.forEach(names, (name) => publish(name))
     yield* settle
     connected.forEach((client, index) => {
       expect(client.following().slice(before[index])).toEqual(last)
@@ -278,6 +281,39 @@ describe("an event stream on a bus that fails", () => {
       yield* settle
       expect(client.following().map(({ data }) => data)).toEqual(["1", "2", "3"])
     }).pipe(silently)
+  )
+
+  it.scoped(
+    "sends no event twice to a client that joins while large events are sent that the bus had lost",
+    () =>
+      Effect.gen(function* () {
+        const { hub, one } = yield* twoHubs
+        const first = makeClient(0)
+        const second = makeClient(0)
+        yield* hub.join({
+          ...first.sink,
+          send: (frames) => {
+            if (Buffer.from(frames).includes("event: content:a")) {
+              queueMicrotask(() => Effect.runSync(hub.join(second.sink)))
+            }
+            return first.sink.send(frames)
+          }
+        })
+        yield* one.bus.publish(live, 1)
+        yield* settle
+        one.lose(2)
+        yield* one.bus.publish("content:a", "a".repeat(70_000))
+        yield* one.bus.publish("content:b", "b".repeat(70_000))
+        yield* settle
+        yield* one.bus.publish(live, 2)
+        yield* settle
+        expect([...second.preamble(), ...second.following()].map(({ event }) => event)).toEqual([
+          "content:a",
+          "content:b",
+          live
+        ])
+        expect(first.following()).toHaveLength(4)
+      }).pipe(silently)
   )
 
   it.scoped("sends no event twice that the backlog has when it is read for a gap", () =>
