@@ -86,7 +86,8 @@ export const documentName = Schema.String.pipe(
 const isInside = (issue: ParseResult.ParseIssue): boolean =>
   issue._tag === "Composite" || (issue._tag === "Transformation" && isInside(issue.issue))
 
-const show = (value: unknown): string => {
+/** A value for a message, at most 80 characters of it. */
+export const show = (value: unknown): string => {
   const text =
     typeof value === "string"
       ? JSON.stringify(value)

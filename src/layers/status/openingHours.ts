@@ -3,18 +3,31 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expects } from "../../internal/Options.ts"
+import { expects, show } from "../../internal/Options.ts"
 import { isDay } from "../../internal/optionSchemas.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 
-const intervalText = 'a time of opening and one of closing, such as "10:00-18:00"'
-const interval = expects(
-  Schema.String.pipe(Schema.pattern(/^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/)),
-  intervalText
-)
+/** As `Date.getUTCDay` counts. */
+const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
+
+const dayText = 'times of opening and closing, such as "10:00-18:00", or an array of such'
+const isInterval = (text: string) =>
+  /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(text) && !/^(.*)-\1$/.test(text)
+
+const isTimes = (value: unknown): value is string | ReadonlyArray<string> =>
+  Predicate.isString(value) || (Array.isArray(value) && value.every(Predicate.isString))
+/** Not a union: each of its members would say what is wrong. */
 const day = Schema.optionalWith(
-  expects(Schema.Union(interval, Schema.Array(interval)), `${intervalText}, or an array of such`),
+  expects(Schema.declare(isTimes), dayText).pipe(
+    Schema.filter((day) => {
+      const wrong = [day].flat().find((text) => !isInterval(text))
+      return wrong === undefined
+        ? undefined
+        : `expected ${dayText}, got ${show(wrong)}. The whole day is "00:00-24:00"`
+    })
+  ),
   { exact: true }
 )
 
@@ -36,16 +49,35 @@ export const HoursOptions = Schema.Struct({
   sat: day,
   sun: day,
   closed: Schema.optionalWith(expects(Schema.Array(date), "an array of dates"), { exact: true })
-})
-
-/** As `Date.getUTCDay` counts. */
-const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
+}).pipe(
+  Schema.filter(
+    (hours) => days.some((day) => hours[day] !== undefined) || 'expected a day, such as mon: "10:00-18:00"'
+  )
+)
 
 /** Before and after an interval, in milliseconds. */
 const marginMs = 10 * 60_000
 
+/** What was found in this minute, by the hours as JSON: all hours, and changes of the clock, are whole minutes. */
+let known: { readonly minute: number; readonly since: Map<string, number | undefined> } = {
+  minute: 0,
+  since: new Map()
+}
+
 /** Since when it is open at a time, both in milliseconds since 1970; `undefined` where it is closed. */
 const openSince = (hours: OpeningHours, at: number): number | undefined => {
+  const minute = Math.floor(at / 60_000)
+  if (known.minute !== minute) {
+    known = { minute, since: new Map() }
+  }
+  const key = JSON.stringify(hours)
+  if (!known.since.has(key)) {
+    known.since.set(key, findOpenSince(hours, at))
+  }
+  return known.since.get(key)
+}
+
+const findOpenSince = (hours: OpeningHours, at: number): number | undefined => {
   const zone = zoneOf(hours)
   const here = DateTime.unsafeMakeZoned(at, { timeZone: zone })
   // An interval of the day before may last until now; one of the day after begins ten minutes earlier.

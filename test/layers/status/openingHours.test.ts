@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
+import { vi } from "vitest"
+import { decodeOptions, issuesOf } from "../../../src/internal/Options.ts"
 import { HoursOptions, isOpen } from "../../../src/layers/status/openingHours.ts"
 import type { OpeningHours } from "../../../src/services/StatusSnapshot.ts"
 
@@ -94,6 +96,43 @@ describe("opening hours", () => {
       )
     }
   )
+
+  it("are found out once a minute for each distinct hours, however many players have them", () => {
+    const format = vi.spyOn(Intl.DateTimeFormat.prototype, "formatToParts")
+    const at = Date.parse("2026-11-23T12:00:00Z")
+    const found = [at, at + 59_999].map((at) => {
+      for (let player = 0; player < 100; player++) {
+        assert.isTrue(isOpen(berlin({ mon: "10:00-18:00" }), at))
+        assert.isFalse(isOpen(berlin({ tue: "10:00-18:00" }), at))
+      }
+      return format.mock.calls.length
+    })
+    format.mockRestore()
+    assert.isBelow(found[0] ?? 0, 50)
+    assert.deepStrictEqual(found, [found[0], found[0]])
+  })
+
+  it.each([
+    [{}, ': expected a day, such as mon: "10:00-18:00"'],
+    [{ zone: "UTC", closed: ["2026-12-24"] }, ': expected a day, such as mon: "10:00-18:00"'],
+    [
+      { mon: "10:00-10:00" },
+      'mon: expected times of opening and closing, such as "10:00-18:00", or an array of such, got "10:00-10:00". The whole day is "00:00-24:00"'
+    ],
+    [
+      { mon: ["10:00-12:00", "9-12"] },
+      'mon: expected times of opening and closing, such as "10:00-18:00", or an array of such, got "9-12". The whole day is "00:00-24:00"'
+    ],
+    [
+      { mon: 10 },
+      'mon: expected times of opening and closing, such as "10:00-18:00", or an array of such, got 10'
+    ]
+  ])("%j is one mistake, in words", (hours, message) => {
+    assert.deepStrictEqual(
+      issuesOf(decodeOptions("hours", HoursOptions)(hours)).map(({ message, path }) => `${path}: ${message}`),
+      [message]
+    )
+  })
 
   it.each([
     [{ mon: "10-18" }, "10:00-18:00"],
