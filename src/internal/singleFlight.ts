@@ -9,7 +9,7 @@ import * as SynchronizedRef from "effect/SynchronizedRef"
 
 /**
  * Gives what runs an effect in the given scope; calls while one runs get its result. It goes on when they
- * no longer wait for it.
+ * no longer wait for it, and can be interrupted though a call cannot.
  */
 export const singleFlight = <A, E>(scope: Scope.Scope) =>
   Effect.map(
@@ -21,11 +21,12 @@ export const singleFlight = <A, E>(scope: Scope.Scope) =>
           Option.match({
             onNone: () =>
               effect.pipe(
+                Effect.interruptible,
                 Effect.ensuring(SynchronizedRef.set(running, Option.none())),
                 Effect.forkIn(scope),
                 Effect.map((fiber) => [fiber, Option.some(fiber)] as const)
               ),
             onSome: (fiber) => Effect.succeed([fiber, Option.some(fiber)] as const)
           })
-        ).pipe(Effect.flatMap(Fiber.join))
+        ).pipe(Effect.uninterruptible, Effect.flatMap(Fiber.join))
   )

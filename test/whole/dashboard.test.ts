@@ -4,13 +4,15 @@
 import { spawnSync } from "node:child_process"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Page } from "playwright-core"
 import { prometheusText } from "../../src/layers/dashboard/prometheus.ts"
 import { playerMetrics } from "../../src/layers/status/playerMetrics.ts"
+import { ControllerState } from "../../src/services/ControllerState.ts"
 import { Browser, openTab } from "../support/browser.ts"
-import { port as dashboardPort } from "../support/dashboard.ts"
+import { layer as dashboardLayer, port as dashboardPort } from "../support/dashboard.ts"
 import { states } from "../support/dashboardStates.ts"
 import { read } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
@@ -179,6 +181,52 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       expect(yield* canHold(page)).toBe(false)
       yield* controller.signal("SIGCONT")
       yield* see(page, "#word", "OK")
+    }).pipe(Effect.provide(Browser.layer))
+  )
+})
+
+describe.skipIf(isMissing("chromium"))("a dialog of the dashboard", () => {
+  it.scopedLive("confirms with Enter in each of its fields, and closes with Cancel or Escape", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("problems", 1280, 800)
+      const sent: Array<unknown> = []
+      page.on("request", (request) => {
+        if (request.method() === "POST") sent.push(request.postDataJSON().type)
+      })
+      const open = (label: string) =>
+        Effect.promise(() => page.locator("main button:visible", { hasText: label }).first().click())
+      const closed = Effect.promise(() => page.locator("#dialog").waitFor({ state: "hidden" }))
+
+      yield* open("Hold")
+      yield* Effect.promise(() => page.getByLabel("Your name").press("Enter"))
+      yield* see(page, "#problem", "content.hold")
+      yield* Effect.promise(() => page.getByRole("button", { name: "Cancel" }).click())
+      yield* closed
+      yield* open("Mute")
+      yield* Effect.promise(() => page.getByLabel("Why").press("Enter"))
+      yield* see(page, "#problem", "problem.mute")
+      yield* Effect.promise(() => page.keyboard.press("Escape"))
+      yield* closed
+      expect(sent).toEqual(["content.hold", "problem.mute"])
+    }).pipe(Effect.provide(Browser.layer))
+  )
+})
+
+describe.skipIf(isMissing("chromium"))("a page of the dashboard that gets nothing for 5 seconds", () => {
+  it.scopedLive("says that the controller is reached, and what may be wrong", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* Browser
+      yield* Effect.promise(() => clock.install())
+      const context = yield* Layer.build(dashboardLayer())
+      const { addMomentary } = Context.get(context, ControllerState)
+      yield* addMomentary("slow", Effect.never)
+      const port = yield* Effect.provide(dashboardPort, context)
+      const page = yield* openTab("about:blank")
+      const opened = page.waitForResponse(/events$/)
+      yield* Effect.promise(() => page.goto(`http://127.0.0.1:${port}`))
+      yield* Effect.promise(() => opened)
+      yield* Effect.promise(() => clock.fastForward("00:07"))
+      yield* see(page, "#lost", "has sent nothing for 5 s")
     }).pipe(Effect.provide(Browser.layer))
   )
 })

@@ -25,8 +25,22 @@ const maxReported = 3
 /** How many bytes of tables are read for one of them. */
 const maxReportedBytes = 4 * 1024 * 1024
 
+/** How long one of them may take: all three together take less than a dashboard waits. */
+const timeout = "1500 millis"
+
 /** By the ids of two versions; `None` where it takes long to find out. */
 type Known = ReadonlyMap<string, Option.Option<ReadonlyArray<string>>>
+
+/**
+ * One effect at a time, each in a fiber that can be interrupted: a Stream that waits for its own fibers never ends in a region that
+ * cannot, and would keep its turn.
+ */
+const makeTurns = Effect.map(
+  Effect.makeSemaphore(1),
+  ({ withPermits }) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.disconnect(Effect.interruptible(withPermits(1)(effect)))
+)
 
 /** One comparison at a time. In memory are the words of the three latest versions. */
 export const makeComparing = Effect.gen(function* () {
@@ -64,7 +78,7 @@ export const makeComparing = Effect.gen(function* () {
     const pair = yield* readPair(from, to)
     return bytesToRead(pair) > maxReportedBytes
       ? Option.none()
-      : Option.some(changeWords(yield* comparePair(pair)))
+      : yield* Effect.timeoutOption(Effect.map(comparePair(pair), changeWords), timeout)
   })
 
   /** What has changed in the latest versions, by their ids. */
@@ -88,8 +102,8 @@ export const makeComparing = Effect.gen(function* () {
     )
   })
 
-  const oneDiff = (yield* Effect.makeSemaphore(1)).withPermits(1)
-  const oneReport = (yield* Effect.makeSemaphore(1)).withPermits(1)
+  const oneDiff = yield* makeTurns
+  const oneReport = yield* makeTurns
 
   return {
     /** Default: the latest version, and the one before it; while one is held and another waits, these two. */

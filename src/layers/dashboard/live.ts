@@ -10,9 +10,10 @@ import * as Queue from "effect/Queue"
 import { jsonText } from "../../internal/JsonText.ts"
 import type { LogLine } from "../../internal/logTail.ts"
 import { whenChanged } from "../../internal/schedules.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import type { EventStream } from "../http/EventStreamResponse.ts"
-import { tooManyClients } from "../http/errors.ts"
+import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { FetchHistory } from "./fetchHistory.ts"
 import type { Overview } from "./overview.ts"
@@ -46,6 +47,9 @@ const pause = "500 millis"
 /** How often the state is read while a page is open, for what has no event: leases, for example. The time that is sent then keeps connections alive. */
 const pollEvery = Duration.seconds(5)
 
+/** How long the state may take to be read: longer than all that has a timeout of its own. */
+const timeout = Duration.seconds(10)
+
 /** It ends with the scope. Nothing runs and nothing is read while no page is open. */
 export const make = Effect.fnUntraced(function* ({ changed, maxClients, shown }: Options) {
   const fanOut = makeFanOut(() => {})
@@ -64,27 +68,36 @@ export const make = Effect.fnUntraced(function* ({ changed, maxClients, shown }:
     }
   }
 
-  const refresh = Effect.flatMap(shown, (shown) => fanOut.send(framesOf(shown)))
   const isOpen = Effect.sync(() => fanOut.size() > 0)
+  const { fails, works } = makeWarnWhile((message) => `The dashboard shows nothing new. ${message}`)
+  const refresh = Effect.flatMap(shown, (shown) => fanOut.send(framesOf(shown))).pipe(
+    Effect.timeout(timeout),
+    Effect.zipRight(works),
+    Effect.catchAll(() => fails(`The state was not read within ${Duration.format(timeout)}.`)),
+    Effect.whenEffect(isOpen),
+    oneAtATime
+  )
 
-  yield* whenChanged(oneAtATime(Effect.whenEffect(refresh, isOpen)), {
+  yield* whenChanged(refresh, {
     changed,
     shortest: pause,
     longest: () => Effect.map(isOpen, (isOpen) => (isOpen ? pollEvery : Duration.infinity))
   }).pipe(Effect.forkScoped)
+  // Not in the fiber of a page: its request cannot be interrupted, and what is read for all pages outlives it.
+  const refreshNow = Effect.forkIn(Effect.interruptible(refresh), yield* Effect.scope)
 
-  /** Beside others, a page begins with what they were sent last, and is soon sent the rest with them. */
+  /** Waits for nothing: a page begins with what the others were sent last, and is soon sent the rest with them. */
   const join = (sink: FrameSink) =>
-    Effect.gen(function* () {
+    Effect.suspend((): Effect.Effect<unknown, TooManyClients> => {
       const pages = fanOut.size()
       if (pages >= maxClients) {
-        return yield* tooManyClients(maxClients)
+        return tooManyClients(maxClients)
       }
-      yield* pages > 0 ? Effect.void : refresh
+      if (pages === 0) sent.clear()
       sink.begin(Buffer.from(SseFrame.retry + [...sent.values()].join("")))
       fanOut.join(sink)
-      yield* Queue.offer(changed, undefined)
-    }).pipe(oneAtATime)
+      return pages === 0 ? refreshNow : Queue.offer(changed, undefined)
+    }).pipe(Effect.asVoid)
 
   return {
     changed: Effect.asVoid(Queue.offer(changed, undefined)),

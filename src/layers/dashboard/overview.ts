@@ -88,11 +88,14 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     const { node, startTime } = state.system
     const screens = screensOf(state, health.now)
     const players = playersOf(state, health.now)
-    const contents = yield* Effect.forEach(contentsOf(state), ([name, content]) =>
-      Effect.map(versionsOf(name), (report) => ({
-        ...contentOverview(name, content, report, screens, players),
-        ...pageOf(name, state)
-      }))
+    const contents = yield* Effect.forEach(
+      contentsOf(state),
+      ([name, content]) =>
+        Effect.map(versionsOf(name), (report) => ({
+          ...contentOverview(name, content, report, screens, players),
+          ...pageOf(name, state)
+        })),
+      { concurrency: "unbounded" }
     )
     return {
       ...health,

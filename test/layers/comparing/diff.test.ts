@@ -65,6 +65,18 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
+  it.scoped("is found out in a region that cannot be interrupted too", () =>
+    Effect.gen(function* () {
+      yield* registered
+      yield* version({ "Settings.json": { slides: 1 }, "Objects.json": [bell] })
+      yield* version({ "Settings.json": { slides: 2 }, "Objects.json": [lamp] })
+      expect(yield* Effect.uninterruptible(changes)).toEqual([
+        undefined,
+        [expect.any(String), expect.any(String)]
+      ])
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("names records, fields and files, and says the first three changes in words", () =>
     Effect.gen(function* () {
       yield* registered

@@ -2,7 +2,9 @@ import { readdirSync } from "node:fs"
 import { hostname } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { nodeIdOf } from "../../../src/internal/nodeId.ts"
 import * as DashboardLayer from "../../../src/layers/dashboard/Dashboard.ts"
@@ -11,8 +13,9 @@ import { Dashboard } from "../../../src/services/Dashboard.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as dashboard from "../../support/dashboard.ts"
 import { read } from "../../support/documents.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
 import { publish, register } from "../../support/transport.ts"
-import { nextPause } from "../../support/waiting.ts"
+import { nextPause, somebodySleepsFor } from "../../support/waiting.ts"
 
 const versionId = "19700101T000000Z"
 const epoch = "1970-01-01T00:00:00.000Z"
@@ -199,6 +202,41 @@ describe("the event stream", () => {
       const text = yield* inTime(received.until((text) => text.includes("no network")))
       expect(lastEvent(text, "fetches")).toMatchObject([{ outcome: "failed", error: "no network" }])
       expect(text.match(/event: log\n/g)).toHaveLength(1)
+    }).pipe(over())
+  )
+
+  it.effect("begins at once while a page before waits for versions, and has all else without them", () =>
+    Effect.gen(function* () {
+      yield* dashboard.setContent(fine)
+      yield* register("content.versions", Effect.never)
+      const open = Effect.flatMap(dashboard.port, rawHttp.connect).pipe(
+        Effect.tap(({ received, send }) => {
+          send(rawHttp.format({ target: "/events" }))
+          return received.until((text) => text.includes("retry: 2000\n\n"))
+        })
+      )
+      yield* Effect.scoped(open)
+      const { received } = yield* open
+      const text = yield* inTime(received.until((text) => text.includes("event: log\n")))
+      expect(lastEvent(text, "overview")).toMatchObject({ word: "OK", contents: [{ name: "content" }] })
+      expect(lastEvent(text, "overview")).not.toHaveProperty("contents.0.versions")
+    }).pipe(over())
+  )
+
+  it.effect("says in the log that the state cannot be read, and goes on when it can", () =>
+    Effect.gen(function* () {
+      const { addMomentary } = yield* ControllerState
+      const scope = yield* Scope.make()
+      yield* Scope.extend(addMomentary("slow", Effect.never), scope)
+      const { received } = yield* Effect.flatMap(dashboard.port, rawHttp.connect).pipe(
+        Effect.tap(({ send }) => send(rawHttp.format({ target: "/events" })))
+      )
+      yield* received.until((text) => text.includes("retry: 2000\n\n"))
+      yield* somebodySleepsFor("10 seconds")
+      yield* TestClock.adjust("10 seconds")
+      yield* Scope.close(scope, Exit.void)
+      const text = yield* inTime(received.until((text) => text.includes("event: log\n")))
+      expect(text).toContain("The dashboard shows nothing new. The state was not read within 10s.")
     }).pipe(over())
   )
 

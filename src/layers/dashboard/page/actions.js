@@ -34,6 +34,8 @@ export const ask = (label, question, command, names = []) => {
   byId("dialog").showModal()
 }
 
+byId("cancel").onclick = () => byId("dialog").close()
+
 const mutingFields = () => {
   const why = muting.why.value.trim()
   return {

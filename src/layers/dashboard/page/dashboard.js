@@ -130,7 +130,7 @@ const lost = () => {
   show("connection", "lost", () => ["not connected"])
   byId("lost").replaceChildren(
     ...(seenAt === undefined
-      ? ["The controller was not reached yet. Trying again …"]
+      ? ["The controller has sent nothing yet. Trying again …"]
       : [
           "What is shown is of ",
           time(seenAt),
@@ -139,15 +139,24 @@ const lost = () => {
   )
 }
 
+/** The stream is open, and nothing comes of it. */
+const waiting = () => {
+  byId("lost").textContent =
+    "The controller is reached, and has sent nothing for 5 s: it is busy, or cannot read its state. Its log says more."
+}
+
 let stream
 let heardAt
+let hasBegun
 
 const connect = () => {
   heardAt = performance.now()
+  hasBegun = false
   stream = new EventSource("events")
   const listen = (name, take) =>
     stream.addEventListener(name, ({ data }) => {
       heardAt = performance.now()
+      hasBegun = true
       take(JSON.parse(data))
       seenAt = new Date(now()).toISOString()
     })
@@ -171,6 +180,8 @@ setInterval(() => {
     stream.close()
     lost()
     connect()
+  } else if (silence > 5000 && !hasBegun && stream.readyState === EventSource.OPEN) {
+    waiting()
   }
 }, 1000)
 
