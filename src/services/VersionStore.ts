@@ -255,7 +255,7 @@ export interface AckDetails {
   readonly drawing?: boolean
   /** Random, the same until the page or program ends: two that use one name differ by it. */
   readonly runId?: string
-  /** Whether a link of its site led to it, and not a reload: it is no restart where the run before has closed. */
+  /** Whether a link of its site led to it, or it was asked to load again: it is no restart where the run before has closed. */
   readonly navigated?: boolean
   /** Whether it is about to end. Nothing else that the ack says counts then, but of which run it is. */
   readonly closing?: boolean

@@ -175,7 +175,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("reloads once when it is asked to", () =>
+    it.scoped("reloads once when it is asked to, which is no restart", () =>
       Effect.gen(function* () {
         const { acks, answers, servers, tab } = yield* makeShowing()
         yield* waitFor(tab, isLive)
@@ -192,6 +192,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* eventually(Effect.sync(() => acks.length > before))
         yield* waitFor(tab, isLive)
         expect(loaded).toBe(1)
+        expect([acks[0]?.navigated, acks.at(-1)?.navigated]).toEqual([false, true])
       })
     )
 

@@ -16,7 +16,7 @@ export const act = ({ actions = [], label }: AckAnswer, consumerId: string) => {
     identify(label ?? consumerId)
   }
   if (actions.includes("reload")) {
-    canReload().then((can) => can && location.reload(), console.warn)
+    canReload().then((can) => can && reload(), console.warn)
   }
 }
 
@@ -24,6 +24,27 @@ export const act = ({ actions = [], label }: AckAnswer, consumerId: string) => {
 export const canReload = async (): Promise<boolean> =>
   location.protocol === "file:" ||
   limited(async (signal) => (await fetch(location.href, { cache: "no-store", signal })).ok)
+
+const reloadedAt = "vitrine reload"
+
+/** Loads the page again because somebody, or a new build, asks for it: the new page knows that it is no restart. */
+export const reload = () => {
+  try {
+    sessionStorage.setItem(reloadedAt, `${Date.now()}`)
+  } catch {
+    // Without a storage, it counts as a restart.
+  }
+  location.reload()
+}
+
+/** Whether this page was loaded by `reload`. Clocks of a page and of its start may differ by some seconds. */
+export const isReloaded = (): boolean => {
+  try {
+    return Math.abs(performance.timeOrigin - Number(sessionStorage.getItem(reloadedAt))) < 10_000
+  } catch {
+    return false
+  }
+}
 
 /**
  * Shows the name over everything for ten seconds: above dialogs and full-screen elements, too, where the browser has popovers. It takes

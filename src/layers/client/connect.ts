@@ -1,6 +1,6 @@
 /** What a page needs to show the content of a controller: it follows the manifest, and provides complete versions. */
 import { makeAcks, renewMs } from "./acks.ts"
-import { type AckAnswer, act } from "./actions.ts"
+import { type AckAnswer, act, isReloaded } from "./actions.ts"
 import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
@@ -75,8 +75,9 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const presence = makePresence()
   let runId = randomId()
-  /** Whether a link of this site led here: that is no restart. */
-  let navigated = navigation()?.type !== "reload" && document.referrer.startsWith(`${location.origin}/`)
+  /** Whether a link of this site led here, or the page was asked to load again: that is no restart. */
+  let navigated =
+    isReloaded() || (navigation()?.type !== "reload" && document.referrer.startsWith(`${location.origin}/`))
 
   const acks = makeAcks(
     () => {

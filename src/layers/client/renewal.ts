@@ -1,5 +1,5 @@
 /** Loads the page again when the content server has a new build of it and the page is idle. */
-import { canReload } from "./actions.ts"
+import { canReload, reload } from "./actions.ts"
 import type { Options } from "./Options.ts"
 import { pause } from "./pauses.ts"
 
@@ -76,7 +76,7 @@ export const makeRenewal = ({
         isLoading = await canReload()
         if (isLoading) {
           sessionStorage.setItem(key, build)
-          location.reload()
+          reload()
         }
       } catch (error) {
         isLoading = false

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "@effect/vitest"
-import { act } from "../../../src/layers/client/actions.ts"
+import { act, isReloaded } from "../../../src/layers/client/actions.ts"
 
 const reload = vi.fn()
 const warn = vi.fn()
@@ -90,4 +90,21 @@ it("an answer without actions, or with unknown ones, changes nothing", async () 
   await settled()
   expect(shown).toEqual([])
   expect(reload).not.toHaveBeenCalled()
+})
+
+it("knows that it was loaded again because somebody asked, and not when it is loaded again later", async () => {
+  const storage = new Map<string, string>()
+  vi.stubGlobal("sessionStorage", {
+    getItem: (key: string) => storage.get(key) ?? null,
+    setItem: (key: string, value: string) => storage.set(key, value)
+  })
+  const loadedAfter = (millis: number) => {
+    vi.stubGlobal("performance", { timeOrigin: Date.now() + millis })
+    return isReloaded()
+  }
+  expect(loadedAfter(100)).toBe(false)
+  act({ actions: ["reload"] }, "left")
+  await settled()
+  expect(reload).toHaveBeenCalledOnce()
+  expect([loadedAfter(100), loadedAfter(60_000)]).toEqual([true, false])
 })
