@@ -28,8 +28,6 @@ import { readReport } from "./readReport.ts"
 import { moved, playersOf, restored, take } from "./registry.ts"
 
 export interface Options {
-  /** The name of the content, the screens of which are asked for actions. */
-  readonly content: string
   readonly downloadPath: string
   readonly reports: { readonly token: Redacted.Redacted }
 }
@@ -44,7 +42,7 @@ const stepMs = 5000
 const lastSave = "1 second"
 
 /** The players that were known last are known from the start, and are written down until the scope ends. */
-export const make = Effect.fnUntraced(function* ({ content, downloadPath, reports: { token } }: Options) {
+export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { token } }: Options) {
   const file = yield* PlayersFile.make(downloadPath)
   const { system } = yield* (yield* ControllerState).state
   const expected = new Set((system.players ?? []).map(({ id }) => id))
@@ -86,7 +84,8 @@ export const make = Effect.fnUntraced(function* ({ content, downloadPath, report
   const asked = yield* AskedScreens.make
   const { feeds } = yield* Subscription.make("What players are asked for")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
-    Stream.filter(({ name }) => name === `${content}:screen:asked`),
+    // Of any content: people ask for a screen of a player, and do not say of which of several contents.
+    Stream.filter(({ name }) => name.endsWith(":screen:asked")),
     Stream.map(({ payload }) => payload),
     Stream.filter(Schema.is(AskedScreen)),
     Stream.runForEach(asked.add),

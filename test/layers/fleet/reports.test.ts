@@ -77,6 +77,18 @@ describe("a hub", () => {
     )
   )
 
+  it.scoped("reloads a screen of a player of its second content, whichever content was asked", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const { publish } = yield* EventBus
+        yield* post(JSON.stringify(report()))
+        yield* publish("archive:screen:asked", { screen: "hall-3/left", action: "reload" })
+        const { body } = yield* post(JSON.stringify(report()))
+        expect(JSON.parse(body.toString()).actions).toEqual([{ screen: "left", action: "reload" }])
+      })
+    )
+  )
+
   it.scoped("responds to a report with the actions for screens of that player, once, six at a time", () =>
     withHub(() =>
       Effect.gen(function* () {
