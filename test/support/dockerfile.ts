@@ -12,6 +12,7 @@ export interface Image {
   readonly command: ReadonlyArray<string>
   /** The user that its command runs as. */
   readonly uid: number
+  readonly env: Readonly<Record<string, string>>
 }
 
 const shell = (script: string, cwd: string, ...args: ReadonlyArray<string>) =>
@@ -26,6 +27,7 @@ export const buildImage = (file: string, context: string, root: string): Image =
   let cwd = root
   let command: ReadonlyArray<string> = []
   let uid = 0
+  const env: Record<string, string> = {}
   for (const [line, instruction, rest = ""] of read(file).matchAll(/^([A-Z]+) (.*)$/gm)) {
     switch (instruction) {
       case "WORKDIR":
@@ -45,6 +47,11 @@ export const buildImage = (file: string, context: string, root: string): Image =
       case "USER":
         uid = Number(rest)
         break
+      case "ENV": {
+        const [name = "", value = ""] = rest.split("=")
+        env[name] = value
+        break
+      }
       case "CMD":
         command = JSON.parse(rest)
         break
@@ -58,5 +65,5 @@ export const buildImage = (file: string, context: string, root: string): Image =
         throw new Error(`${file}: nobody knows how to follow this: ${line}`)
     }
   }
-  return { cwd, command, uid }
+  return { cwd, command, uid, env }
 }

@@ -5,7 +5,7 @@
  * Skipped where no registry is reachable; where `CI` is set, they run and fail.
  */
 import { execFile, spawnSync } from "node:child_process"
-import { chmodSync, chownSync, cpSync, existsSync, readFileSync } from "node:fs"
+import { chmodSync, cpSync, existsSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -222,12 +222,13 @@ export const installs = (it: It) => {
         expect(image.uid).toBe(1000)
         const [node, bin = "", ...args] = image.command
         expect(node).toBe("node")
-        const runDir = yield* newFolder
-        chownSync(runDir, image.uid, image.uid)
-        const controller = yield* runVitrine(
-          args.map((arg) => (arg === "/tmp/vitrine" ? runDir : arg)),
-          { cwd: image.cwd, bin: join(image.cwd, bin), uid: image.uid, env: { HOME: "/nonexistent" } }
-        )
+        expect(image.env).toEqual({ TZ: "UTC" })
+        const controller = yield* runVitrine(args, {
+          cwd: image.cwd,
+          bin: join(image.cwd, bin),
+          uid: image.uid,
+          env: { HOME: "/nonexistent", ...image.env }
+        })
         const page = yield* controller.logged(/Content server on \S+: page at (\S+),/)
         yield* controller.logged(/(New version)/)
         const served = yield* Effect.promise(async () => (await fetch(page)).text())
