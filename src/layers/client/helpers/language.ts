@@ -83,9 +83,8 @@ const isWanted = ([rank]: Choice) => rank < other
 const languageOf = ({ languages_code: language }: Fields): unknown =>
   isRecord(language) ? language.code : language
 
-/** Whether a field of a row of translations is about the row itself, or is its relation to the record. */
-const isAboutRow = (field: string, value: unknown, { id }: Fields): boolean =>
-  /^(sort|status|(date|user)_(created|updated))$/.test(field) || (/_id$/.test(field) && value === id)
+/** What Directus keeps of each row. */
+const systemField = /^(sort|status|(date|user)_.*ated)$/
 
 const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const fields = new Map<string, ReadonlyArray<Choice>>()
@@ -109,7 +108,10 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
       const { id, languages_code, ...texts } = row
       fields.delete("translations")
       for (const [field, value] of Object.entries(texts)) {
-        if (!own.has(field) || !isAboutRow(field, value, record)) offer(field, rank, value)
+        // What is about the row, and its relation to the record, do not replace what the record has.
+        if (!own.has(field) || !(systemField.test(field) || value === record.id)) {
+          offer(field, rank, value)
+        }
       }
     }
   }
