@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { printableJson } from "../../internal/printable.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
+import type { GlobalState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { Plugin } from "../../services/Plugin.ts"
@@ -19,6 +20,7 @@ import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
+import { contentsOf } from "../status/slices.ts"
 import * as configuration from "./configuration.ts"
 import { setExitStatus } from "./exitStatus.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
@@ -27,6 +29,7 @@ import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./termi
 import type { VitrineModule } from "./VitrineModule.ts"
 
 interface Asked {
+  /** Without the name of the content. */
   readonly command: { readonly type: string }
   /** The message when it is interrupted: in the controller, or here. Default for both: `Interrupted.` */
   readonly interrupted?: { readonly there: string; readonly here: string }
@@ -70,7 +73,7 @@ export const make =
     ...args: Arguments
   ): Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | VitrineModule> =>
     Effect.gen(function* () {
-      const command = { ...fields(...args), type: `content.${name}` }
+      const command = { ...fields(...args), type: name }
       const { isHere, result } = yield* runCommand(options, { ...asked, command })
       const decoded = yield* decodeResult(schema, result)
       const now = yield* Clock.currentTimeMillis
@@ -79,6 +82,45 @@ export const make =
         setExitStatus("failure")
       }
     })
+
+/** The content that is meant, of those of a controller: the one that is named, or else the only one. If none is known, another process may have it. */
+export const chooseContent = (
+  { content: given }: Options,
+  contents: ReadonlyArray<string>
+): Effect.Effect<string, WhichContent> =>
+  contents.length === 0 || (given === undefined && contents.length === 1)
+    ? Effect.succeed(given ?? contents[0] ?? "content")
+    : given !== undefined && contents.includes(given)
+      ? Effect.succeed(given)
+      : new WhichContent({ given, contents })
+
+/** The names of the contents of a controller. */
+export const namesOf = (state: Pick<GlobalState, "plugins">) =>
+  contentsOf(state)
+    .map(([name]) => name)
+    .toSorted()
+
+class WhichContent extends Schema.TaggedError<WhichContent>()("vitrine/WhichContent", {
+  given: Schema.UndefinedOr(Schema.String),
+  contents: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const problem =
+      this.given === undefined
+        ? "There are several contents: add --content NAME"
+        : `There is no content ${JSON.stringify(this.given)}`
+    return `${problem}. The contents are: ${this.contents.join(", ")}.`
+  }
+}
+
+/** Those of a content, with the names that they have where it has no name. */
+const eventsOf = <Event extends { readonly name: string }, E>(
+  content: string,
+  events: Stream.Stream<Event, E>
+) =>
+  Stream.filter(events, ({ name }) => name.startsWith(`${content}:`)).pipe(
+    Stream.map((event) => ({ ...event, name: event.name.replace(content, "content") }))
+  )
 
 /** The version that was named, as a field of a command. */
 export const versionField = (versionId: string | undefined) => (versionId === undefined ? {} : { versionId })
@@ -89,11 +131,11 @@ const runCommand = (options: Options, asked: Asked) =>
     const path = yield* Path.Path
     const file = yield* configuration.locate(options)
     const display = yield* makeProgressDisplay
-    return yield* runThere(file, asked, display).pipe(
+    return yield* runThere(options, file, asked, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), options.runDir)),
       Effect.catchTag("vitrine/ControllerNotRunning", () =>
-        runHere(file, asked, display).pipe(
+        runHere(options, file, asked, display).pipe(
           configuration.keepPrivate(file, options),
           Effect.map((result) => ({ result, isHere: true }))
         )
@@ -103,7 +145,12 @@ const runCommand = (options: Options, asked: Asked) =>
   }).pipe(Effect.scoped)
 
 const runThere = Effect.fnUntraced(
-  function* (file: string, { command, triesConfiguration = false }: Asked, display: ProgressDisplay) {
+  function* (
+    options: Options,
+    file: string,
+    { command, triesConfiguration = false }: Asked,
+    display: ProgressDisplay
+  ) {
     const controller = yield* IpcClient
     const { configuration, pid } = yield* controller.process
     if (triesConfiguration && configuration !== undefined && configuration !== (yield* digestOf(file))) {
@@ -111,9 +158,13 @@ const runThere = Effect.fnUntraced(
     }
     const environment = triesConfiguration ? ", in the environment that it was started with" : ""
     yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})${environment}`)
-    return yield* controller.dispatch(command).pipe(withProgress(display, yield* controller.events))
+    const content = yield* chooseContent(options, namesOf(yield* controller.state))
+    const events = eventsOf(content, yield* controller.events)
+    return yield* controller
+      .dispatch({ ...command, type: `${content}.${command.type}` })
+      .pipe(withProgress(display, events))
   },
-  (effect, _file, { interrupted }, display) =>
+  (effect, _options, _file, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.there))
 )
 
@@ -134,23 +185,27 @@ class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitri
 }
 
 const runHere = Effect.fnUntraced(
-  function* (file: string, { command, isOnDisk }: Asked, display: ProgressDisplay) {
+  function* (options: Options, file: string, { command, isOnDisk }: Asked, display: ProgressDisplay) {
     const loaded = yield* configuration.load(file)
     const needed = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
-      const { dispatch } = yield* CommandBus
+      const { dispatch, types } = yield* CommandBus
       const events = yield* Effect.orElseSucceed(
         Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
         () => Stream.empty
       )
-      return yield* dispatch(command).pipe(withProgress(display, events))
+      const contents = (yield* types).flatMap((type) => /^(.*)\.versions$/.exec(type)?.slice(1) ?? [])
+      const content = yield* chooseContent(options, contents)
+      return yield* dispatch({ ...command, type: `${content}.${command.type}` }).pipe(
+        withProgress(display, eventsOf(content, events))
+      )
     })
     return yield* runTask(needed, task).pipe(
       Effect.provide(ControllerServices.layer("task", needed.services, needed.identity)),
       Effect.mapError(inFile(file))
     )
   },
-  (effect, _file, { interrupted }, display) =>
+  (effect, _options, _file, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.here))
 )
 

@@ -1,18 +1,22 @@
 /**
  * What became of the last fetch of a controller that runs.
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { GlobalState } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
-import { ContentState } from "../../services/Slices.ts"
+import { contentsOf } from "../status/slices.ts"
 
-/** Why it failed; absent if it succeeded, or if there was none yet. */
-export const lastFetchFailure = (state: GlobalState): Option.Option<string> =>
-  Option.flatMap(contentOf(state), ({ lastFetch }) =>
-    lastFetch !== undefined && "error" in lastFetch ? Option.some(lastFetch.error.message) : Option.none()
+/** Why it failed: of the content of this name, or of the first one that failed. Absent if none did. */
+export const lastFetchFailure = (state: GlobalState, name?: string): Option.Option<string> =>
+  Array.head(
+    contentsOf(state).flatMap(([content, { lastFetch }]) =>
+      (name ?? content) === content && lastFetch !== undefined && "error" in lastFetch
+        ? [lastFetch.error.message]
+        : []
+    )
   )
 
 /** How long the first fetch is waited for: one that takes longer did not fail at once. */
@@ -22,9 +26,8 @@ const patience = "3 seconds"
 export const firstFetchFailure = Effect.gen(function* () {
   const { events, state } = yield* IpcClient
   const live = yield* events
-  const content = contentOf(yield* state)
-  if (Option.exists(content, ({ lastFetch }) => lastFetch === undefined)) {
-    yield* Stream.runHead(Stream.filter(live, ({ name }) => ends.has(name)))
+  if (contentsOf(yield* state).some(([, { lastFetch }]) => lastFetch === undefined)) {
+    yield* Stream.runHead(Stream.filter(live, ({ name }) => /:fetch:(done|error)$/.test(name)))
   }
   return lastFetchFailure(yield* state)
 }).pipe(
@@ -32,9 +35,3 @@ export const firstFetchFailure = Effect.gen(function* () {
   Effect.timeout(patience),
   Effect.orElseSucceed(() => Option.none<string>())
 )
-
-const ends: ReadonlySet<string> = new Set(["content:fetch:done", "content:fetch:error"])
-
-const decode = Schema.decodeUnknownOption(ContentState)
-
-const contentOf = ({ plugins }: GlobalState) => decode(plugins.content)

@@ -27,6 +27,7 @@ export interface Options {
   readonly by?: string
   readonly check?: boolean
   readonly config?: string
+  readonly content?: string
   readonly detach?: boolean
   readonly devServer?: boolean
   readonly end?: boolean

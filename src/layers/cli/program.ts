@@ -36,7 +36,11 @@ const json = new Option("--json", "Print JSON, for programs.")
 
 const watch = new Option("--watch", "Go on showing it, once a second, until Ctrl-C.")
 
-const ofContent = [config, envFile, logFormat, runDir]
+const content = new Option("--content <NAME>", "Which content, where the configuration has several.")
+
+const ofController = [config, envFile, logFormat, runDir]
+
+const ofContent = [...ofController, content]
 
 /** Mistakes and requests for help or the version are thrown as a `CommanderError`, when their text is printed. */
 export const makeProgram = (version: string, run: (given: Given) => void | Promise<void>): Command => {
@@ -86,7 +90,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
   command(
     "start",
     "Run the controller, until Ctrl-C, SIGTERM or vitrine stop.",
-    ...ofContent,
+    ...ofController,
     new Option("--detach", "Go on in the background, and return when it is ready. The log goes to a file."),
     new Option(
       "--log-file <FILE>",
@@ -103,6 +107,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     "Show what the running controller says of itself.",
     config,
     runDir,
+    content,
     json,
     watch,
     new Option("--check", "End with exit status 1 where something fails, 3 where only the last fetch has.")
@@ -195,7 +200,8 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     "screen",
     "Ask a screen to load its page again, or to show its name for ten seconds.",
     config,
-    runDir
+    runDir,
+    content
   )
     .addArgument(
       new Argument("<ACTION>", "What the screen is to do.").choices([

@@ -5,13 +5,16 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { askController } from "./askController.ts"
+import { chooseContent, namesOf } from "./ContentCommand.ts"
 import { caller } from "./caller.ts"
 import type { Arguments, Options } from "./options.ts"
 
 export const run = (options: Options, ...[action, screen]: Arguments) =>
-  Effect.flatMap(IpcClient, ({ dispatch }) =>
-    dispatch({ type: "content.screen", screen, action, by: caller() })
-  ).pipe(
+  Effect.gen(function* () {
+    const { dispatch, state } = yield* IpcClient
+    const content = yield* chooseContent(options, namesOf(yield* state))
+    yield* dispatch({ type: `${content}.screen`, screen, action, by: caller() })
+  }).pipe(
     askController(options),
     Effect.zipRight(
       Console.log(

@@ -107,6 +107,35 @@ describe("without a controller, the versions on disk", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.scopedLive(
+    "are those of the content that is named, where there are several, and none without a name",
+    () =>
+      Effect.gen(function* () {
+        const { file, first } = yield* project(
+          'content({ downloadPath: "other", sources: [] }), content({ name: "archive", downloadPath: "shown", sources: [] })'
+        )
+        const said = (command: string, ...args: ReadonlyArray<string>) =>
+          Effect.map(says(command, "--config", file, ...args), (lines) => lines.join("\n"))
+        expect(yield* said("rollback", "--content", "archive")).toContain(`Version ${first} is active now`)
+        expect(yield* said("versions", "--content", "content")).toContain("There are no versions on disk")
+        expect(String(yield* Effect.flip(said("versions")))).toContain(
+          "There are several contents: add --content NAME. The contents are: archive, content."
+        )
+        expect(String(yield* Effect.flip(said("hold", "--content", "hall")))).toContain(
+          'There is no content "hall". The contents are: archive, content.'
+        )
+      }).pipe(Effect.provide(platform))
+  )
+
+  it.scopedLive("are those of the only content, whatever its name is", () =>
+    Effect.gen(function* () {
+      const { file, second } = yield* project(
+        'content({ name: "archive", downloadPath: "shown", sources: [] })'
+      )
+      expect((yield* says("versions", "--config", file)).join("\n")).toContain(`${second}  active`)
+    }).pipe(Effect.provide(platform))
+  )
+
   it.scoped("are not looked for in a folder that does not exist, which is named", () =>
     Effect.gen(function* () {
       const { file } = yield* project("content({ downloadPath: 1, sources: [] })")
