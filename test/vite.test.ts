@@ -14,6 +14,7 @@ import { repository } from "./support/documents.ts"
 import { freePort } from "./support/freePort.ts"
 import { idOf, makeStageWith } from "./support/stage.ts"
 import { makeViteProject, startVite, viteConfig } from "./support/vite.ts"
+import { eventually } from "./support/waiting.ts"
 
 const scenario = (title: string, test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>) =>
   it.scopedLive(title, () =>
@@ -76,6 +77,22 @@ describe("the dev server", () => {
       yield* servers.stop
       expect(yield* statuses).toEqual([503, 503, 503])
       expect(log).toEqual([said, said])
+    })
+  )
+})
+
+describe("a program that is no controller", () => {
+  scenario(
+    "does not keep the controller of the project from being started",
+    Effect.gen(function* () {
+      const root = yield* project
+      const other = yield* startVite(root, { start, types: false })
+      const { log } = yield* startVite(root, { content: other.url.slice(0, -1), types: false })
+      const said = Effect.sync(() => log.filter((line) => line.startsWith("[vitrine]")))
+      yield* eventually(Effect.map(said, ({ length }) => length > 0))
+      expect(yield* said).toEqual([
+        expect.stringContaining("Runs nothing: there is no vitrine.config.ts in ")
+      ])
     })
   )
 })

@@ -35,9 +35,12 @@ export const proxyTo = (target: string, warn: (text: string) => unknown): ProxyO
   }
 })
 
-/** Whether a content server is there. */
+/** Whether a content server is there, or another server with a copy of its folder. Any program may be on the port. */
 export const answers = (content: string): Promise<boolean> =>
-  fetch(`${content}/manifest.json`, { method: "HEAD", signal: AbortSignal.timeout(2000) }).then(
-    () => true,
-    () => false
-  )
+  fetch(`${content}/manifest.json`, { signal: AbortSignal.timeout(2000) })
+    .then(
+      async (response) =>
+        /vitrine-/i.test(response.headers.get("access-control-expose-headers") ?? "") ||
+        /^\s*\{.*"versionId":/s.test(await response.text())
+    )
+    .catch(() => false)

@@ -14,7 +14,7 @@ export interface VitrineOptions {
   readonly content?: string
 
   /**
-   * Whether `vitrine start` runs beside the dev server, where nothing answers at `content` and a `vitrine.config` file is in the root
+   * Whether `vitrine start` runs beside the dev server, where no content server answers at `content` and a `vitrine.config` file is in the root
    * of Vite or in the current folder; anew when that file is edited. Default `true`.
    */
   readonly start?: boolean

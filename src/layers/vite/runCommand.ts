@@ -23,32 +23,38 @@ export const runCommand = (
   { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
   { error, info }: Logger
 ): Running => {
-  const bin = join(createRequire(import.meta.url).resolve("vitrine/package.json"), "../dist/bin.js")
-  const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
-    cwd,
-    env,
-    // Ctrl-C in the terminal is for the dev server alone.
-    detached: true,
-    windowsHide: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc"]
-  })
-  for (const input of [child.stdout, child.stderr]) {
-    if (input) {
-      createInterface({ input }).on("line", (line) => info(`[vitrine] ${line}`))
-    }
-  }
   let isEnding = false
-  const ended = once(child, "exit").then(([status, signal]) => {
-    if (!isEnding) {
-      error(`[vitrine] vitrine ${command[0]} has ended (${signal ?? `status ${status}`}).`)
+  let disconnect = () => {}
+  const run = async () => {
+    const bin = join(createRequire(import.meta.url).resolve("vitrine/package.json"), "../dist/bin.js")
+    const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
+      cwd,
+      env,
+      // Ctrl-C in the terminal is for the dev server alone.
+      detached: true,
+      windowsHide: true,
+      stdio: ["ignore", "pipe", "pipe", "ipc"]
+    })
+    disconnect = () => child.connected && child.disconnect()
+    for (const input of [child.stdout, child.stderr]) {
+      if (input) {
+        createInterface({ input }).on("line", (line) => info(`[vitrine] ${line}`))
+      }
     }
-  })
+    const [status, signal] = await once(child, "exit")
+    return `has ended (${signal ?? `status ${status}`})`
+  }
+  const ended = run()
+    .catch(({ message }) => `could not be started: ${message}`)
+    .then((outcome) => {
+      if (!isEnding) {
+        error(`[vitrine] vitrine ${command[0]} ${outcome}.`)
+      }
+    })
   return {
     end: () => {
       isEnding = true
-      if (child.connected) {
-        child.disconnect()
-      }
+      disconnect()
       return ended
     }
   }
