@@ -17,9 +17,9 @@ import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 /** At least one of the services. It may take those in memory from its environment, to add to one of them. */
 export type CustomServices = Providing<ControllerServices>
 
-/** A layer for each of the services, which may provide others too. */
-export type Providing<Service> = Service extends ControllerServices
-  ? Layer.Layer<Service, unknown, PluginEnvironment>
+/** A layer for each of the services, which may provide others too, and takes `R` from its environment. */
+export type Providing<Service, R = PluginEnvironment> = Service extends ControllerServices
+  ? Layer.Layer<Service, unknown, R>
   : never
 
 /** The `services` of a configuration could not be built. */
@@ -38,14 +38,16 @@ export class ControllerServicesFailed extends Schema.TaggedError<ControllerServi
  */
 export const layer = <R = never>(
   mode: Mode,
-  custom: Layer.Layer<never, unknown, R> = Layer.empty,
+  custom?: Providing<ControllerServices, R>,
   identity?: Identity
-): Layer.Layer<ControllerServices, ControllerServicesFailed, Exclude<R, ControllerServices>> =>
-  custom.pipe(
+): Layer.Layer<ControllerServices, ControllerServicesFailed, Exclude<R, ControllerServices>> => {
+  const provided: Layer.Layer<never, unknown, R> = custom ?? Layer.empty
+  return provided.pipe(
     Layer.catchAllCause((cause) => Layer.fail(new ControllerServicesFailed({ cause: Cause.squash(cause) }))),
     Layer.provideMerge(inMemory(mode, identity)),
     Layer.tap((services) => checkMode(Context.get(services, ControllerState), mode))
   )
+}
 
 const inMemory = (mode: Mode, identity: Identity | undefined) =>
   Layer.mergeAll(

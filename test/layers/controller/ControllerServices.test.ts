@@ -1,7 +1,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -47,6 +47,22 @@ describe("the type of the services of a configuration", () => {
     const needy = Layer.effect(EventBus, Effect.zipRight(RequestPacing, EventBus))
     // @ts-expect-error: no RequestPacing
     defineConfig({ plugins: [], services: needy })
+  })
+})
+
+describe("the type of the services of a program", () => {
+  it("rejects a layer without any service of a controller", () => {
+    // @ts-expect-error: none of the services
+    ControllerServices.layer("persistent", RequestPacingMemory.layer)
+  })
+
+  it("says what a layer with some of the services requires", () => {
+    const { layer } = makeRecordingBus()
+    const both = ControllerServices.layer("persistent", Layer.merge(layer, RequestPacingMemory.layer))
+    expectTypeOf<Layer.Layer.Context<typeof both>>().toEqualTypeOf<never>()
+    const needy = Layer.effect(EventBus, Effect.zipRight(RequestPacing, EventBus))
+    const services = ControllerServices.layer("persistent", needy)
+    expectTypeOf<Layer.Layer.Context<typeof services>>().toEqualTypeOf<RequestPacing>()
   })
 })
 
