@@ -24,12 +24,12 @@ export interface Hub {
    * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. It is
    * held in memory, and starts again if it breaks off.
    */
-  readonly fetchList: (file: string) => Effect.Effect<string, CopyFailed | FileGone>
+  readonly fetchList: (file: string) => Effect.Effect<string, CopyFailed | MovedOn>
   /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */
   readonly download: (
     file: string,
     target: Pick<Download.Target, "file" | "isNew" | "onBytes" | "size">
-  ) => Effect.Effect<Download.Downloaded, CopyFailed | FileGone>
+  ) => Effect.Effect<Download.Downloaded, CopyFailed | MovedOn>
   /** An error of what it gave. */
   readonly failed: (
     detail: string,
@@ -37,8 +37,8 @@ export interface Hub {
   ) => CopyFailed
 }
 
-/** The hub has no such file: it may have moved on. */
-export class FileGone extends Data.TaggedError("vitrine/FileGone")<{ readonly error: CopyFailed }> {}
+/** The hub has no such file, or names another version than the version that is copied. */
+export class MovedOn extends Data.TaggedError("vitrine/MovedOn")<{ readonly error: CopyFailed }> {}
 
 export const make = Effect.fnUntraced(function* ({ authorization, url }: Address, maxTimeout: number) {
   const limits = { maxTimeout, maxBytesOption: "", urls: [url] }
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       const isGone =
         cause instanceof Requests.RequestFailed ? goneStatuses.has(cause.status ?? 0) : cause.isExpired
       const error = failed(`${file}: ${cause.detail}`, { isTransient: cause.isTransient || isGone, cause })
-      return isGone ? new FileGone({ error }) : error
+      return isGone ? new MovedOn({ error }) : error
     })
 
   return {

@@ -4,6 +4,7 @@
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
@@ -18,15 +19,25 @@ import type { Report } from "../fetching/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { decodeList } from "../versions/fileLists.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
-import type { FileGone, Hub } from "./Hub.ts"
+import type { Hub, MovedOn } from "./Hub.ts"
 import { folderOf, type HubVersion } from "./HubManifest.ts"
 import * as Parts from "./Parts.ts"
+
+/** Fails if the hub names another version by now. */
+export type IsWanted = Effect.Effect<void, MovedOn>
 
 /** How many files are worked on at the same time. */
 const concurrency = 6
 
-/** Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. */
-export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
+/**
+ * Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. `isWanted` fails as
+ * soon as the hub names another version: it is asked every `pollEvery` while files are copied, and once more before the version is
+ * activated.
+ */
+export const makeCopyVersion = Effect.fnUntraced(function* (
+  report: Report,
+  pollEvery: Duration.DurationInput
+) {
   const path = yield* Path.Path
   const store = yield* VersionStore
   const parts = yield* Parts.make(path.join(store.directory, ".partial"))
@@ -59,7 +70,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
     )
   })
 
-  const copy = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
+  const copy = Effect.fnUntraced(function* (hub: Hub, version: HubVersion, isWanted: IsWanted) {
     const staged = yield* store.stageCopy
     const { list, text } = yield* fetchList(hub, version)
     const files = copiedFiles(list)
@@ -85,15 +96,18 @@ export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
       }
     })
     const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
-    yield* Effect.forEach(contents, copyContent, { concurrency, discard: true })
+    yield* Effect.forEach(contents, copyContent, { concurrency, discard: true }).pipe(
+      Effect.raceFirst(Effect.zipRight(Effect.sleep(pollEvery), isWanted).pipe(Effect.forever))
+    )
+    yield* isWanted
     const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text })
     yield* removeParts
     return { ...promotion, records: progress.records } satisfies Fetched
   }, Effect.scoped)
 
-  return (hub: Hub, version: HubVersion) =>
+  return (hub: Hub, version: HubVersion, isWanted: IsWanted) =>
     // Parts that fill the disk would keep it full for ever.
-    Effect.tapError(copy(hub, version), (error) => (isDiskFull(error) ? removeParts : Effect.void))
+    Effect.tapError(copy(hub, version, isWanted), (error) => (isDiskFull(error) ? removeParts : Effect.void))
 })
 
 const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
@@ -132,8 +146,8 @@ const checkDigest = (
 
 /** Runs the attempt once more where it ends with a wrong digest. */
 const twiceWhereWrong = <A>(
-  attempt: Effect.Effect<A, CopyFailed | FileGone | WrongDigest>
-): Effect.Effect<A, CopyFailed | FileGone> =>
+  attempt: Effect.Effect<A, CopyFailed | MovedOn | WrongDigest>
+): Effect.Effect<A, CopyFailed | MovedOn> =>
   attempt.pipe(
     Effect.catchTag("vitrine/WrongDigest", () => attempt),
     Effect.catchTag("vitrine/WrongDigest", ({ error }) => error)

@@ -16,6 +16,7 @@ import type { Reports } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import type { Fetched, PollResult, Provider } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
+import { MovedOn } from "./Hub.ts"
 import { type HubVersion, isLatestOf, isOf } from "./HubManifest.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
 import { lagsBehind, makeTakeVersion } from "./takeVersion.ts"
@@ -27,31 +28,48 @@ const maxRestarts = 5
 type Addresses = Array.NonEmptyReadonlyArray<Upstreams.Upstream>
 
 export const followUpstreams = (
-  { from, maxTimeout }: Pick<FollowingOptions, "from" | "maxTimeout">,
+  { from, maxTimeout, pollEvery }: Pick<FollowingOptions, "from" | "maxTimeout" | "pollEvery">,
   reports?: Effect.Effect<Reports>
 ) =>
   Effect.fnUntraced(function* (report: Report) {
     const store = yield* VersionStore
     const { firstOffer, upstreams } = yield* Upstreams.make(from, maxTimeout)
-    const take = yield* makeTakeVersion(report)
+    const take = yield* makeTakeVersion(report, pollEvery)
     const refused = makeRefused()
     const noVersion = makeWarnWhile(
       (addresses) =>
         `No version yet at ${addresses} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
     )
 
-    /** As `take`, of what the hub has by now where a file has gone that was to be copied. */
+    /** Fails if the hub names another version by now. A hub that cannot be asked withdraws nothing. */
+    const isWanted = ({ ask, hub }: Upstreams.Upstream, { version }: Upstreams.Offer) =>
+      Effect.gen(function* () {
+        const next = Option.flatten(yield* Effect.option(ask))
+        if (Option.exists(next, ({ version: { manifest } }) => !isOf(manifest, version))) {
+          return yield* new MovedOn({
+            error: hub.failed(
+              `its version ${version.manifest.versionId} was replaced while it was copied, ${maxRestarts} times in a row`,
+              { isTransient: true }
+            )
+          })
+        }
+      })
+
+    /** As `take`, of the version that the hub has by now, if it has moved on meanwhile. */
     const follow = (
       upstream: Upstreams.Upstream,
       offer: Upstreams.Offer,
       restarts = maxRestarts
     ): Effect.Effect<Fetched, FetchError> =>
-      Effect.catchTag(take(offer), "vitrine/FileGone", ({ error }) =>
-        Effect.flatMap(upstream.ask, (next) =>
-          restarts === 0 || Option.isNone(next) || isOf(next.value.version.manifest, offer.version)
-            ? error
-            : follow(upstream, next.value, restarts - 1)
-        )
+      Effect.catchTag(
+        refused.copying(offer.version, take(offer, isWanted(upstream, offer))),
+        "vitrine/MovedOn",
+        ({ error }) =>
+          Effect.flatMap(upstream.ask, (next) =>
+            restarts === 0 || Option.isNone(next) || isOf(next.value.version.manifest, offer.version)
+              ? error
+              : follow(upstream, next.value, restarts - 1)
+          )
       )
 
     const fetchFrom = ([upstream, ...others]: Addresses): Effect.Effect<Fetched, FetchError> => {
@@ -68,7 +86,7 @@ export const followUpstreams = (
       return Effect.matchEffect(offered, {
         onFailure: fromOthers,
         onSuccess: (offer) =>
-          refused.copying(offer.version, follow(upstream, offer)).pipe(
+          follow(upstream, offer).pipe(
             // What it has is not here: that nothing is new elsewhere is no success.
             Effect.catchTag("vitrine/CopyFailed", (error) =>
               Effect.filterOrFail(
@@ -132,9 +150,12 @@ const makeRefused = () => {
 
   return {
     /** Copies the version, and remembers where that fails. */
-    copying: Effect.fnUntraced(function* (version: HubVersion, copy: Effect.Effect<Fetched, FetchError>) {
+    copying: Effect.fnUntraced(function* (
+      version: HubVersion,
+      copy: Effect.Effect<Fetched, FetchError | MovedOn>
+    ) {
       const [took, copied] = yield* Effect.timed(Effect.either(copy))
-      if (Either.isLeft(copied)) {
+      if (Either.isLeft(copied) && copied.left._tag !== "vitrine/MovedOn") {
         yield* failed({ version, error: copied.left, took })
       }
       return yield* copied

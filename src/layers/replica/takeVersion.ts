@@ -3,6 +3,7 @@
  * copied.
  */
 import * as Path from "@effect/platform/Path"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
@@ -12,18 +13,21 @@ import type { Fetched } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
 import { readList } from "../versions/fileLists.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
-import { makeCopyVersion } from "./copyVersion.ts"
+import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
 import { isLatestOf } from "./HubManifest.ts"
 import type { Offer } from "./Upstreams.ts"
 
 /** Gives what makes the version that is offered the latest one. */
-export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
+export const makeTakeVersion = Effect.fnUntraced(function* (
+  report: Report,
+  pollEvery: Duration.DurationInput
+) {
   const path = yield* Path.Path
   const store = yield* VersionStore
   const platform = yield* withoutParentSpan(
     Effect.context<Effect.Effect.Context<ReturnType<typeof readList>>>()
   )
-  const copyVersion = yield* makeCopyVersion(report)
+  const copyVersion = yield* makeCopyVersion(report, pollEvery)
 
   const folderOf = (versionId: VersionId) => path.join(store.directory, "versions", versionId)
 
@@ -67,7 +71,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
         })
     })
 
-  return Effect.fnUntraced(function* (offer: Offer) {
+  return Effect.fnUntraced(function* (offer: Offer, isWanted: IsWanted) {
     const { hub, version } = offer
     const { versionId } = version.manifest
     const reading = yield* store.manifest
@@ -76,7 +80,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
       return yield* unchanged(before)
     }
     const onDisk = yield* findOnDisk(offer)
-    const copy = copyVersion(hub, version)
+    const copy = copyVersion(hub, version, isWanted)
     if (before === undefined || !isLatestOf(before, version)) {
       const taken = yield* activateOrCopy(onDisk, copy)
       if (before !== undefined && versionId < latestOf(before)) {

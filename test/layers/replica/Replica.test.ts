@@ -100,7 +100,8 @@ describe("a replica", () => {
       expect(paths(hub.requests)).toEqual([
         "manifest.json",
         `versions/${versionId}/files.json`,
-        `versions/${versionId}/exhibits/objects.json`
+        `versions/${versionId}/exhibits/objects.json`,
+        "manifest.json"
       ])
       expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
@@ -282,6 +283,48 @@ describe("a download of a replica", () => {
     }).pipe(environment)
   )
 
+  it.scoped.each(["while its last file comes", "while a file does not end"])(
+    "of a version that the hub withdraws %s is dropped, and the version is never shown",
+    (when) =>
+      Effect.gen(function* () {
+        const hub = yield* makeUpstream
+        const before = yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+        const { fetch, provided } = yield* makeReplica(hub.url)
+        yield* fetch
+        yield* TestClock.adjust("1 hour")
+        yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+        const rollback = Effect.orDie(hub.store.activate(before))
+        const last = when === "while a file does not end" ? stalledBody : text(200, "[2]")
+        hub.fault(/objects.json/, (request, signal) => Effect.zipRight(rollback, last(request, signal)))
+        const events = yield* provided(follow)
+        const { took } = yield* withAdvancingClock(Effect.exit(fetch))
+        expect(took).toBeLessThan(10_000)
+        expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+        expect(yield* provided(rowValue("Active version"))).toBe(before)
+      }).pipe(environment)
+  )
+
+  it.scoped(
+    "of the version that follows a withdrawn version is not repeated at each poll if it is wrong",
+    () =>
+      Effect.gen(function* () {
+        const hub = yield* makeUpstream
+        yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+        const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+        const events = yield* provided(follow)
+        yield* start
+        yield* withAdvancingClock(events.until("content:fetch:done"))
+        yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+        const replace = Effect.orDie(hub.promote(first))
+        hub.fault(/objects.json/, (request, signal) =>
+          Effect.zipRight(replace, text(200, "[2]")(request, signal))
+        )
+        hub.fault(/films/, ...Array.from({ length: 100 }, () => text(200, "x123456789")))
+        yield* withAdvancingClock(Effect.sleep("1 minute"))
+        expect(hub.requests.filter(({ path }) => path.includes("/films/")).length / 2).toBeLessThan(5)
+      }).pipe(environment)
+  )
+
   it.scoped("of a file that stays missing fails", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -433,12 +476,13 @@ describe("a hub", () => {
           return (isKnown ? empty(304, sent) : text(200, manifest, sent))(request, signal)
         }
       yield* hub.promote(first)
-      hub.fault(/manifest/, coarse(yield* readManifest, second))
+      const earlier = coarse(yield* readManifest, second)
+      hub.fault(/manifest/, earlier, earlier)
       yield* fetch
       yield* TestClock.adjust("1 second")
       const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" }, tours: {} })
       const later = coarse(yield* readManifest, "Sun, 22 Nov 2026 09:30:03 GMT")
-      hub.fault(/manifest/, later, later)
+      hub.fault(/manifest/, later, later, later)
       expect(yield* fetch).toMatchObject({ changed: true, versionId })
       hub.requests.length = 0
       expect(yield* fetch).toMatchObject({ changed: false, versionId })

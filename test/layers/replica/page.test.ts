@@ -68,8 +68,8 @@ it.scopedLive("a build of the page is copied with the content, except for unchan
     const requests = Effect.map(hub.statistics, ({ requests }) => requests)
     const asked = yield* requests
     expect(yield* player.fetchLive).toMatchObject({ changed: true })
-    // The manifest, the list, and what is new.
-    expect((yield* requests) - asked).toBe(4)
+    // The manifest before and after, the list, and what is new.
+    expect((yield* requests) - asked).toBe(5)
     expect(yield* player.active).toEqual(yield* readActive(downloadPath))
     expect((yield* get("/")).text).toBe("<h1>two</h1>")
     expect((yield* get("/assets/two.js")).text).toBe("2")

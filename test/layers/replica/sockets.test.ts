@@ -74,7 +74,7 @@ describe("a replica", () => {
     )
   })
 
-  it.scopedLive("receives less than 6 KiB in all for one changed file of 100", () =>
+  it.scopedLive("receives less than 7 KiB in all for one changed file of 100", () =>
     Effect.gen(function* () {
       const hub = yield* makeHub
       const server = yield* Effect.provide(
@@ -91,8 +91,8 @@ describe("a replica", () => {
       expect(yield* fetchLive).toMatchObject({ changed: true })
       expect(yield* active).toEqual(yield* readActive(hub.directory))
       const after = yield* sent
-      expect(after.requests - before.requests).toBe(3)
-      expect(after.bytes - before.bytes).toBeLessThan(6 * 1024)
+      expect(after.requests - before.requests).toBe(4)
+      expect(after.bytes - before.bytes).toBeLessThan(7 * 1024)
     }).pipe(environment)
   )
 })
