@@ -100,7 +100,7 @@ export const namesOf = (state: Pick<GlobalState, "plugins">) =>
     .map(([name]) => name)
     .toSorted()
 
-class WhichContent extends Schema.TaggedError<WhichContent>()("vitrine/WhichContent", {
+export class WhichContent extends Schema.TaggedError<WhichContent>()("vitrine/WhichContent", {
   given: Schema.UndefinedOr(Schema.String),
   contents: Schema.Array(Schema.String)
 }) {
