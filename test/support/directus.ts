@@ -1,5 +1,5 @@
 /**
- * A stand-in for Directus: collections and singletons in memory, with its pages, fields, tokens, errors, files and activity.
+ * A stand-in for Directus: collections and singletons in memory, with its pages, fields, tokens, errors and files.
  */
 import * as Effect from "effect/Effect"
 import { type Answer, json, make, type ReceivedRequest, text } from "./ScriptedServer.ts"
@@ -15,8 +15,6 @@ interface State {
   forbidden: ReadonlyArray<string>
   /** How many items it gives at once. */
   limit: number
-  /** The largest id, and of whom the token may see it. */
-  activity: { id: number | null; access: "none" | "partial" | "full" }
 }
 
 export const directusToken = "static-token-of-a-reader"
@@ -43,7 +41,7 @@ const unlessKnown =
 
 const answerTo = (
   { headers, url }: ReceivedRequest,
-  { activity, collections, files, forbidden, limit }: State
+  { collections, files, forbidden, limit }: State
 ): Answer => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
   const [, kind = "", name = ""] = pathname.split("/")
@@ -57,12 +55,6 @@ const answerTo = (
       return files[name] === undefined
         ? refuse(403, "You don't have permission to access this.")
         : text(200, files[name], { "content-type": "image/jpeg" })
-    case "permissions":
-      return json(200, { data: { directus_activity: { read: { access: activity.access } } } })
-    case "activity":
-      return activity.access === "none"
-        ? refuse(403, "You don't have permission to access this.")
-        : json(200, { data: [{ max: { id: activity.id }, count: activity.id ?? 0 }] })
     case "items":
       break
     default:
@@ -102,7 +94,6 @@ export const startDirectus = (initial: Partial<State>) =>
       files: {},
       forbidden: [],
       limit: 100,
-      activity: { id: 1, access: "full" },
       ...initial
     }
     const server = yield* make((response, request) => answerTo(request, state)(response, request))

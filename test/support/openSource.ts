@@ -1,12 +1,10 @@
 /**
- * A source, what its fetches save and what its polls find.
+ * A source, and what its fetches save.
  */
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as TestClock from "effect/TestClock"
 import type { ContentSourceDefinition, FetchTarget } from "../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import { filesIn } from "./media.ts"
@@ -35,8 +33,7 @@ export const openSource = Effect.fnUntraced(function* (definition: ContentSource
       Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
     return { ...fetched, directory, read }
   })
-  const poll = (cursor: Option.Option<string>) => source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
-  return { fetch, poll }
+  return { fetch }
 })
 
 /** The same with a `TestClock`, which advances while the source waits. */
@@ -44,18 +41,7 @@ export const openWithTestClock = (definition: ContentSourceDefinition) =>
   Effect.map(openSource(definition), (source) => {
     const fetch = (...[before, target]: Parameters<typeof source.fetch>) =>
       Effect.map(withAdvancingClock(source.fetch(before, target)), ({ value }) => value)
-    const poll = (cursor: Option.Option<string>) =>
-      Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value)
-    /** Polls, fetches, and returns what the next poll finds after something has happened. */
-    const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
-      Effect.gen(function* () {
-        const { cursor } = yield* poll(Option.none())
-        yield* fetch()
-        happens()
-        yield* TestClock.adjust(time)
-        return (yield* poll(Option.some(cursor))).changed
-      })
-    return { fetch, poll, foundAfter }
+    return { fetch }
   })
 
 export const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>

@@ -17,8 +17,6 @@ interface State {
   types: Record<string, { isSingle?: boolean; entries: ReadonlyArray<StrapiEntry> }>
   /** The bytes of pictures, by their paths. */
   uploads: Record<string, string>
-  /** The files of the media library, newest first. */
-  files: ReadonlyArray<{ readonly updatedAt: string }>
   /** What the token may not read. */
   forbidden: ReadonlyArray<string>
   /** The most that it gives at once. */
@@ -37,10 +35,7 @@ const names: Readonly<Record<number, string>> = {
 const refuse = (status: number, message: string, details = {}) =>
   json(status, { data: null, error: { status, name: names[status], message, details } })
 
-const answerTo = (
-  { headers, url }: ReceivedRequest,
-  { files, forbidden, maxLimit, types, uploads }: State
-) => {
+const answerTo = ({ headers, url }: ReceivedRequest, { forbidden, maxLimit, types, uploads }: State) => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
   const upload = uploads[pathname]
   if (upload !== undefined) {
@@ -48,7 +43,7 @@ const answerTo = (
   }
   const name = pathname.replace("/api/", "")
   const type = types[name]
-  if (type === undefined && name !== "upload/files") {
+  if (type === undefined) {
     return refuse(404, "Not Found")
   }
   if (headers.authorization !== `Bearer ${strapiToken}`) {
@@ -56,9 +51,6 @@ const answerTo = (
   }
   if (forbidden.includes(name)) {
     return refuse(403, "Forbidden")
-  }
-  if (type === undefined) {
-    return json(200, files.slice(0, 1))
   }
   const isLocalized = type.entries.some(({ locale }) => locale !== undefined)
   const fields = searchParams.getAll("fields[]")
@@ -68,8 +60,7 @@ const answerTo = (
   const asked = searchParams.get("locale") ?? "en"
   const isDraft = searchParams.get("status") === "draft"
   const found = type.entries.filter(
-    ({ locale = asked, publishedAt }) =>
-      (asked === "*" || locale === asked) && (publishedAt === null) === isDraft
+    ({ locale = asked, publishedAt }) => locale === asked && (publishedAt === null) === isDraft
   )
   if (type.isSingle) {
     return found[0] === undefined ? refuse(404, "Not Found") : json(200, { data: found[0], meta: {} })
@@ -89,7 +80,7 @@ const answerTo = (
 /** Answers for the state as it is then. */
 export const startStrapi = (initial: Partial<State>) =>
   Effect.gen(function* () {
-    const state: State = { types: {}, uploads: {}, files: [], forbidden: [], maxLimit: 100, ...initial }
+    const state: State = { types: {}, uploads: {}, forbidden: [], maxLimit: 100, ...initial }
     const server = yield* make((response, request) => answerTo(request, state)(response, request))
     return { ...server, state }
   })

@@ -8,7 +8,6 @@ import { describe, expect, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { inject } from "vitest"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
@@ -136,30 +135,27 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
     )
 
     it.scoped(
-      "polls find edits, deletions and replaced files; a publish that changes nothing is the same version",
+      "the next fetch has edits, deletions and replaced files; a publish that changes nothing is the same version",
       () =>
         Effect.gen(function* () {
           const { documents, replaceFile } = yield* Strapi
-          const { fetch, poll } = yield* setUp({ types: populated })
-          const { cursor } = yield* poll(Option.none())
+          const { fetch } = yield* setUp({ types: populated })
           const first = yield* fetch()
           const [one, two, three] = decodeEntries(yield* first.read("objects")).map(
             ({ documentId }) => documentId
           )
           const object = "api::object.object"
 
-          /** What the poll finds after it has happened, and whether the content is another one. */
-          const after = (happens: Effect.Effect<unknown>, before: { cursor: string; fingerprint: string }) =>
+          /** Whether the next fetch has other content than before. */
+          const after = (happens: Effect.Effect<unknown>, before: { fingerprint: string }) =>
             Effect.gen(function* () {
               yield* happens
-              const { changed, cursor } = yield* poll(Option.some(before.cursor))
               const { attachments, fingerprint } = yield* fetch(first)
-              return { changed, cursor, fingerprint, attachments, isNew: fingerprint !== before.fingerprint }
+              return { fingerprint, attachments, isNew: fingerprint !== before.fingerprint }
             })
 
-          const idle = yield* after(Effect.void, { cursor, fingerprint: first.fingerprint })
+          const idle = yield* after(Effect.void, first)
           expect(idle).toMatchObject({
-            changed: "nothing",
             isNew: false,
             attachments: { total: 2, reused: 2 }
           })
@@ -167,17 +163,16 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
             documents(object, "publish", { documentId: one, locale: "en" }),
             idle
           )
-          expect(published).toMatchObject({ changed: "everything", isNew: false })
+          expect(published).toMatchObject({ isNew: false })
           const draft = yield* after(
             documents(object, "update", { documentId: one, locale: "en", data: { title: "New bell" } }),
             published
           )
-          expect(draft).toMatchObject({ changed: "nothing", isNew: false })
+          expect(draft).toMatchObject({ isNew: false })
           const edited = yield* after(documents(object, "publish", { documentId: one, locale: "en" }), draft)
-          expect(edited).toMatchObject({ changed: "everything", isNew: true })
+          expect(edited).toMatchObject({ isNew: true })
           const replaced = yield* after(replaceFile("bell.jpg", "other.jpg"), edited)
           expect(replaced).toMatchObject({
-            changed: "everything",
             isNew: true,
             attachments: { total: 2, reused: 1 }
           })
@@ -185,12 +180,12 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
             documents(object, "unpublish", { documentId: two, locale: "en" }),
             replaced
           )
-          expect(unpublished).toMatchObject({ changed: "everything", isNew: true })
+          expect(unpublished).toMatchObject({ isNew: true })
           const deleted = yield* after(
             documents(object, "delete", { documentId: three, locale: "*" }),
             unpublished
           )
-          expect(deleted).toMatchObject({ changed: "everything", isNew: true })
+          expect(deleted).toMatchObject({ isNew: true })
           const room = yield* after(
             Effect.flatMap(documents("api::room.room", "findFirst", {}), (room) =>
               documents("api::room.room", "update", {
@@ -202,7 +197,7 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
             ),
             deleted
           )
-          expect(room).toMatchObject({ changed: "everything", isNew: true })
+          expect(room).toMatchObject({ isNew: true })
         })
     )
 

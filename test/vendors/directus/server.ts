@@ -19,10 +19,6 @@ const adminToken = "admin-token"
 /** Static tokens of users, by what they may read. */
 export const tokens = {
   content: "content-token",
-  /** The activity of all users too. */
-  activity: "activity-token",
-  /** As users of the app: of the activity, their own only. */
-  app: "app-token",
   rooms: "rooms-token"
 }
 
@@ -233,16 +229,14 @@ export const startDirectus = (installed: string) =>
     })
 
     const all = [...Object.keys(collections), "directus_files"]
-    const mayRead = (token: string, collections: ReadonlyArray<string>, more: object = {}) =>
+    const mayRead = (token: string, collections: ReadonlyArray<string>) =>
       Effect.gen(function* () {
         const permissions = collections.map((collection) => ({ collection, action: "read", fields: ["*"] }))
-        const policy = yield* send("POST", "/policies", { name: token, permissions, ...more })
+        const policy = yield* send("POST", "/policies", { name: token, permissions })
         const policies = [{ policy: idOf(policy).id }]
         yield* send("POST", "/users", { email: `${token}@example.com`, token, policies })
       })
     yield* mayRead(tokens.content, all)
-    yield* mayRead(tokens.activity, [...all, "directus_activity"])
-    yield* mayRead(tokens.app, all, { app_access: true })
     yield* mayRead(tokens.rooms, ["rooms"])
 
     return {

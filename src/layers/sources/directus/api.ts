@@ -58,40 +58,18 @@ export const readRefusal = (body: unknown): Refusal =>
     })
   })
 
-const Permissions = Schema.Struct({
-  data: Schema.Struct({
-    directus_activity: Schema.Struct({ read: Schema.Struct({ access: Schema.Literal("full") }) })
-  })
-})
-
-/** Whether permissions are to read the activity of all users. */
-export const mayReadActivity = Schema.is(Permissions)
-
-const number = Schema.Union(Schema.Number, Schema.String)
-
-const Activity = Schema.Struct({
-  data: Schema.NonEmptyArray(Schema.Struct({ max: Schema.Struct({ id: number }), count: number }))
-})
-
-/** The largest id, and how many there are: a change that is stored late may have a smaller one. `None` where it says neither. */
-export const readActivity = (body: unknown): Option.Option<string> =>
-  Option.map(
-    Schema.decodeUnknownOption(Activity)(body),
-    ({ data: [{ count, max }] }) => `${max.id} of ${count}`
-  )
-
 /** What is asked: texts as they are, lists with commas, objects as JSON. */
 export type Parameters = Readonly<Record<string, unknown>>
 
-/** `path` is that of a collection, `items/articles`, or of a system collection. */
-export type Ask = (path: string, parameters?: Parameters) => Effect.Effect<Cms.JsonAnswer, Cms.CmsError>
+/** `name` is the name of a collection. */
+export type Ask = (name: string, parameters: Parameters) => Effect.Effect<Cms.JsonAnswer, Cms.CmsError>
 
 export const makeAsk = (options: DirectusOptions) =>
   Effect.map(
     Cms.makeAsk(directus, options),
     (ask): Ask =>
-      (path, parameters = {}) =>
-        ask(path.replace("items/", ""), path, textsOf(parameters))
+      (name, parameters) =>
+        ask(name, `items/${name}`, textsOf(parameters))
   )
 
 const textsOf = (parameters: Parameters) =>

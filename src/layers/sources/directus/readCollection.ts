@@ -12,7 +12,7 @@ import { translationsField } from "./languages.ts"
 
 /** Whether a collection has a field that the token may read: Directus refuses both alike. */
 export const hasField = (ask: Ask, name: string, field: string) =>
-  ask(`items/${name}`, { fields: field, limit: 1 }).pipe(
+  ask(name, { fields: field, limit: 1 }).pipe(
     Effect.as(true),
     Effect.catchIf(
       ({ status }) => status === 403,
@@ -64,7 +64,7 @@ const translationFields = (fields: ReadonlyArray<string>) =>
  */
 const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
   Effect.fnUntraced(function* ({ last, read }: Cms.Place<Item>) {
-    const { hide, json } = yield* ask(`items/${name}`, { ...query, offset: Math.max(read - 1, 0) })
+    const { hide, json } = yield* ask(name, { ...query, offset: Math.max(read - 1, 0) })
     const answer = readAnswer(json)
     if (answer.kind !== "page") return { ...answer, hide }
     if (!answer.items.every((item) => isKey(item[key]))) {

@@ -9,7 +9,7 @@ import * as Cms from "../../documents/Cms.ts"
 import { pageSize, readRefusal } from "./responses.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
-/** `name` is that of a type, or the path of the media library. */
+/** `name` is the name of a type. */
 export type Ask = (name: string, parameters: Parameters) => Effect.Effect<Cms.JsonAnswer, Cms.CmsError>
 
 export const makeAsk = (options: StrapiOptions) =>
@@ -96,22 +96,3 @@ export const page = (
 /** Asks for nothing but a field: refused where the type does not have it. */
 export const onlyField = (field: string, edition: Edition): Parameters =>
   parameters({ fields: [field], pagination: { pageSize: 1 }, ...edition })
-
-/**
- * The entry that has changed last, and how many there are. Of published entries, `updatedAt` is the date of the draft: a draft from
- * before that is published now does not raise it. Drafts have no date of publication.
- */
-export const latest = (edition: Edition): Parameters => {
-  const field = latestField(edition)
-  return parameters({
-    fields: [field],
-    sort: [`${field}:desc`],
-    pagination: { pageSize: 1, withCount: true },
-    ...edition
-  })
-}
-
-export const latestField = ({ status }: Edition) => (status === "draft" ? "updatedAt" : "publishedAt")
-
-/** The file of the media library that has changed last. */
-export const latestFile: Parameters = parameters({ fields: ["updatedAt"], sort: "updatedAt:desc", limit: 1 })

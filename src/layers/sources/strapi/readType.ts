@@ -18,7 +18,7 @@ interface Translation {
 type Languages = Pick<StrapiOptions, "fallback" | "locales">
 
 /** Those to save, and the one to take what is missing from. */
-export const languagesOf = ({ fallback, locales }: Languages): ReadonlyArray<string> =>
+const languagesOf = ({ fallback, locales }: Languages): ReadonlyArray<string> =>
   fallback === undefined || locales.includes(fallback) ? locales : [...locales, fallback]
 
 /** Whether a type has languages: one that has none has no such field, and would be the same in each. */

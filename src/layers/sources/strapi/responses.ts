@@ -56,10 +56,6 @@ const isOld = (value: unknown): boolean => Predicate.hasProperty(value, "attribu
 
 const old: Answer = { kind: "strange", detail: 'its entries have "attributes", as those of version 4' }
 
-/** The date of the file that has changed last: the media library is a bare list. */
-export const readLatestFile = (body: unknown): string =>
-  Array.isArray(body) ? textOf(property(body[0], "updatedAt")) : ""
-
 export const readRefusal = (body: unknown): Refusal => {
   const error = property(body, "error")
   const details = property(error, "details")

@@ -8,7 +8,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import * as TestClock from "effect/TestClock"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { DirectusSourceConfig } from "../../../../src/layers/sources/directus/DirectusOptions.ts"
 import { directusSource } from "../../../../src/layers/sources/directus/DirectusSource.ts"
@@ -72,13 +71,11 @@ contentSourceContract(
       })
       let edition = 10
       const edit = Effect.sync(() => {
-        server.state.activity = { id: ++edition, access: "full" }
-        server.state.collections.rooms = { items: [{ id: 1, name: `Edition ${edition}` }] }
+        server.state.collections.rooms = { items: [{ id: 1, name: `Edition ${++edition}` }] }
       })
       return { source: yield* definition.make, edit }
     }).pipe(Effect.provide(context))
-  }),
-  { polls: true }
+  })
 )
 
 describe("directusSource", () => {
@@ -236,15 +233,11 @@ describe("directusSource", () => {
         { id: 1, languages_code: "en-US", title: "Bell" },
         { id: 2, languages_code: null, title: "" }
       ]
-      const { fetch, poll } = yield* setUp(
-        {
-          activity: { id: 1, access: "none" },
-          collections: { objects: { items: [{ id: 7, translations }] } }
-        },
+      const { fetch } = yield* setUp(
+        { collections: { objects: { items: [{ id: 7, translations }] } } },
         { collections: { objects: {} }, locales: ["en-US"] }
       )
       for (const before of [undefined, yield* fetch()]) {
-        yield* poll(Option.none())
         const { read, warnings } = yield* fetch(before)
         expect(yield* read("objects")).toEqual([{ id: 7, title: "Bell", locale: "en-US" }])
         expect(warnings).toEqual([
@@ -319,54 +312,10 @@ describe("directusSource", () => {
     }
   })
 
-  describe("a poll of Directus", () => {
-    const setUpPoll = (access: "none" | "partial" | "full") =>
-      setUp(
-        { collections: { rooms: { items: numbered(3) } }, activity: { id: 5, access } },
-        { collections: { rooms: {} } }
-      )
-
-    scenario("reads only the activity, where the token may see that of all users", function* () {
-      const { fetch, foundAfter, poll, received, state } = yield* setUpPoll("full")
-      expect(yield* foundAfter(() => {})).toBe("nothing")
-      expect(
-        yield* foundAfter(() => {
-          state.activity = { id: 6, access: "full" }
-        })
-      ).toBe("everything")
-      yield* fetch()
-      yield* Queue.takeAll(received)
-      yield* poll(Option.none())
-      expect(urlsOf(yield* Queue.takeAll(received)).filter((url) => url.startsWith("/items"))).toEqual([])
-    })
-
-    for (const access of ["none", "partial"] as const) {
-      scenario(`reads the content where it may see ${access} of the activity`, function* () {
-        const { foundAfter, state } = yield* setUpPoll(access)
-        expect(yield* foundAfter(() => {})).toBe("nothing")
-        expect(
-          yield* foundAfter(() => {
-            state.collections.rooms = { items: [...numbered(2), { id: 1002, name: "Hall" }] }
-          })
-        ).toBe("everything")
-      })
-    }
-
-    scenario("reads everything again after an hour, though somebody has checked it in between", function* () {
-      const { fetch, poll } = yield* setUpPoll("full")
-      const { cursor } = yield* poll(Option.none())
-      yield* fetch()
-      yield* TestClock.adjust("59 minutes")
-      yield* fetch(undefined, { isCheck: true })
-      yield* TestClock.adjust("1 minute")
-      expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
-    })
-
-    scenario("reads everything again after an hour in any case", function* () {
-      const { foundAfter } = yield* setUpPoll("full")
-      expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
-      expect(yield* foundAfter(() => {}, "1 hour")).toBe("everything")
-    })
+  scenario("is read at each tick, whatever Directus says has happened", function* () {
+    const { url } = yield* startDirectus({})
+    const source = yield* directusSource({ id: "museum", url, collections: { rooms: {} } }).make
+    expect(source.poll).toBeUndefined()
   })
 
   describe("the error of a Directus source says what to do", () => {

@@ -8,7 +8,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import * as TestClock from "effect/TestClock"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { StrapiSourceConfig } from "../../../../src/layers/sources/strapi/StrapiOptions.ts"
 import { strapiSource } from "../../../../src/layers/sources/strapi/StrapiSource.ts"
@@ -84,8 +83,7 @@ contentSourceContract(
       })
       return { source: yield* definition.make, edit }
     }).pipe(Effect.provide(context))
-  }),
-  { polls: true }
+  })
 )
 
 describe("strapiSource", () => {
@@ -313,124 +311,21 @@ describe("strapiSource", () => {
     expect(yield* (yield* fetch()).read("articles")).toMatchObject([{ cover }])
   })
 
-  describe("a poll of Strapi", () => {
-    const setUpPoll = (articles: ReadonlyArray<StrapiEntry>) =>
-      setUp(
-        {
-          types: {
-            articles: { entries: articles },
-            rooms: { entries: [entry("r", 2)] },
-            homepage: { isSingle: true, entries: [entry("h", 3, { locale: "de" })] }
-          },
-          files: [{ updatedAt: at(4) }],
-          uploads
-        },
-        { types: { articles: { populate: "*" }, rooms: {}, homepage: {} }, locales: ["de"] }
-      )
+  scenario("is read at each tick, whatever Strapi says has changed", function* () {
+    const { url } = yield* startStrapi({})
+    const source = yield* strapiSource({ id: "museum", url, types: { articles: {} } }).make
+    expect(source.poll).toBeUndefined()
+  })
 
-    scenario(
-      "finds entries that were published or unpublished and files that were replaced, and nothing else",
-      function* () {
-        const { foundAfter, state } = yield* setUpPoll([entry("a", 1), entry("b", 1)])
-        expect(yield* foundAfter(() => {})).toBe("nothing")
-        expect(
-          yield* foundAfter(() => {
-            state.types.articles = { entries: [entry("a", 1), entry("b", 5)] }
-          })
-        ).toBe("everything")
-        expect(
-          yield* foundAfter(() => {
-            state.types.articles = { entries: [entry("b", 5)] }
-          })
-        ).toBe("everything")
-        expect(
-          yield* foundAfter(() => {
-            state.types.homepage = { isSingle: true, entries: [entry("h", 6, { locale: "de" })] }
-          })
-        ).toBe("everything")
-        expect(
-          yield* foundAfter(() => {
-            state.files = [{ updatedAt: at(7) }]
-          })
-        ).toBe("everything")
-      }
+  scenario("finds an edit of an entry that only relations lead to", function* () {
+    const article = (name: string) => entry("a", 1, { maker: entry("m", 2, { name }) })
+    const { fetch, state } = yield* setUp(
+      { types: { articles: { entries: [article("Ann")] } } },
+      { types: { articles: { populate: "*" } } }
     )
-
-    scenario(
-      "finds nothing where entries relate only to types that are saved, and nothing has changed",
-      function* () {
-        const { foundAfter } = yield* setUpPoll([entry("a", 1, { room: entry("r", 2) })])
-        expect(yield* foundAfter(() => {})).toBe("nothing")
-      }
-    )
-
-    it.scoped(
-      "reads everything again after a minute where entries relate to types that are not saved",
-      () => {
-        const log: Array<string> = []
-        return Effect.gen(function* () {
-          const { foundAfter } = yield* setUpPoll([entry("a", 1, { maker: entry("m", 2) })])
-          expect(yield* foundAfter(() => {})).toBe("nothing")
-          expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
-          expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-            expect.stringContaining('Relations give entries of types that are not in "types"')
-          ])
-        }).pipe(Effect.provide(environment), withLog(log))
-      }
-    )
-
-    scenario("reads everything again where the token may not list files", function* () {
-      const { foundAfter, state } = yield* setUpPoll([entry("a", 1, { cover: media })])
-      expect(yield* foundAfter(() => {}, "1 minute")).toBe("nothing")
-      state.forbidden = ["upload/files"]
-      expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
-    })
-
-    scenario("reads everything again where Strapi rejects the query of the poll", function* () {
-      const { fetch, next, poll } = yield* setUpPoll([entry("a", 1)])
-      yield* fetch()
-      const error = { name: "ValidationError", message: "Invalid key", details: { key: "publishedAt" } }
-      const refusal = json(400, { data: null, error })
-      const pollRefused = (cursor: Option.Option<string>) =>
-        Effect.suspend(() => {
-          next(refusal, refusal)
-          return poll(cursor)
-        })
-      const { cursor } = yield* pollRefused(Option.none())
-      expect((yield* pollRefused(Option.some(cursor))).changed).toBe("nothing")
-      yield* TestClock.adjust("1 minute")
-      expect((yield* pollRefused(Option.some(cursor))).changed).toBe("everything")
-    })
-
-    scenario("reads everything again after an hour, though somebody has checked it in between", function* () {
-      const { fetch, poll } = yield* setUpPoll([entry("a", 1)])
-      const { cursor } = yield* poll(Option.none())
-      yield* fetch()
-      yield* TestClock.adjust("59 minutes")
-      yield* fetch(undefined, { isCheck: true })
-      yield* TestClock.adjust("1 minute")
-      expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
-    })
-
-    scenario("reads everything again after an hour in any case", function* () {
-      const { foundAfter } = yield* setUpPoll([entry("a", 1)])
-      expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
-      expect(yield* foundAfter(() => {}, "1 hour")).toBe("everything")
-    })
-
-    scenario("compares the time of the last edit where drafts are saved", function* () {
-      const draft = (second: number) => ({ ...entry("a", 1), publishedAt: null, updatedAt: at(second) })
-      const { foundAfter, state } = yield* setUp(
-        { types: { articles: { entries: [draft(1)] } } },
-        { types: { articles: {} }, status: "draft" }
-      )
-      expect(yield* foundAfter(() => {})).toBe("nothing")
-      expect(
-        yield* foundAfter(() => {
-          state.types.articles = { entries: [draft(2)] }
-        })
-      ).toBe("everything")
-    })
+    const before = yield* fetch()
+    state.types.articles = { entries: [article("Anna")] }
+    expect((yield* fetch(before)).fingerprint).not.toBe(before.fingerprint)
   })
 
   describe("the error of a Strapi source says what to do", () => {
