@@ -10,6 +10,7 @@ import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
+import { refuseLink } from "../versions/diskError.ts"
 
 export const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -18,11 +19,14 @@ export const make = Effect.fnUntraced(function* (folder: string) {
 
   /** Makes the folder of the downloads, and removes everything from it that is not wanted. Gives what is left. */
   const keepOnly = (wanted: ReadonlySet<string>) =>
-    fs.makeDirectory(folder, { recursive: true }).pipe(
-      Effect.zipRight(fs.readDirectory(folder)),
-      Effect.flatMap((names) => forEachFile(names, (name) => keepOrRemove(name, wanted), toError)),
-      retryHeldOpen,
-      Effect.mapBoth({ onFailure: unwritten(folder), onSuccess: (kept) => new Set(kept.flat()) })
+    Effect.zipRight(
+      Effect.provideService(refuseLink(folder), FileSystem.FileSystem, fs),
+      fs.makeDirectory(folder, { recursive: true }).pipe(
+        Effect.zipRight(fs.readDirectory(folder)),
+        Effect.flatMap((names) => forEachFile(names, (name) => keepOrRemove(name, wanted), toError)),
+        retryHeldOpen,
+        Effect.mapBoth({ onFailure: unwritten(folder), onSuccess: (kept) => new Set(kept.flat()) })
+      )
     )
 
   const keepOrRemove = async (name: string, wanted: ReadonlySet<string>) => {

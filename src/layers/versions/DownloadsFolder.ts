@@ -31,7 +31,7 @@ import {
   type VersionSummary
 } from "../../services/VersionStore.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
-import { mapDiskError, orWhereMissing } from "./diskError.ts"
+import { mapDiskError, orWhereMissing, refuseLink } from "./diskError.ts"
 import { readList, summaryOf, type WrittenList } from "./fileLists.ts"
 
 export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
@@ -122,6 +122,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const versions = join(root, "versions")
   const acks = join(root, "acks")
   const staging = join(root, ".staging")
+  const reserve = join(root, ".reserve")
   const temporary = Effect.sync(() => join(staging, randomUUID()))
   const ofVersion = (versionId: VersionId) => join(versions, versionId)
 
@@ -175,6 +176,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   /** Somebody may have removed them since the start. */
   const makeFolders = Effect.gen(function* () {
     yield* makeRoot
+    yield* Effect.forEach([acks, staging, reserve], refuseLink)
     yield* Effect.forEach([versions, acks, staging], makeFolder)
     yield* syncDirectory(root).pipe(mapDiskError("write to", root))
   })
@@ -252,7 +254,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
     acks,
     staging,
     manifest: join(root, "manifest.json"),
-    reserve: join(root, ".reserve"),
+    reserve,
     ofVersion,
     claimed,
     wasClaimed: Effect.map(Ref.get(lock), Option.isSome),

@@ -26,7 +26,7 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { DownloadsFolder, pathOf } from "./DownloadsFolder.ts"
-import { mapDiskError, readIfThere } from "./diskError.ts"
+import { mapDiskError, readIfThere, refuseLink } from "./diskError.ts"
 import type { WrittenList } from "./fileLists.ts"
 import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
 
@@ -242,6 +242,7 @@ const makeRoom = Effect.fnUntraced(function* (file: string) {
   const isKept = yield* Ref.make(false)
 
   const keep = Effect.gen(function* () {
+    yield* Effect.provideService(refuseLink(file), FileSystem.FileSystem, fs)
     const { size: bytes } = yield* Effect.orElseSucceed(fs.stat(file), () => ({ size: 0 }))
     yield* Number(bytes) === roomSize ? Effect.void : fs.writeFile(file, new Uint8Array(roomSize))
     yield* Ref.set(isKept, true)

@@ -17,6 +17,20 @@ export const mapDiskError =
       (cause) => new VersionStoreError({ action, path: file, detail: explain(cause), cause })
     )
 
+/** Fails if a link stands in the place of a file or folder of the controller: what is behind it is not its own. */
+export const refuseLink = (path: string): Effect.Effect<void, VersionStoreError, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.matchEffect(fs.readLink(path), {
+      onFailure: () => Effect.void,
+      onSuccess: (target) =>
+        new VersionStoreError({
+          action: "use",
+          path,
+          detail: `it is a link to ${target}, whose content would be removed or overwritten. Remove the link.`
+        })
+    })
+  )
+
 /** What to go on with where the file or folder is not there. */
 export const orWhereMissing =
   <B>(otherwise: B) =>

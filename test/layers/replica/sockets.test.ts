@@ -42,6 +42,20 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
+  it.scoped("removes nothing that lies behind a link in the place of its unfinished downloads", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const other = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFileString(`${other}/guide.txt`, "keep")
+      const { failure, folder } = yield* makeReplica(hub.url)
+      yield* fs.symlink(other, `${folder}/.partial`)
+      expect(yield* failure).toContain(`Cannot use ${folder}/.partial: it is a link to ${other}`)
+      expect(yield* fs.readDirectory(other)).toEqual(["guide.txt"])
+    }).pipe(environment)
+  )
+
   it.scoped("resumes a download, even after the process ended in the middle of it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -409,6 +409,32 @@ describe("a removed folder, while the controller runs,", () => {
   )
 })
 
+describe("a link in the place of what the controller writes", () => {
+  for (const name of [".staging", "acks", ".reserve"]) {
+    scenario(`is refused, and nothing behind it is removed or overwritten: ${name}`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const [downloads, other] = [`${directory}/downloads`, `${directory}/other`]
+        yield* Effect.forEach([downloads, other], (folder) => fs.makeDirectory(folder))
+        yield* fs.writeFileString(`${other}/guide.json`, "{}")
+        yield* fs.utimes(`${other}/guide.json`, 0, 0)
+        yield* fs.symlink(name === ".reserve" ? `${other}/guide.json` : other, `${downloads}/${name}`)
+        const log: Array<string> = []
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          expect(log).toEqual([
+            expect.stringMatching(/^WARN Cannot use .* it is a link to .*Remove the link/)
+          ])
+          yield* Effect.ignore(sweep)
+          expect((yield* Effect.flip(Effect.scoped(store.stage))).message).toContain("it is a link to")
+        }).pipe(Effect.provide(storeIn(downloads)), withLog(log))
+        expect(yield* fs.readDirectory(other)).toEqual(["guide.json"])
+        expect(yield* fs.readFileString(`${other}/guide.json`)).toBe("{}")
+      })
+    )
+  }
+})
+
 /** Lets the time go by for as long as it takes. */
 const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
