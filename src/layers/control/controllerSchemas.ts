@@ -4,13 +4,15 @@
 import * as Schema from "effect/Schema"
 import type { GlobalState, Row, StatusSnapshot } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
+import { HoursOptions } from "../status/openingHours.ts"
 
 const Mode = Schema.Literal("task", "persistent")
 const text = Schema.optionalWith(Schema.String, { exact: true })
 const node = Schema.optionalWith(Schema.Struct({ id: Schema.String, label: text, role: text }), {
   exact: true
 })
-const expected = Schema.optionalWith(Schema.Array(Schema.Struct({ id: Schema.String, label: text })), {
+const hours = Schema.optionalWith(HoursOptions, { exact: true })
+const expected = Schema.optionalWith(Schema.Array(Schema.Struct({ id: Schema.String, label: text, hours })), {
   exact: true
 })
 const tone = Schema.optionalWith(Schema.Literal("ok", "warn", "error", "neutral"), { exact: true })
@@ -38,7 +40,14 @@ export const StatusSnapshotSchema: Schema.Schema<StatusSnapshot> = Schema.Struct
 })
 
 export const GlobalStateSchema: Schema.Schema<GlobalState> = Schema.Struct({
-  system: Schema.Struct({ startTime: Schema.String, mode: Mode, node, screens: expected, players: expected }),
+  system: Schema.Struct({
+    startTime: Schema.String,
+    mode: Mode,
+    node,
+    hours,
+    screens: expected,
+    players: expected
+  }),
   plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   problems: Schema.optionalWith(Schema.Array(Problem), { exact: true }),
   _version: Schema.Number
