@@ -82,7 +82,7 @@ const start = Effect.fnUntraced(function* (
   context: PluginContext,
   end: Effect.Effect<number>
 ) {
-  const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]
+  const issues = [...plugins.flatMap(pluginIssues), ...plugins.flatMap(nameIssues)]
   if (issues.length > 0) {
     return yield* new InvalidOptions({ subject: "the configuration", issues })
   }
@@ -102,12 +102,24 @@ const pluginIssues = ({ issues, name }: Plugin, index: number): ReadonlyArray<Pl
     message
   }))
 
-const duplicateNames = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<PlacedIssue> =>
-  plugins.flatMap(({ name }, index) =>
-    plugins.findIndex((other) => other.name === name) < index
-      ? [{ path: `plugins[${index}] (${name})`, message: "the same plugin stands there twice" }]
-      : []
-  )
+/** What the controller itself publishes in the state: a plugin of the same name would lose its slice. */
+const ownSlices: ReadonlySet<string> = new Set(["alerts", "configuration", "mutes", "stop"])
+
+const nameIssues = (
+  { name }: Plugin,
+  index: number,
+  plugins: ReadonlyArray<Plugin>
+): ReadonlyArray<PlacedIssue> => {
+  const path = `plugins[${index}] (${name})`
+  return [
+    ...(ownSlices.has(name)
+      ? [{ path, message: "the controller itself uses this name: give the plugin another one" }]
+      : []),
+    ...(plugins.findIndex((other) => other.name === name) < index
+      ? [{ path, message: "the same plugin stands there twice" }]
+      : [])
+  ]
+}
 
 /** All that is shut down has this long together, in milliseconds; what is left then ends with the process. */
 const shutdownLimit = 1800

@@ -149,6 +149,22 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
+  it.effect("refuses a plugin whose name the controller uses itself in the state", () =>
+    Effect.gen(function* () {
+      const { lines, plugin } = yield* makeDiary
+      const names = ["alerts", "configuration", "mutes", "stop", "alert"]
+      const error = yield* Effect.flip(runPersistent({ cwd, plugins: names.map((name) => plugin(name)) }))
+      const reason = "the controller itself uses this name: give the plugin another one"
+      expect(error.message.split("\n").slice(1)).toEqual([
+        `  plugins[0] (alerts): ${reason}`,
+        `  plugins[1] (configuration): ${reason}`,
+        `  plugins[2] (mutes): ${reason}`,
+        `  plugins[3] (stop): ${reason}`
+      ])
+      expect(yield* lines).toEqual([])
+    }).pipe(Effect.provide(environment("persistent")))
+  )
+
   it.effect("asks for effect 3 if a plugin uses another version", () =>
     Effect.gen(function* () {
       const { lines, plugin } = yield* makeDiary
