@@ -423,6 +423,14 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
   }
 }
 
+/**
+ * Whether versions are staged only to look at them: then a downloads folder may be another controller's, and nothing but staged versions is
+ * written there.
+ */
+export class SavesNothing extends Context.Reference<SavesNothing>()("vitrine/SavesNothing", {
+  defaultValue: (): boolean => false
+}) {}
+
 /** Another controller works in the downloads folder. */
 export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrine/DownloadsInUse", {
   path: Schema.String,

@@ -6,6 +6,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -16,6 +17,7 @@ import type { GlobalState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { Plugin } from "../../services/Plugin.ts"
+import { SavesNothing } from "../../services/VersionStore.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
@@ -35,7 +37,7 @@ interface Asked {
   readonly interrupted?: { readonly there: string; readonly here: string }
   /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
   readonly isOnDisk: boolean
-  /** Whether it is about the configuration file as it is now: no controller that runs with another text is asked. */
+  /** Whether it is about the configuration file as it is now: no controller that runs with another text is asked. It saves nothing. */
   readonly triesConfiguration?: boolean
 }
 
@@ -131,15 +133,14 @@ const runCommand = (options: Options, asked: Asked) =>
     const path = yield* Path.Path
     const file = yield* configuration.locate(options)
     const display = yield* makeProgressDisplay
+    const here = runHere(options, file, asked, display).pipe(
+      configuration.keepPrivate(file, options),
+      Effect.map((result) => ({ result, isHere: true }))
+    )
     return yield* runThere(options, file, asked, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), options.runDir)),
-      Effect.catchTag("vitrine/ControllerNotRunning", () =>
-        runHere(options, file, asked, display).pipe(
-          configuration.keepPrivate(file, options),
-          Effect.map((result) => ({ result, isHere: true }))
-        )
-      ),
+      Effect.catchTags({ "vitrine/ControllerNotRunning": () => here, OtherConfiguration: () => here }),
       logTo({ format: options.logFormat ?? "text", write: display.log })
     )
   }).pipe(Effect.scoped)
@@ -154,7 +155,10 @@ const runThere = Effect.fnUntraced(
     const controller = yield* IpcClient
     const { configuration, pid } = yield* controller.process
     if (triesConfiguration && configuration !== undefined && configuration !== (yield* digestOf(file))) {
-      return yield* new OtherConfiguration({ path: file, pid })
+      yield* Effect.logInfo(
+        `The controller that runs here (process ${pid}) was started with another text of this file: checking the file without that controller`
+      )
+      return yield* new OtherConfiguration()
     }
     const environment = triesConfiguration ? ", in the environment that it was started with" : ""
     yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})${environment}`)
@@ -175,17 +179,15 @@ const digestOf = (file: string) =>
     Effect.map(sha256OfText)
   )
 
-class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitrine/OtherConfiguration", {
-  path: Schema.String,
-  pid: Schema.Number
-}) {
-  override get message() {
-    return `The controller that runs here (process ${this.pid}) was started with another text of ${this.path}, and would check that one. To check the file as it is now, run "vitrine stop", "vitrine check" and "vitrine start", or check a copy of this folder.`
-  }
-}
+class OtherConfiguration extends Data.TaggedError("OtherConfiguration") {}
 
 const runHere = Effect.fnUntraced(
-  function* (options: Options, file: string, { command, isOnDisk }: Asked, display: ProgressDisplay) {
+  function* (
+    options: Options,
+    file: string,
+    { command, isOnDisk, triesConfiguration = false }: Asked,
+    display: ProgressDisplay
+  ) {
     const loaded = yield* configuration.load(file)
     const needed = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
@@ -202,6 +204,7 @@ const runHere = Effect.fnUntraced(
     })
     return yield* runTask(needed, task).pipe(
       Effect.provide(ControllerServices.layer("task", needed.services, needed.identity)),
+      Effect.provideService(SavesNothing, triesConfiguration),
       Effect.mapError(inFile(file))
     )
   },

@@ -25,6 +25,7 @@ import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { fileListName } from "../../services/FileList.ts"
 import {
   DownloadsInUse,
+  SavesNothing,
   VersionId,
   VersionNotFound,
   VersionStoreError,
@@ -45,7 +46,7 @@ export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
     readonly reserve: string
     readonly ofVersion: (versionId: VersionId) => string
 
-    /** Makes what is missing of the folders, and takes the lock where it is not held. Run before something is written. */
+    /** Makes what is missing of the folders, and takes the lock where it is not held, unless nothing is saved. Run before something is written. */
     readonly claimed: Effect.Effect<void, VersionStoreError>
 
     /** Whether the lock was ever taken. */
@@ -114,6 +115,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const scope = yield* Effect.scope
   const claiming = yield* Effect.makeSemaphore(1)
   const sweeping = yield* Effect.makeSemaphore(1)
+  const savesNothing = yield* SavesNothing
   const damage = yield* Ref.make(HashMap.empty<VersionId, ReadonlySet<string>>())
   const trash = yield* Ref.make(HashSet.empty<string>())
   const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
@@ -188,7 +190,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const claim = Effect.gen(function* () {
     yield* makeFolders
     const before = yield* Ref.get(lock)
-    if (Option.isSome(before) && (yield* before.value)) {
+    if (savesNothing || (Option.isSome(before) && (yield* before.value))) {
       return
     }
     const real = yield* fs.realPath(root).pipe(mapDiskError("read", root))

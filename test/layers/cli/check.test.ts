@@ -1,12 +1,17 @@
 /**
- * What `vitrine check` prints, where no controller runs.
+ * What `vitrine check` prints.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { says } from "../../support/says.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
@@ -39,6 +44,48 @@ it.scopedLive(
       expect([documents[0].records.length, documents[0].more]).toEqual([25, 0])
       expect([files.list.length, files.more]).toEqual([25, 0])
     }).pipe(Effect.provide(platform))
+)
+
+it.scopedLive(
+  "vitrine check checks the changed configuration as it is while the exhibit runs, and saves nothing",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+      const file = `${folder}/vitrine.config.mjs`
+      yield* fs.writeFileString(file, configuration)
+      yield* fs.makeDirectory(`${folder}/content`)
+      yield* fs.writeFileString(`${folder}/content/Objects.csv`, "id,title\n1,Bell\n")
+      yield* says("fetch", "--config", file)
+      const versions = yield* fs.readDirectory(`${folder}/downloads/versions`)
+      yield* Layer.build(VersionStoreDisk.layer({ directory: `${folder}/downloads` }))
+      yield* IpcServer.make({ folder, configuration: "another text", stop: Effect.void })
+
+      yield* fs.writeFileString(`${folder}/content/Objects.csv`, "id,title\n1,Bell\n2,Globe\n")
+      expect((yield* says("check", "--config", file)).join()).toContain("1 added, 0 changed, 0 removed")
+      yield* fs.writeFileString(
+        file,
+        configuration.replace(
+          '"content" })',
+          '"content", expect: { Objects: { fields: { titel: "text" } } } })'
+        )
+      )
+      expect((yield* Effect.flip(says("check", "--config", file))).message).toContain('field "titel"')
+      expect((yield* says("check", "museum", "--config", file)).join()).toContain(
+        "museum/Objects.json: 2 records"
+      )
+      expect(yield* fs.readDirectory(`${folder}/downloads/versions`)).toEqual(versions)
+      expect(
+        (yield* fs.readDirectory(`${folder}/downloads/.staging`)).filter((name) => name.length === 36)
+      ).toEqual([])
+    }).pipe(
+      Effect.provide([
+        CommandBusMemory.layer,
+        ControllerStateMemory.layer("persistent"),
+        EventBusMemory.layer,
+        platform
+      ])
+    )
 )
 
 it.scopedLive.each<readonly [string, string, string, ReadonlyArray<string>]>([
