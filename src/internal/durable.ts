@@ -3,6 +3,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
+import { readdir, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -28,7 +29,7 @@ export const replaceFile = Effect.fnUntraced(function* (
   content: string,
   { mode = 0o666, staging = dirname(file) }: { readonly mode?: number; readonly staging?: string } = {}
 ) {
-  const temporary = join(staging, `.${basename(file)}.${randomUUID()}`)
+  const temporary = unfinishedFile(file, staging)
   yield* writeDurably(temporary, content, mode).pipe(
     Effect.zipRight(move(temporary, file)),
     Effect.onError(() => Effect.ignore(remove(temporary)))
@@ -39,6 +40,19 @@ export const replaceFile = Effect.fnUntraced(function* (
     )
   )
 }, Effect.uninterruptible)
+
+/** Another name for a file that is being written: `.mutes.json.<uuid>` in its folder, or in `staging`. */
+export const unfinishedFile = (file: string, staging = dirname(file)): string =>
+  join(staging, `.${basename(file)}.${randomUUID()}`)
+
+/** Removes the files of such names that killed processes have left. Nobody else may write in the folder meanwhile. */
+export const removeUnfinished = async (folder: string): Promise<void> => {
+  for (const name of (await readdir(folder)).filter((name) => unfinishedName.test(name))) {
+    await rm(join(folder, name), { force: true })
+  }
+}
+
+const unfinishedName = /^\..+\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** The name of the file in its folder is not synced. */
 const writeDurably = (file: string, content: string, mode: number) =>

@@ -1,11 +1,12 @@
 /**
  * Lists that are there after a restart, as JSON in a file.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { replaceFile } from "../../internal/durable.ts"
+import { readPlainText } from "../../internal/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/systemError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -26,12 +27,11 @@ export const make = Effect.fnUntraced(function* <A, I>(
   if (file === undefined) {
     return { read: Effect.succeed([]), write: () => Effect.succeed(true) }
   }
-  const fs = yield* FileSystem.FileSystem
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const content = Schema.parseJson(Schema.Array(item), { space: 2 })
   const writing = makeWarnWhile((reason) => `${file} cannot be written, and ${otherwise.written}: ${reason}`)
   return {
-    read: fs.readFileString(file).pipe(
+    read: readPlainText(file).pipe(
       Effect.flatMap(Schema.decode(content)),
       Effect.catchAll((error) =>
         errorCode(error) === "ENOENT"

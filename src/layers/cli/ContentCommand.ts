@@ -1,7 +1,7 @@
 /**
  * Commands of the content: in the controller that runs, or else here, as a task of its configuration.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { printableJson } from "../../internal/printable.ts"
+import { readPlainText } from "../../internal/readPlainText.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { GlobalState } from "../../services/ControllerState.ts"
@@ -174,9 +175,9 @@ const runThere = Effect.fnUntraced(
 
 /** As a controller says it of the file that it was started with. */
 const digestOf = (file: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file)).pipe(
-    Effect.orElseSucceed(() => ""),
-    Effect.map(sha256OfText)
+  Effect.map(
+    Effect.orElseSucceed(readPlainText(file), () => ""),
+    sha256OfText
   )
 
 class OtherConfiguration extends Data.TaggedError("OtherConfiguration") {}

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { remove } from "../../internal/heldOpen.ts"
 import { makePath } from "../../internal/makePath.ts"
+import { readPlainText } from "../../internal/readPlainText.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { Options } from "./options.ts"
 import { type Kind, readTemplate } from "./templates.ts"
@@ -72,9 +73,8 @@ const missingFrom: Readonly<Record<string, typeof missingPatterns>> = {
 
 /** What else to say of a file that was there already. */
 const advice = Effect.fnUntraced(function* (file: string, content: string) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const existing = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+  const existing = yield* Effect.orElseSucceed(readPlainText(file), () => "")
   const missing = missingFrom[path.basename(file)]?.(existing, content) ?? []
   return missing.length === 0 ? "" : `; add to it: ${missing.join(", ")}`
 })

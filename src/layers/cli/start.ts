@@ -1,7 +1,6 @@
 /**
  * `vitrine start`
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -12,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
+import { readPlainText } from "../../internal/readPlainText.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
@@ -48,9 +48,8 @@ export const run = (options: Options) =>
   })
 
 const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+  const text = yield* Effect.orElseSucceed(readPlainText(file), () => "")
   const loaded = yield* configuration.load(file)
   // A controller that is refused here leaves the log to the one that runs.
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
@@ -104,7 +103,6 @@ const announceProblems = Effect.fnUntraced(function* (
  * the text differs. A file that cannot be read changes nothing.
  */
 export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { updateSlice } = yield* ControllerState
   const changed: Problem = {
@@ -113,7 +111,7 @@ export const reportChange = Effect.fnUntraced(function* (file: string, loaded: s
     text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
   }
   yield* Stream.repeatEffectWithSchedule(
-    Effect.option(fs.readFileString(file)),
+    Effect.option(readPlainText(file)),
     Schedule.spaced("10 seconds")
   ).pipe(
     Stream.filterMap(Option.map((text) => text !== loaded)),

@@ -5,6 +5,7 @@ import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { removeUnfinished } from "../../internal/durable.ts"
 import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/systemError.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
@@ -55,6 +56,7 @@ export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths, 
   if (process.platform !== "win32") {
     yield* removeDeadSocket(paths)
   }
+  yield* Effect.ignore(Effect.tryPromise(() => removeUnfinished(paths.folder)))
   yield* keepPidFile(paths.pidFile)
 })
 

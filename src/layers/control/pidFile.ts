@@ -1,17 +1,18 @@
 /**
  * The id of a controller's process in a file: for people, for their scripts, and to end one that does not answer.
  */
-import { randomBytes } from "node:crypto"
-import { readFile, rename, rm, writeFile } from "node:fs/promises"
+import { rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { unfinishedFile } from "../../internal/durable.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { readPlainText } from "../../internal/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Writes the id of this process as a whole, and removes it with the scope. */
 export const keepPidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {
-  const unfinished = `${path}.${randomBytes(6).toString("hex")}`
+  const unfinished = unfinishedFile(path)
   const write = Effect.zipRight(
     attempt(() => writeFile(unfinished, `${process.pid}\n`, { flag: "wx", mode: 0o600 })),
     retryHeldOpen(attempt(() => rename(unfinished, path)))
@@ -37,6 +38,6 @@ const remove = (path: string) => Effect.ignore(retryHeldOpen(attempt(() => rm(pa
  * unless somebody listens at the controller's socket.
  */
 export const readPidFile = (path: string): Effect.Effect<Option.Option<number>> =>
-  Effect.promise(() => readFile(path, "utf8").catch(() => "")).pipe(
+  Effect.orElseSucceed(readPlainText(path), () => "").pipe(
     Effect.map((text) => (/^\d+\n$/.test(text) ? Option.some(Number(text)) : Option.none()))
   )

@@ -1,7 +1,6 @@
 /**
  * The configuration file: loaded and checked.
  */
-import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -10,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Jiti from "jiti"
 import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.ts"
+import { readPlainText } from "../../internal/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
@@ -105,6 +105,13 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   const path = yield* Path.Path
   // Node reads CommonJS that is imported, and not required, twice: the whole start would take a tenth longer.
   const { createJiti }: typeof Jiti = createRequire(import.meta.url)("jiti")
+  const unusable = (cause: unknown) =>
+    new ConfigurationUnusable({
+      path: file,
+      detail: `it could not be loaded. ${tidy(messageOf(cause) + howToInstall(messageOf(cause)))}`,
+      cause
+    })
+  const text = yield* Effect.mapError(readPlainText(file), unusable)
   const module = yield* Effect.tryPromise({
     try: async () =>
       // Always translated: what Node imports by itself finds a package of that name in `node_modules`, and not the module given.
@@ -114,13 +121,8 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
         interopDefault: false,
         moduleCache: !isAgain,
         virtualModules: { vitrine }
-      }).evalModule(await readFile(file, "utf8"), { filename: file, async: true, forceTranspile: true }),
-    catch: (cause) =>
-      new ConfigurationUnusable({
-        path: file,
-        detail: `it could not be loaded. ${tidy(messageOf(cause) + howToInstall(messageOf(cause)))}`,
-        cause
-      })
+      }).evalModule(text, { filename: file, async: true, forceTranspile: true }),
+    catch: unusable
   })
   if (!Predicate.hasProperty(module, "default")) {
     return yield* new ConfigurationUnusable({

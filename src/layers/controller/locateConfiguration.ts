@@ -40,6 +40,12 @@ const existing = Effect.fnUntraced(function* (file: string) {
       detail: "this is a folder. Name the configuration file in it with --config FILE."
     })
   }
+  if (type !== "File") {
+    return yield* new ConfigurationUnusable({
+      path: file,
+      detail: "this is a pipe or a device. A configuration is a plain file."
+    })
+  }
   return file
 })
 

@@ -1,6 +1,7 @@
 /**
  * `vitrine init` on full disks, and in folders that are not empty.
  */
+import { execFileSync } from "node:child_process"
 import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -75,6 +76,18 @@ describe("vitrine init, where a file cannot be written", () => {
       expect(yield* fs.readDirectory(`${folder}/content`)).toEqual(["Objects.csv"])
       expect(yield* init(folder)).toEqual([asKept("content/Objects.csv"), ...made.slice(1).map(asMade)])
     })
+  )
+
+  scenario(
+    "does not wait for a pipe that has the name of a file (skipped on Windows)",
+    Effect.gen(function* () {
+      const folder = yield* newFolder
+      yield* Effect.sync(() => execFileSync("mkfifo", [`${folder}/.gitignore`]))
+      expect(yield* init(folder)).toContainEqual(
+        expect.stringMatching(/^kept {3}\.gitignore, .*; add to it: /)
+      )
+    }),
+    { skip: process.platform === "win32" }
   )
 
   scenario(

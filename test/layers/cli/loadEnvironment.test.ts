@@ -71,6 +71,13 @@ describe("an environment file", () => {
     })
   })
 
+  it.skipIf(process.platform === "win32")("has an end, even if it is a device that has none", () => {
+    writeFileSync(file, "")
+    expect(Effect.runSync(Effect.flip(loadEnvironment("/dev/zero"))).message).toBe(
+      "The environment file /dev/zero could not be read: It is larger than 1 MiB."
+    )
+  })
+
   it("is named if it is missing", () => {
     writeFileSync(file, "")
     const failure = Effect.runSync(Effect.flip(loadEnvironment(`${file}.missing`)))

@@ -1,13 +1,14 @@
 import { once } from "node:events"
 import { chmod, lstat, mkdir, symlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
+import { unfinishedFile } from "../../../src/internal/durable.ts"
 import * as IpcClientSocket from "../../../src/layers/control/IpcClientSocket.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import { listeningProcess } from "../../../src/layers/control/listeningProcess.ts"
@@ -68,6 +69,27 @@ describe("the lock of a controller", () => {
         owner: `process ${process.pid}`
       })
       yield* client.status
+    })
+  )
+
+  scenario(
+    "removes the unfinished files that a killed controller has left in its folder, and no other file",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temporaryFolder
+      const { folder: own } = yield* locateController(folder)
+      yield* Effect.promise(() => mkdir(own, { mode: 0o700 }))
+      const left = ["mutes.json", "alerts.json", "controller.pid"].map((name) =>
+        unfinishedFile(join(own, name))
+      )
+      const kept = ["mutes.json", "controller.log", ".mutes.json"]
+      yield* Effect.forEach([...left, ...kept.map((name) => join(own, name))], (file) =>
+        fs.writeFileString(file, "{}")
+      )
+      yield* serve(folder)
+      const names = yield* fs.readDirectory(own)
+      expect(names).toEqual(expect.arrayContaining([...kept, "controller.pid"]))
+      expect(left.filter((file) => names.includes(basename(file)))).toEqual([])
     })
   )
 

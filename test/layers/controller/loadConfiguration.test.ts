@@ -163,6 +163,26 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
+  scenario("refuses a device, a pipe and a file of more than 1 MiB", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write(
+        "vitrine.config.ts",
+        `//${"x".repeat(1024 ** 2)}\nexport default { plugins: [] }`
+      )
+      expect(yield* failureOf(file)).toBe(`${file}: it could not be loaded. It is larger than 1 MiB.`)
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.remove(file)
+      yield* fs.symlink("/dev/zero", file)
+      expect(yield* failureOf(file)).toBe(
+        `${file}: this is a pipe or a device. A configuration is a plain file.`
+      )
+      const replaced = yield* Effect.flip(loadConfiguration(file, {}))
+      expect(replaced.message).toBe(
+        `${file}: it could not be loaded. This is a pipe or a device, and no plain file.`
+      )
+    })
+  )
+
   it.effect("lists the names that it looked for", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(locateConfiguration(undefined))
