@@ -1,5 +1,5 @@
 /**
- * A stand-in of Sanity's API, with real GROQ: queries by GET and POST, perspectives, errors, and live events that can be resumed.
+ * A stand-in of Sanity's API, with real GROQ: queries by GET and POST, perspectives, errors, and live events.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -40,12 +40,6 @@ const seen = (documents: ReadonlyArray<SanityDocument>, perspective: string) => 
   return [...published.filter(({ _id }) => !drafts.some((draft) => draft._id === _id)), ...drafts]
 }
 
-/** Tags of types that a query names; of all where it names none. */
-const tagsOf = (groq: string): ReadonlyArray<string> => {
-  const types = [...groq.matchAll(/_type\s*==\s*"(\w+)"/g)].map(([, type]) => `s1:${type}`)
-  return types.length === 0 ? ["s1:*"] : types
-}
-
 export const make = Effect.fnUntraced(function* (
   initial: ReadonlyArray<SanityDocument>,
   { isPrivate = false }: { readonly isPrivate?: boolean } = {}
@@ -55,7 +49,7 @@ export const make = Effect.fnUntraced(function* (
   let refusal: ((response: ServerResponse) => void) | undefined
   let liveRefusal: ((response: ServerResponse) => void) | undefined
   const requests: Array<SanityRequest> = []
-  const history: Array<LiveMessage> = []
+  let sent = 0
   const listeners = new Set<ServerResponse>()
   const connected = yield* Queue.unbounded<SanityRequest>()
 
@@ -69,11 +63,7 @@ export const make = Effect.fnUntraced(function* (
     if (liveRefusal !== undefined) return liveRefusal(response)
     response.socket?.once("close", holdConnection())
     response.writeHead(200, { "content-type": "text/event-stream" })
-    const after = Number(String(request.headers["last-event-id"] ?? `e${history.length}`).slice(1))
     response.write(": hello\n\nevent: welcome\ndata: {}\n\n")
-    for (const [index, message] of history.slice(after).entries()) {
-      response.write(frame(message, after + index + 1))
-    }
     listeners.add(response)
     response.once("close", () => listeners.delete(response))
     connected.unsafeOffer(request)
@@ -112,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
       const tree = parse(groq, { params })
       const dataset = seen(documents, url.searchParams.get("perspective") ?? "published")
       const result: unknown = await (await evaluate(tree, { dataset, params })).get()
-      answer(response, 200, { result, ms: 1, syncTags: tagsOf(groq) })
+      answer(response, 200, { result, ms: 1 })
     } catch (error) {
       const position = error instanceof Error && "position" in error ? Number(error.position) : undefined
       answer(response, 400, {
@@ -153,8 +143,8 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const send = (message: LiveMessage) => {
-    history.push(message)
-    for (const listener of listeners) listener.write(frame(message, history.length))
+    sent++
+    for (const listener of listeners) listener.write(frame(message, sent))
   }
 
   return {

@@ -48,8 +48,8 @@ export interface SanitySourceConfig extends Omit<DocumentConfig, "media"> {
   readonly apiVersion?: string
 
   /**
-   * Asks Sanity's cache, which has no limit of requests but may be behind for a moment. It is asked at
-   * every tick. Default `false`.
+   * Asks Sanity's cache, which has no limit of requests but may be behind for a moment. All queries are
+   * asked at every tick, and live events are not listened to. Default `false`.
    */
   readonly useCdn?: boolean
 

@@ -1,12 +1,11 @@
 /**
  * Asking Sanity in GROQ.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { type CmsError, credentials } from "../../documents/Cms.ts"
 import { jsonOf } from "../../documents/readText.ts"
 import type { Headers } from "../../httpClient/headers.ts"
@@ -14,38 +13,29 @@ import * as Requests from "../../httpClient/Requests.ts"
 import { type Question, requestFailed, unexpected } from "./requestErrors.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
-export interface Answer {
-  /** Whatever the query makes; nothing found is an empty array or `null`. */
-  readonly result: unknown
-  /** What live events name when this answer may be another one; missing where the API says none. */
-  readonly syncTags?: ReadonlyArray<string>
-}
-
 export interface Query extends Question {
-  readonly params?: Readonly<Record<string, unknown>>
-  /** The last change that was heard of: the cache is not to answer with what was there before it. */
-  readonly lastLiveEventId?: string
+  readonly params?: Readonly<Record<string, unknown>> | undefined
+  /** Default the perspective of the options. */
+  readonly perspective?: SanityOptions["perspective"] | undefined
 }
 
 export interface Api {
-  /** `useCdn` asks the cache. */
-  readonly ask: (query: Query, useCdn: boolean) => Effect.Effect<Answer, CmsError>
+  /** Gives the result of the query. Nothing found is an empty array or `null`. */
+  readonly ask: (query: Query) => Effect.Effect<unknown, CmsError>
 }
 
-export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
+export const makeApi = Effect.fnUntraced(function* (
+  options: SanityOptions
+): Effect.fn.Return<Api, never, HttpClient.HttpClient> {
   const { apiVersion, dataset } = options
-  const requests = yield* Requests.make({
-    ...options,
-    urls: [originOf(options, false), originOf(options, true)]
-  })
+  const origin = originOf(options)
+  const requests = yield* Requests.make({ ...options, urls: [origin] })
   const headers = headersOf(options)
-  const perspective = [options.perspective].flat().join(",")
 
-  const send = ({ groq, lastLiveEventId, params = {} }: Query, useCdn: boolean) => {
-    const url = new URL(`${originOf(options, useCdn)}/v${apiVersion}/data/query/${dataset}`)
-    url.searchParams.set("perspective", perspective)
+  const send = ({ groq, params = {}, perspective = options.perspective }: Query) => {
+    const url = new URL(`${origin}/v${apiVersion}/data/query/${dataset}`)
+    url.searchParams.set("perspective", [perspective].flat().join(","))
     url.searchParams.set("returnQuery", "false")
-    if (lastLiveEventId !== undefined) url.searchParams.set("lastLiveEventId", lastLiveEventId)
     const short = new URL(url)
     short.searchParams.set("query", groq)
     for (const [name, value] of Object.entries(params)) {
@@ -56,20 +46,15 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
       : requests.ask({ url: url.href, headers, body: JSON.stringify({ query: groq, params }) })
   }
 
-  const api: Api = {
-    ask: (query, useCdn) =>
-      send(query, useCdn).pipe(
+  return {
+    ask: (query) =>
+      send(query).pipe(
         Effect.flatMap((answer) => Effect.filterOrFail(jsonOf(answer), hasNoError, refusedIn(answer))),
         Effect.mapError((error) => requestFailed(query, error, options)),
-        Effect.flatMap((json) =>
-          Option.match(decodeAnswer(json), {
-            onNone: () => unexpected(query.name, `${originOf(options, useCdn)} does not answer like Sanity`),
-            onSome: (answer) => Effect.succeed<Answer>(answer)
-          })
-        )
+        Effect.filterOrFail(isAnswer, () => unexpected(query.name, `${origin} does not answer like Sanity`)),
+        Effect.map(({ result }) => result)
       )
   }
-  return api
 })
 
 const hasNoError = (json: unknown): boolean =>
@@ -90,18 +75,16 @@ const refusedIn =
 /** In characters; what is longer is posted. */
 const longestSearch = 11_000
 
-const decodeAnswer = Schema.decodeUnknownOption(
-  Schema.Struct({
-    result: Schema.Unknown.pipe(Schema.filter(Predicate.isNotUndefined)),
-    syncTags: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
-  })
-)
+const isAnswer = (json: unknown): json is { readonly result: unknown } =>
+  Predicate.hasProperty(json, "result") && json.result !== undefined
 
 /** Where requests go, without a slash at its end. */
-export const originOf = (
-  { endpointUrl, projectId }: Pick<SanityOptions, "endpointUrl" | "projectId">,
-  useCdn: boolean
-): string => endpointUrl?.replace(/\/+$/, "") ?? `https://${projectId}.${useCdn ? "apicdn" : "api"}.sanity.io`
+export const originOf = ({
+  endpointUrl,
+  projectId,
+  useCdn
+}: Pick<SanityOptions, "endpointUrl" | "projectId" | "useCdn">): string =>
+  endpointUrl?.replace(/\/+$/, "") ?? `https://${projectId}.${useCdn ? "apicdn" : "api"}.sanity.io`
 
 /** With a custom `endpointUrl`, the project is not in the host. */
 export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Headers => ({

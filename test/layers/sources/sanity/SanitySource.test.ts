@@ -118,13 +118,24 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("asks the cache for a state that includes the last change", () =>
+  it.scopedLive("reads the cache at each tick", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
-      const { fetch, poll } = yield* setUp(server, { useCdn: true })
-      yield* fetch
-      expect(poll).toBeUndefined()
-      expect(server.requests[0]?.url.searchParams.has("lastLiveEventId")).toBe(false)
+      expect((yield* setUp(server, { useCdn: true })).poll).toBeUndefined()
+    }).pipe(run)
+  )
+
+  it.scopedLive("finds a draft that is discarded, and not the newest document", () =>
+    Effect.gen(function* () {
+      const server = yield* SanityServer.make([
+        ...documents,
+        { _id: "c", _type: "event", _updatedAt: "2026-01-04" }
+      ])
+      const { poll } = yield* setUp(server, { token: SanityServer.token, perspective: "drafts" })
+      const found = (before: Option.Option<string>) => poll?.(before) ?? Effect.dieMessage("It has no poll")
+      const { cursor } = yield* found(Option.none())
+      server.set(server.documents().filter(({ _id }) => _id !== "drafts.a"))
+      expect((yield* found(Option.some(cursor))).changed).toBe("everything")
     }).pipe(run)
   )
 

@@ -59,14 +59,18 @@ const setUp = (config: Partial<SanitySourceConfig> = {}) =>
     }).make
     const changes = yield* Queue.unbounded<void>()
     const { data = Effect.dieMessage("no data"), poll = () => Effect.dieMessage("no poll") } = source
+    const listening = Effect.forkScoped(
+      Stream.runForEach(source.changes ?? Stream.empty, () => Queue.offer(changes, undefined))
+    )
     return {
       server,
       changes,
       data,
       poll,
-      listening: Effect.forkScoped(
-        Stream.runForEach(source.changes ?? Stream.empty, () => Queue.offer(changes, undefined))
-      ),
+      hasChanges: source.changes !== undefined,
+      listening,
+      /** Until the first connection has caused a poll. */
+      connect: Effect.all([listening, soon(Queue.take(server.connected)), soon(Queue.take(changes))]),
       fetch: source.fetch({ directory, previous: Option.none(), progress: () => Effect.void })
     }
   })
@@ -74,79 +78,46 @@ const setUp = (config: Partial<SanitySourceConfig> = {}) =>
 const event = (title: string) => ({ _id: "a", _type: "event", title })
 
 describe("the live events of Sanity", () => {
-  it.scoped("cause a poll at once, which finds the changed documents", () =>
+  it.scoped("cause a poll at once, which finds what has changed", () =>
     Effect.gen(function* () {
-      const { changes, data, fetch, listening, poll, server } = yield* setUp()
-      yield* soon(fetch)
+      const { changes, connect, data, poll, server } = yield* setUp()
       const { cursor } = yield* soon(poll(Option.none()))
-      yield* listening
-      yield* soon(Queue.take(server.connected))
-      server.send({ event: "message", data: { tags: ["s1:event"] } })
+      yield* connect
+      server.put(event("Talk, moved"))
       yield* soon(Queue.take(changes))
       expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
       expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
     }).pipe(run)
   )
 
-  it.scoped("are ignored where no query depends on them", () =>
+  it.scoped("cause no fetch where the poll finds nothing, whatever they say", () =>
     Effect.gen(function* () {
-      const { changes, fetch, listening, server } = yield* setUp()
-      yield* soon(fetch)
-      yield* listening
-      yield* soon(Queue.take(server.connected))
-      server.send({ event: "message", data: { tags: ["s1:room", "s1:person"] } })
-      server.send({ event: "message", data: { tags: [] } })
-      yield* turns
-      expect(yield* Queue.size(changes)).toBe(0)
-      server.send({ event: "restart", data: {} })
-      yield* soon(Queue.take(changes))
+      const { changes, connect, poll, server } = yield* setUp()
+      const { cursor } = yield* soon(poll(Option.none()))
+      yield* connect
+      for (const data of [{ tags: ["s1:event"] }, { tags: [] }, "nothing"]) {
+        server.send({ event: "message", data })
+        yield* soon(Queue.take(changes))
+        expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("nothing")
+      }
     }).pipe(run)
   )
 
-  it.scoped("cause a fetch in any case before the first fetch", () =>
-    Effect.gen(function* () {
-      const { changes, listening, server } = yield* setUp()
-      yield* listening
-      yield* soon(Queue.take(server.connected))
-      server.send({ event: "message", data: { tags: ["s1:room"] } })
-      yield* soon(Queue.take(changes))
-    }).pipe(run)
-  )
-
-  it.scoped("continue after the last event when the connection ends, without a warning", () => {
+  it.scoped("cause a poll when the connection has ended and is back, without a warning", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
-      const { changes, data, fetch, listening, server } = yield* setUp()
-      yield* soon(fetch)
-      yield* listening
-      const first = yield* soon(Queue.take(server.connected))
-      expect(first.headers["last-event-id"]).toBeUndefined()
-      server.put(event("Talk, moved"))
-      yield* soon(Queue.take(changes))
+      const { changes, connect, data, poll, server } = yield* setUp()
+      const { cursor } = yield* soon(poll(Option.none()))
+      yield* connect
       server.cut()
       server.put(event("Talk, cancelled"))
-      const second = yield* within(Queue.take(server.connected))
-      expect(second.headers["last-event-id"]).toBe("e1")
+      yield* within(Queue.take(server.connected))
       yield* soon(Queue.take(changes))
-      yield* turns
-      expect(yield* Queue.size(changes)).toBe(0)
+      expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
       expect(yield* data).toMatchObject({ problems: [] })
       expect(lines.filter((line) => !line.startsWith("DEBUG"))).toEqual([])
     }).pipe(withLog(lines), run)
   })
-
-  it.scoped("cause a fetch where the connection ended before any event had an id", () =>
-    Effect.gen(function* () {
-      const { changes, fetch, listening, server } = yield* setUp()
-      yield* soon(fetch)
-      yield* listening
-      yield* soon(Queue.take(server.connected))
-      yield* turns
-      server.cut()
-      yield* within(Queue.take(server.connected))
-      yield* soon(Queue.take(changes))
-    }).pipe(run)
-  )
 
   it.scoped("are requested again after minutes without an event", () =>
     Effect.gen(function* () {
@@ -225,16 +196,10 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("are sent to the cache, so that it responds with the state after the last event", () =>
+  it.scoped("are not requested where the cache is read, which is behind them", () =>
     Effect.gen(function* () {
-      const { changes, fetch, listening, server } = yield* setUp({ useCdn: true })
-      yield* soon(fetch)
-      yield* listening
-      yield* soon(Queue.take(server.connected))
-      server.put(event("Talk, moved"))
-      yield* soon(Queue.take(changes))
-      yield* soon(fetch)
-      expect(server.requests.at(-1)?.url.searchParams.get("lastLiveEventId")).toBe("e1")
+      const { hasChanges } = yield* setUp({ useCdn: true })
+      expect(hasChanges).toBe(false)
     }).pipe(run)
   )
 
