@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (
   const fileByDigest = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const [digest = "", ...path] = names
     const first = Option.map(yield* active, ({ versionId }) => versionId)
-    const found = yield* stored.findInAny(first, path.join("/"), (sha256) => sha256 === digest)
+    const found = yield* stored.findInAny(first, path.join("/"), digest)
     return yield* Option.match(found, {
       onNone: () => notFound(["versions", "files", ...names]),
       onSome: (file) => Effect.succeed(storedResource(file))

@@ -1,8 +1,9 @@
 /**
  * The files of the versions on disk, by the `files.json` of each: nothing else of its folder is served.
  *
- * The lists of the eight versions that were read last stay in memory. One is read again when it has changed, which is looked at
- * where a file is not as it says: players ask for thousands of files in a row.
+ * The lists of the eight versions that were read last stay in memory. A list is read again when it has changed, which is looked at
+ * where a file is not as it says: players ask for thousands of files in a row. An index of each version stays as long as the version,
+ * with 8 bytes a file: what no version has is found out without the lists.
  */
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
@@ -12,9 +13,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import { constTrue } from "effect/Function"
+import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
-import type * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type { SourceFile } from "../../services/ContentSource.ts"
@@ -58,12 +58,19 @@ export interface VersionFiles {
   readonly list: (versionId: VersionId) => Effect.Effect<VersionList, Failure>
   /** A file of a version; `None` where the version has no such file. */
   readonly find: (versionId: VersionId, path: string) => Effect.Effect<Option.Option<StoredFile>, Failure>
-  /** A file of this version, or of the newest on disk that has it, with a digest that is wanted. */
+  /** A file of this version, or of the newest on disk that has it; with this digest, if one is given. */
   readonly findInAny: (
     first: Option.Option<VersionId>,
     path: string,
-    isWanted?: Predicate.Predicate<string>
+    sha256?: string
   ) => Effect.Effect<Option.Option<StoredFile>, PlatformError | Unreadable>
+}
+
+/** What a version has, as hashes: a hash that is not there proves that the version has no such file. */
+interface VersionIndex {
+  readonly stamp: string
+  /** Of the paths, composed, and of the digests. */
+  readonly hashes: Int32Array
 }
 
 /** How many lists are kept. */
@@ -81,6 +88,7 @@ export const make = Effect.fnUntraced(function* (
   const folder = path.join(downloadPath, "versions")
   const files = PlainFiles.make(folder, path)
   const lists = yield* Ref.make<ReadonlyArray<VersionList>>([])
+  const indexes = yield* Ref.make<ReadonlyMap<VersionId, VersionIndex>>(new Map())
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
   const known = (versionId: VersionId) =>
@@ -104,6 +112,7 @@ export const make = Effect.fnUntraced(function* (
     const bytes = yield* fs.readFile(file)
     const decoded = yield* Effect.mapError(decode(Buffer.from(bytes).toString()), () => damaged(versionId))
     const list = yield* makeList(versionId, stamp, decoded, bytes)
+    yield* Ref.update(indexes, (before) => new Map(before).set(versionId, indexOf(stamp, decoded)))
     yield* Ref.update(lists, (before) =>
       [list, ...before.filter((other) => other.versionId !== versionId)].slice(0, capacity)
     )
@@ -118,12 +127,8 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** A file of a list, as it is on disk. */
-  const fileOf = Effect.fnUntraced(function* (
-    list: VersionList,
-    path: string,
-    isWanted: Predicate.Predicate<string>
-  ) {
-    const listed = Option.filter(list.find(path), ({ sha256 }) => isWanted(sha256))
+  const fileOf = Effect.fnUntraced(function* (list: VersionList, path: string, digest: string | undefined) {
+    const listed = Option.filter(list.find(path), ({ sha256 }) => digest === undefined || sha256 === digest)
     if (Option.isNone(listed)) return Option.none<StoredFile>()
     const { path: onDisk, sha256, size } = listed.value
     const found = yield* files.find([list.versionId, ...onDisk.split("/")])
@@ -135,23 +140,27 @@ export const make = Effect.fnUntraced(function* (
     return Option.some({ path, sha256, found: found.value, list })
   })
 
-  const search = Effect.fnUntraced(function* (
-    versionId: VersionId,
-    path: string,
-    isWanted: Predicate.Predicate<string> = constTrue
-  ) {
+  const search = Effect.fnUntraced(function* (versionId: VersionId, path: string, digest?: string) {
     const before = yield* known(versionId)
     const asBefore = Option.isSome(before)
-      ? yield* Effect.option(fileOf(before.value, path, isWanted))
+      ? yield* Effect.option(fileOf(before.value, path, digest))
       : Option.none()
     const found = Option.flatten(asBefore)
-    return Option.isSome(found) ? found : yield* fileOf(yield* read(versionId), path, isWanted)
+    return Option.isSome(found) ? found : yield* fileOf(yield* read(versionId), path, digest)
   })
 
   const newestFirst = Effect.map(
     Effect.orElseSucceed(fs.readDirectory(folder), () => []),
     (names) => names.filter(isVersionId).sort().reverse()
   )
+
+  /** Whether the version may have a file with such a path or digest. */
+  const mayHave = Effect.fnUntraced(function* (versionId: VersionId, name: string) {
+    const index = (yield* Ref.get(indexes)).get(versionId)
+    if (index === undefined || index.hashes.includes(Hash.string(name))) return true
+    const found = yield* files.find([versionId, fileListName])
+    return !Option.exists(found, ({ stamp }) => stamp === index.stamp)
+  })
 
   return {
     list: (versionId) =>
@@ -160,12 +169,22 @@ export const make = Effect.fnUntraced(function* (
         Option.match({ onNone: () => read(versionId), onSome: Effect.succeed })
       ),
     find: (versionId, path) => search(versionId, path),
-    findInAny: Effect.fnUntraced(function* (first, path, isWanted) {
+    findInAny: Effect.fnUntraced(function* (first, path, sha256) {
       const searchOne = (versionId: VersionId) =>
-        Effect.catchTag(search(versionId, path, isWanted), "vitrine/NotFound", () => Effect.succeedNone)
+        search(versionId, path, sha256).pipe(
+          Effect.catchTag("vitrine/NotFound", () => Effect.succeedNone),
+          Effect.whenEffect(mayHave(versionId, sha256 ?? path.normalize("NFC"))),
+          Effect.map(Option.flatten)
+        )
       const found = Option.flatten(yield* Effect.transposeMapOption(first, searchOne))
       if (Option.isSome(found)) return found
-      for (const versionId of yield* newestFirst) {
+      const versionIds = yield* newestFirst
+      yield* Ref.update(indexes, (before) =>
+        before.size <= versionIds.length
+          ? before
+          : new Map([...before].filter(([versionId]) => versionIds.includes(versionId)))
+      )
+      for (const versionId of versionIds) {
         const found = yield* searchOne(versionId)
         if (Option.isSome(found)) return found
       }
@@ -195,6 +214,14 @@ const makeList = (
     gzip
   }))
 }
+
+const indexOf = (stamp: string, list: FileList): VersionIndex => ({
+  stamp,
+  hashes: Int32Array.from(
+    [...filesOf(list)].flatMap(([path, { sha256 }]) => [path.normalize("NFC"), sha256]),
+    Hash.string
+  )
+})
 
 const compress = promisify<Uint8Array, ZlibOptions, Buffer>(gzip)
 
