@@ -21,4 +21,16 @@ export const makeGiveWay = (): Effect.Effect<void> => {
   )
 }
 
+/** Runs work that may rest at each `yield`, in turns of the event loop. It dies with what the work throws. */
+export const inTurns = <A>(work: Generator<void, A>): Effect.Effect<A> =>
+  Effect.gen(function* () {
+    const giveWay = makeGiveWay()
+    let step = work.next()
+    while (step.done !== true) {
+      yield* giveWay
+      step = work.next()
+    }
+    return step.value
+  })
+
 const maxMillis = 10

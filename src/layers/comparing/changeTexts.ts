@@ -15,15 +15,15 @@ const maxFields = 10
 /** How many characters before the first difference are shown of a long text. */
 const context = 20
 
-/** A change of a record or of a key, as it is listed. */
-export const recordChange = (holds: Tables["holds"], entry: EntryChange): RecordChange => {
+/** A change of a record or of a key, as it is listed. It may rest inside a record of many fields. */
+export function* recordChange(holds: Tables["holds"], entry: EntryChange): Generator<void, RecordChange> {
   const { after, before, change } = entry
   const id = printableLine(entry.id, maxText)
   if (holds === "keys") {
     return { id, change, ...valueTexts(valuesOf(entry)) }
   }
   const name = Option.match(nameOf(after ?? before), { onNone: () => ({}), onSome: (name) => ({ name }) })
-  const fields = change === "changed" ? compareFields(before, after) : []
+  const fields = change === "changed" ? yield* compareFields(before, after) : []
   const more = fields.length - maxFields
   return {
     id,

@@ -5,7 +5,6 @@
  * at every listing.
  */
 import * as Array from "effect/Array"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { ChangeKind } from "../../services/ContentDiff.ts"
 
@@ -71,21 +70,23 @@ export const makeComparison = () => {
   }
 }
 
-/** The fields that are different in two records. */
-export const compareFields = (before: unknown, after: unknown): ReadonlyArray<ValueChange> => {
+/** The fields that are different in two records. It may rest after each thousand. */
+export function* compareFields(before: unknown, after: unknown): Generator<void, ReadonlyArray<ValueChange>> {
   const [old, recent] = [recordOf(before), recordOf(after)]
   const names = [...Object.keys(recent), ...Object.keys(old).filter((name) => !Object.hasOwn(recent, name))]
-  return Array.filterMap(names, (field) => {
+  const changes: Array<ValueChange> = []
+  for (const [index, field] of names.entries()) {
+    if (index % 1000 === 999) yield
     const isOld = Object.hasOwn(old, field)
     const isRecent = Object.hasOwn(recent, field)
-    return isOld && isRecent && isSame(old[field], recent[field])
-      ? Option.none()
-      : Option.some({
-          field,
-          ...(isOld ? { from: old[field] } : {}),
-          ...(isRecent ? { to: recent[field] } : {})
-        })
-  })
+    if (isOld && isRecent && isSame(old[field], recent[field])) continue
+    changes.push({
+      field,
+      ...(isOld ? { from: old[field] } : {}),
+      ...(isRecent ? { to: recent[field] } : {})
+    })
+  }
+  return changes
 }
 
 const recordOf = (value: unknown) => (Predicate.isReadonlyRecord(value) ? value : {})

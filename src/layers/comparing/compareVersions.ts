@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
-import { nextTurn } from "../../internal/nextTurn.ts"
+import { inTurns, nextTurn } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import {
@@ -233,18 +233,20 @@ const compareTables = Effect.fnUntraced(function* ({ batches, holds }: Tables, r
   const counts = { added: 0, changed: 0, removed: 0 }
   const records: Array<RecordChange> = []
   const comparison = makeComparison()
-  const count = (changes: ReadonlyArray<EntryChange>) => {
+  function* count(changes: ReadonlyArray<EntryChange>): Generator<void, void> {
     for (const change of changes) {
       counts[change.change]++
-      if (records.length < room) records.push(recordChange(holds, change))
+      if (records.length < room) records.push(yield* recordChange(holds, change))
     }
   }
+  const countAll = (changes: () => ReadonlyArray<EntryChange>) =>
+    Effect.flatMap(tryRead(changes), (changes) => inTurns(count(changes)))
   yield* Stream.runForEach(batches, (batch) =>
     Effect.zipRight(
-      tryRead(() => count(comparison.add(batch))),
+      countAll(() => comparison.add(batch)),
       nextTurn
     )
   )
-  yield* tryRead(() => count(comparison.end()))
+  yield* countAll(comparison.end)
   return { ...counts, records }
 })

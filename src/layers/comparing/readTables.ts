@@ -12,6 +12,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { nextTurn } from "../../internal/nextTurn.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import { parseItems, readList } from "../documents/savedList.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
@@ -58,10 +59,23 @@ export const savedTables = (
     const waiting = makeWaiting(makeEntriesOf(key))
     return Stream.map(parts, Option.some).pipe(
       Stream.concat(Stream.succeed(Option.none())),
-      Stream.mapAccumEffect(0, (length, next) => tryRead(() => waiting(length, next)))
+      Stream.mapAccumEffect(0, (length, next) =>
+        Effect.gen(function* () {
+          const [waits, read] = yield* tryRead(() => waiting(length, next))
+          // To parse a record of a hundred thousand fields takes a quarter of a second.
+          const before = yield* Effect.zipLeft(tryRead(read.before), nextTurn)
+          return [waits, { before, after: yield* tryRead(read.after) }] as const
+        })
+      )
     )
   })
   return { holds: "records", batches }
+}
+
+/** Reads some entries of each table; it throws where a record is none of the table. */
+interface Reads {
+  readonly before: () => ReadonlyArray<Entry>
+  readonly after: () => ReadonlyArray<Entry>
 }
 
 /** The next records of both lists, with the commas between them. */
@@ -83,13 +97,13 @@ const makeWaiting = (entriesOf: EntriesOf) => {
     return entriesOf(parseItems(text))
   }
 
-  return (waiting: number, next: Option.Option<Parts>): readonly [number, Batch] => {
+  return (waiting: number, next: Option.Option<Parts>): readonly [number, Reads] => {
     if (Option.isSome(next)) {
       const [part, other] = next.value
       const more = part.equals(other) ? 0 : pass(part, before, after) + pass(other, after, before)
-      if (waiting + more <= maxWaiting) return [waiting + more, { before: [], after: [] }]
+      if (waiting + more <= maxWaiting) return [waiting + more, { before: () => [], after: () => [] }]
     }
-    return [0, { before: take(before), after: take(after) }]
+    return [0, { before: () => take(before), after: () => take(after) }]
   }
 }
 
