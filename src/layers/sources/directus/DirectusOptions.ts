@@ -91,7 +91,7 @@ const Collection = expects(
   'an object with "fields", "filter", "sort", "deep" or "key"; {} for what Directus gives without them'
 )
 
-/** A collection as it is asked for. */
+/** The options of a collection, with defaults. */
 export type Collection = typeof Collection.Type
 
 export const DirectusOptions = Schema.Struct({
@@ -100,7 +100,7 @@ export const DirectusOptions = Schema.Struct({
     token: "a static token",
     locale: 'a language by its code in Directus, such as "de-DE"'
   }),
-  // Their names stand in the path of a request.
+  // The names of collections are part of the path of a request.
   collections: collections(Collection, {
     what: "collection",
     isName: /^[\w-]+$/,
@@ -110,5 +110,5 @@ export const DirectusOptions = Schema.Struct({
 })
 export type DirectusOptions = typeof DirectusOptions.Type
 
-/** With what must hold of several of them. */
+/** The options, with the rule for `fallback` and `locales`. */
 export const CheckedOptions = DirectusOptions.pipe(Schema.filter(fallbackNeedsLocales))

@@ -2,8 +2,8 @@
  * A source of Directus' content: each collection is a document.
  *
  * ```
- * <source id>/<collection>.json    the items of a collection, or the one of a singleton
- * <source id>/media/               the files that they have
+ * <source id>/<collection>.json    the items of a collection, or the item of a singleton
+ * <source id>/media/               the files of these items
  * ```
  */
 import * as Effect from "effect/Effect"

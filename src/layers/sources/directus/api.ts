@@ -1,7 +1,6 @@
 /**
- * Asking Directus: what it answers, and what to do about its refusals.
+ * Requests to Directus, its responses, and what to do if Directus refuses a request.
  */
-
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -14,10 +13,10 @@ export type Item = Readonly<Record<string, unknown>>
 
 const Item = Schema.declare(Predicate.isReadonlyRecord)
 
-/** PostgreSQL counts in texts. */
+/** With PostgreSQL, numbers of rows are texts. */
 const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(Schema.nonNegative()))
 
-/** What a server gives at once, unless it is set up otherwise. */
+/** The length of a page of a server with default settings. */
 const pageSize = 100
 
 const Page = Schema.Struct({ data: Schema.Array(Item), meta: Schema.Struct({ filter_count: Count }) })
@@ -52,13 +51,13 @@ export const readRefusal = (body: unknown): Refusal =>
   Option.match(decodeErrors(body), {
     onNone: () => ({ name: "", message: "" }),
     onSome: ({ errors: [{ extensions, message }] }) => ({
-      // Not an address of its API: "url" leads to another part of it.
+      // Without a name, the message says to check "url": it leads to another part of Directus.
       name: extensions.code === "ROUTE_NOT_FOUND" ? "" : extensions.code,
       message
     })
   })
 
-/** What is asked: texts as they are, lists with commas, objects as JSON. */
+/** Texts are sent as they are, lists with commas, objects as JSON. */
 export type Parameters = Readonly<Record<string, unknown>>
 
 /** `name` is the name of a collection. */

@@ -1,5 +1,5 @@
 /**
- * Files of Directus, as they stand in items where fields lead to them.
+ * Files of Directus, as they appear in items if `fields` lead to them.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -8,10 +8,10 @@ import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
 const File = Schema.Struct({ id: Schema.UUID, filename_download: Schema.String })
 
-/** PostgreSQL gives large integers as texts. */
+/** With PostgreSQL, large integers are texts. */
 const Size = Schema.Struct({ filesize: Schema.Union(Schema.Int, Schema.NumberFromString.pipe(Schema.int())) })
 
-/** A file that is replaced keeps its id: nothing else tells that it is another one. */
+/** A replaced file keeps its id. Only this date and the size change. */
 const Modified = Schema.Struct({ modified_on: Schema.String })
 
 const length = Schema.Number.pipe(Schema.greaterThan(0))
@@ -31,7 +31,7 @@ const hasFocalPoint = Schema.is(FocalPoint)
 
 const assetUrl = (server: string, id: string): string => `${server}/assets/${id}`
 
-/** Reads the file that an object of an item is; `None` of every other object. */
+/** Reads an object of an item as a file; `None` for other objects. */
 export const readFile =
   (server: string) =>
   (object: JsonObject): Option.Option<MediaObject> =>
@@ -60,6 +60,6 @@ const focusOf = ({
     ? { focus: { x: focal_point_x / width, y: focal_point_y / height } }
     : {}
 
-/** A value in which each file has `url` beside its id, unless it has one of its own. */
+/** Adds `url` to each file that has no `url`. */
 export const withUrls = (value: unknown, server: string): unknown =>
   mapObjects(value, (object) => (isFile(object) ? { url: assetUrl(server, object.id), ...object } : object))

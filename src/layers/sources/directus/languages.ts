@@ -1,5 +1,5 @@
 /**
- * Items in several languages: the fields of their translations as their own.
+ * Items in several languages: moves the fields of a translation into its item.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -11,7 +11,7 @@ import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
 export const translationsField = "translations"
 
-/** In the row of a translation: the code of its language, or the language itself, where fields lead so far. */
+/** The field of a translation with the code of its language, or with the language itself if `fields` lead to it. */
 const languageField = "languages_code"
 
 const languageOf = (row: unknown): string | undefined => {
@@ -28,13 +28,13 @@ const rowsOf = (item: Item): ReadonlyArray<Item> | undefined => {
 const isRow = (row: unknown): row is Item =>
   Predicate.isReadonlyRecord(row) && Object.hasOwn(row, languageField)
 
-/** Fields that Directus keeps of each row of a collection. */
+/** Fields that Directus writes into each row of a collection. */
 const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
 
 /**
- * The items with those of their translations that can be shown, at any depth, and a warning about rows that have no language: Directus
- * makes such rows by itself. Rows with another `status` are drafts. What Directus keeps of a row does not replace the same field of its
- * item: `sort`, `status`, dates, users, and the relation to the item.
+ * Removes translations that cannot be shown, at any depth: drafts, which have another `status`, and rows without a language, which
+ * Directus makes by itself and which have a warning. `sort`, `status`, dates, users and the relation to the item are removed from a
+ * translation if the item has the same field, so that they do not replace it.
  */
 export const readTranslations = (
   items: ReadonlyArray<Item>,
@@ -79,13 +79,13 @@ export const readTranslations = (
   }
 }
 
-/** The row in the first of the languages that there is one in. */
+/** The translation in the first of these languages that the item has. */
 const rowIn = (item: Item, languages: ReadonlyArray<string>): Item | undefined =>
   languages
     .map((language) => rowsOf(item)?.find((row) => languageOf(row) === language))
     .find(Predicate.isNotUndefined)
 
-/** A value with the fields of translations in the place of all translations, at any depth. */
+/** Replaces the translations of each item with the fields of one translation, at any depth. */
 const inOneOf = (value: unknown, languages: ReadonlyArray<string>): unknown =>
   Array.isArray(value)
     ? value.map((part) => inOneOf(part, languages))
@@ -109,8 +109,8 @@ const itemInOneOf = (item: Item, languages: ReadonlyArray<string>): Item => {
 }
 
 /**
- * Items in each of the languages, one language after the other, with their language in `locale`. What is in none of `locales`, and not
- * in `fallback`, is left out.
+ * Items in each of the languages, one language after the other, with the language in `locale`. An item is left out if it has no
+ * translation in the language, and none in `fallback`.
  */
 export const inLanguages = (
   items: ReadonlyArray<Item>,

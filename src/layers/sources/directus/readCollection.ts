@@ -1,5 +1,5 @@
 /**
- * Reading a collection to its end, page after page.
+ * Reads all items of a collection, page after page.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,7 +10,7 @@ import { type Ask, directus, type Item, type Parameters, readAnswer } from "./ap
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 import { translationsField } from "./languages.ts"
 
-/** Whether a collection has a field that the token may read: Directus refuses both alike. */
+/** Whether a collection has a field, and the token may read it. Directus gives the same error for both. */
 export const hasField = (ask: Ask, name: string, field: string) =>
   ask(name, { fields: field, limit: 1 }).pipe(
     Effect.as(true),
@@ -20,7 +20,7 @@ export const hasField = (ask: Ask, name: string, field: string) =>
     )
   )
 
-/** Its items, each once, or the one item of a singleton. */
+/** The items of a collection, each once, or the item of a singleton. */
 export const readCollection = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
@@ -37,7 +37,7 @@ export const readCollection = Effect.fnUntraced(function* (
   return Option.getOrElse(single, () => items)
 })
 
-/** The key is the last of what it is sorted by: equal values have no order. */
+/** Items are sorted by their key last: equal values have no order. */
 const queryOf = (
   { deep, fields, filter, key, sort }: Collection,
   hasLanguages: boolean,
@@ -52,15 +52,15 @@ const queryOf = (
   meta: "filter_count"
 })
 
-/** What may be missing, without which a row could not be told from the others. */
+/** Adds all translations, or at least their languages, to the fields of the options. */
 const translationFields = (fields: ReadonlyArray<string>) =>
   fields.some((field) => field.startsWith(`${translationsField}.`))
     ? [`${translationsField}.languages_code`]
     : [`${translationsField}.*`]
 
 /**
- * Each page but the first begins with the last item of the one before. Where it does not, items came or went before it, and some would be
- * missing. No page says how long it is, because a server may allow less than it gives by itself.
+ * Each page except the first begins with the last item of the page before. If it does not, items before it were added or removed, and some
+ * would be missing. No `limit` is sent: a server may have a lower maximum than its default.
  */
 const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
   Effect.fnUntraced(function* ({ last, read }: Cms.Place<Item>) {

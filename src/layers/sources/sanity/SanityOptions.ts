@@ -11,13 +11,13 @@ import { token } from "../../documents/CmsOptions.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
 import { fileFieldsOfReader, type MediaConfig } from "../../documents/media/MediaOptions.ts"
 
-/** What is asked in GROQ, saved as one document. */
+/** A query in GROQ, whose result is one document. */
 export interface SanityQuery {
   /** Such as `*[_type == "event"] | order(_id)`. */
   readonly groq: string
-  /** The values of `$name` in it, as JSON. */
+  /** The values of `$name` in the query, as JSON. */
   readonly params?: Readonly<Record<string, unknown>>
-  /** What identifies its records: a field, or several, as paths with dots. Default `_id`. */
+  /** The field that identifies records, or several fields, as paths with dots. Default `_id`. */
   readonly key?: string | ReadonlyArray<string>
 }
 
@@ -139,7 +139,7 @@ const AnyOptions = Schema.Struct({
   )
 })
 
-/** What belongs together. */
+/** The options, with the rules for options that depend on each other. */
 export const SanityOptions = AnyOptions.pipe(
   Schema.filter(({ perspective, queries, token, useCdn }) => {
     const isStored = perspective === "published" || perspective === "raw"
@@ -163,7 +163,7 @@ export const SanityOptions = AnyOptions.pipe(
 )
 export type SanityOptions = typeof SanityOptions.Type
 
-/** A query as it is asked. */
+/** A query with its defaults. */
 export interface Query {
   readonly groq: string
   readonly params: Readonly<Record<string, unknown>>

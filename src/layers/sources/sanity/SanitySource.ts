@@ -1,9 +1,9 @@
 /**
- * A source of content that is kept in Sanity: what queries in GROQ answer.
+ * A source of the content of Sanity: each query in GROQ is a document.
  *
  * ```
- * <source id>/<query>.json    the records that a query answers, or one value
- * <source id>/media/          the pictures and files that they refer to
+ * <source id>/<query>.json    the records of the result, or one value
+ * <source id>/media/          the pictures and files in these records
  * ```
  */
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * Asking Sanity in GROQ.
+ * Sends queries in GROQ to Sanity.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -60,7 +60,7 @@ export const makeApi = Effect.fnUntraced(function* (
 const hasNoError = (json: unknown): boolean =>
   !Predicate.hasProperty(json, "error") || Predicate.isNullable(json.error)
 
-/** An error comes with HTTP 200 where a part of the answer was under way before. */
+/** If an error comes after the beginning of the response, its status is 200. */
 const refusedIn =
   ({ hide, status, url }: Requests.Answer) =>
   (json: unknown) =>
@@ -72,13 +72,13 @@ const refusedIn =
       isTransient: false
     })
 
-/** In characters; what is longer is posted. */
+/** In characters. A longer query is sent by POST. */
 const longestSearch = 11_000
 
 const isAnswer = (json: unknown): json is { readonly result: unknown } =>
   Predicate.hasProperty(json, "result") && json.result !== undefined
 
-/** Where requests go, without a slash at its end. */
+/** The address of the API, without a slash at its end. */
 export const originOf = ({
   endpointUrl,
   projectId,

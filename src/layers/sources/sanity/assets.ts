@@ -1,7 +1,7 @@
 /**
- * Pictures and files in the documents of Sanity: where a reference to one leads to.
+ * Pictures and files in the documents of Sanity, and the addresses that references lead to.
  *
- * The same reference is the same file for ever.
+ * A reference always leads to the same file.
  */
 import * as Array from "effect/Array"
 import * as Option from "effect/Option"
@@ -11,7 +11,7 @@ import { countText } from "../../../internal/readable.ts"
 import { type JsonObject, mapObjects } from "../../documents/mapObjects.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
-/** Where assets are. */
+/** The dataset of assets. */
 export interface AssetPlace {
   readonly projectId: string
   readonly dataset: string
@@ -20,7 +20,7 @@ export interface AssetPlace {
 const image = /^image-(\w{24,40})-(\d{1,6}x\d{1,6})-([a-z0-9]{1,16})$/
 const file = /^file-(\w{24,40})-([a-z0-9]{1,16})$/
 
-/** The address of an asset by its id, which references have: a digest of the file, or another name that is never used again. */
+/** The address of an asset with this id. An id has a digest of the file, or a name that is used once. */
 export const assetUrl = (id: string, { dataset, projectId }: AssetPlace): Option.Option<string> => {
   const [, imageDigest, size, imageExtension] = image.exec(id) ?? []
   const [, fileDigest, extension] = file.exec(id) ?? []
@@ -33,15 +33,15 @@ export const assetUrl = (id: string, { dataset, projectId }: AssetPlace): Option
 
 const assets = "https://cdn.sanity.io"
 
-/** The id that an object with an `asset` refers to; `None` where it does not. */
+/** The id in the `asset` of an object; `None` if it is not a reference. */
 const referenceIn = ({ asset }: JsonObject): Option.Option<string> =>
   Predicate.isReadonlyRecord(asset) && Predicate.isString(asset._ref)
     ? Option.some(asset._ref)
     : Option.none()
 
 /**
- * The value, in which each object with a reference to an asset has `url` beside `asset`, unless it has one of its own; and a warning
- * about references that lead nowhere.
+ * Adds `url` to each object that refers to an asset and has no `url`, and gives a warning about references to anything else than a
+ * picture or file of Sanity.
  */
 export const withAssetUrls = (
   value: unknown,
@@ -68,8 +68,8 @@ export const withAssetUrls = (
 }
 
 /**
- * Reads objects with a reference to an asset, and assets that a query has put in the place of one (`asset->`), with what the object
- * `around` such an asset says of it.
+ * Reads objects with a reference to an asset, and assets that a query has put in the place of a reference (`asset->`). Their focal point
+ * and crop are those of the object `around` them.
  */
 export const readAsset =
   (place: AssetPlace) =>
@@ -99,7 +99,7 @@ const readAssetDocument = (
     : Option.none()
 }
 
-/** What editors say of a picture: its centre, and what is cut off it. */
+/** The focal point and the crop of a picture. */
 const cutOf = ({ crop, hotspot }: JsonObject): Pick<MediaObject, "focus" | "crop"> => ({
   ...(Predicate.isReadonlyRecord(hotspot) && isFraction(hotspot.x) && isFraction(hotspot.y)
     ? { focus: { x: hotspot.x, y: hotspot.y } }

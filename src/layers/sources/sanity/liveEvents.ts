@@ -8,6 +8,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -136,13 +137,12 @@ const problemOf = (subject: string, { detail, since }: NonNullable<State["failin
 
 /** Events of published content need no token. */
 const requestOf = (options: SanityOptions) => {
-  const { authorization, ...headers } = headersOf(options)
-  const withDrafts = options.perspective !== "published" && authorization !== undefined
+  const headers = headersOf(options)
+  const withDrafts = options.perspective !== "published" && headers.authorization !== undefined
   return {
     url: `${originOf(options)}/v${options.apiVersion}/data/live/events/${options.dataset}${withDrafts ? "?includeDrafts=true" : ""}`,
     headers: {
-      ...headers,
-      ...(withDrafts ? { authorization } : {}),
+      ...(withDrafts ? headers : Record.remove(headers, "authorization")),
       accept: "text/event-stream",
       "accept-encoding": "identity"
     }

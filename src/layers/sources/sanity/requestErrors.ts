@@ -1,5 +1,5 @@
 /**
- * What goes wrong with a request to Sanity: why, in its own words, and what to do about it.
+ * Errors of requests to Sanity: the reason, the words of Sanity, and what to do.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -10,7 +10,7 @@ import { passes } from "../../httpClient/HttpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
-/** A question, as messages name it. */
+/** A query, as messages name it. */
 export interface Question {
   readonly name?: string
   readonly groq: string
@@ -18,7 +18,7 @@ export interface Question {
 
 type Place = Pick<SanityOptions, "dataset" | "projectId" | "token">
 
-/** What a status means, and what to do about it. */
+/** The meaning of a status, and what to do. */
 const adviceOf = (status: number, { dataset, projectId, token }: Place): string => {
   switch (status) {
     case 401:
@@ -35,7 +35,7 @@ const adviceOf = (status: number, { dataset, projectId, token }: Place): string 
   }
 }
 
-/** Why there is no answer, whatever was asked. */
+/** Why there is no response. */
 export const failureText = ({ detail, said, status }: RequestFailed, place: Place): string =>
   status === undefined ? excerpt(detail) : refusalText(adviceOf(status, place), status, wordsOf(said))
 
@@ -45,7 +45,7 @@ export const requestFailed = ({ groq, name }: Question, error: RequestFailed, pl
       onNone: () => failureText(error, place),
       onSome: ({ error: { description, start } }) => `${placeText(groq, start)}: ${excerpt(description)}`
     })}`,
-    ...(error.status === undefined ? {} : { status: error.status }),
+    status: error.status,
     isTransient: error.isTransient,
     cause: error
   })
@@ -57,7 +57,7 @@ const questionText = (name: string | undefined) => (name === undefined ? "" : `Q
 
 const tokens = "in Sanity, manage.sanity.io, the project, API, Tokens"
 
-/** What an error says, in each of the three shapes that the API has for it. */
+/** The text of an error, in each of the three shapes of the API. */
 const wordsOf = (said: unknown): string => {
   if (!Predicate.isReadonlyRecord(said)) return ""
   const { error, message } = said
@@ -71,7 +71,7 @@ const decodeParseError = Schema.decodeUnknownOption(
     error: Schema.Struct({
       type: Schema.Literal("queryParseError"),
       description: Schema.String,
-      /** Where it is, in characters from the beginning. */
+      /** In characters from the beginning of the query. */
       start: Schema.NonNegativeInt
     })
   })

@@ -73,7 +73,7 @@ const parameters = Schema.declare(Predicate.isReadonlyRecord)
 const isNames = (input: unknown): input is string | ReadonlyArray<string> =>
   Predicate.isString(input) || (Array.isArray(input) && input.every(Predicate.isString))
 
-/** Declared as one, so that a mistake is reported once and not for each member of a union. */
+/** A union would report a mistake once for each of its members. */
 const names = Schema.declare(isNames)
 
 const populate = Schema.declare(
@@ -102,7 +102,7 @@ export const StrapiOptions = Schema.Struct({
   }),
   types: collections(Type, {
     what: "type",
-    // As Strapi makes them: they stand in the path of a request.
+    // Names as Strapi makes them. They are part of the path of a request.
     isName: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i,
     wrongName: "a name as in the addresses of Strapi's API"
   }),
@@ -110,5 +110,5 @@ export const StrapiOptions = Schema.Struct({
 })
 export type StrapiOptions = typeof StrapiOptions.Type
 
-/** With what must hold of several of them. */
+/** The options, with the rule for `fallback` and `locales`. */
 export const CheckedOptions = StrapiOptions.pipe(Schema.filter(fallbackNeedsLocales))

@@ -2,8 +2,8 @@
  * A source of Strapi's content, version 5: each type is a document.
  *
  * ```
- * <source id>/<type>.json    the entries of a collection, or the one of a single type
- * <source id>/media/         the files of the media library that they have
+ * <source id>/<type>.json    the entries of a collection, or the entry of a single type
+ * <source id>/media/         the files of the media library in these entries
  * ```
  */
 import * as Effect from "effect/Effect"

@@ -1,7 +1,6 @@
 /**
- * Asking Strapi: its REST API in names and values of a query string, and what to do about its refusals.
+ * Requests to the REST API of Strapi, their query strings, and what to do if Strapi refuses a request.
  */
-
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
@@ -51,16 +50,16 @@ export const strapi: Cms.Vendor = {
 
 export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
 
-/** What a request is about, beside the type. */
+/** Which entries of a type a request asks for. */
 export interface Edition {
   readonly status: "published" | "draft"
-  /** The server's own without it. */
+  /** Default the default language of the server. */
   readonly locale?: string | undefined
 }
 
 /**
- * Nested values with the brackets that Strapi reads: `{ a: { b: [1, 2] } }` is `a[b][]=1&a[b][]=2`. Lists of objects have their
- * indices, because brackets without one would not say what belongs together.
+ * Nested values in brackets: `{ a: { b: [1, 2] } }` is `a[b][]=1&a[b][]=2`. Lists of objects have indices: with empty brackets, Strapi
+ * could not tell which values belong to the same object.
  */
 export const parameters = (input: Readonly<Record<string, unknown>>): Parameters =>
   Object.entries(input).flatMap(([name, value]) => nested(name, value))
@@ -75,8 +74,8 @@ const nested = (name: string, value: unknown): Parameters =>
         : [[name, String(value)]]
 
 /**
- * One page of a type, counted from 1. `documentId` is the last of what it is sorted by: equal values have no order,
- * and the numeric `id` changes with each publish.
+ * One page of a type; the first page is 1. Entries are sorted by `documentId` last: equal values have no order, and the numeric `id`
+ * changes with each publish.
  */
 export const page = (
   { fields, filters, populate, sort = [] }: StrapiType,
@@ -86,13 +85,13 @@ export const page = (
   parameters({
     populate,
     filters,
-    // Without it, entries in two languages could not be told apart.
+    // Without `locale`, entries in two languages could not be told apart.
     fields: fields === undefined || edition.locale === undefined ? fields : [...fields, "locale"],
     sort: [...[sort].flat(), "documentId:asc"],
     pagination: { page: number, pageSize, withCount: true },
     ...edition
   })
 
-/** Asks for nothing but a field: refused where the type does not have it. */
+/** Asks for one field only. Strapi refuses if the type does not have the field. */
 export const onlyField = (field: string, edition: Edition): Parameters =>
   parameters({ fields: [field], pagination: { pageSize: 1 }, ...edition })

@@ -1,5 +1,5 @@
 /**
- * Files of Strapi's media library, as they stand in entries.
+ * Files of the media library of Strapi, as they appear in entries.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -10,13 +10,13 @@ const percent = Schema.Number.pipe(Schema.between(0, 100))
 
 const link = { url: Schema.String, mime: Schema.String }
 
-/** In the text of blocks there are copies from when a picture was put there: they have no document, and do not follow their file. */
+/** Blocks of text have copies of files from the time of insertion. A copy has no `documentId`, and does not change with its file. */
 const Media = Schema.Union(
   Schema.Struct({ ...link, documentId: Schema.String }),
   Schema.Struct({ ...link, hash: Schema.String })
 )
 const Name = Schema.Struct({ name: Schema.String })
-/** A file that is replaced keeps its URL: nothing else tells that it is another one. */
+/** A replaced file keeps its URL. Only these fields change. */
 const Version = Schema.Struct({
   documentId: Schema.String,
   updatedAt: Schema.String,
@@ -30,7 +30,7 @@ const hasName = Schema.is(Name)
 const hasVersion = Schema.is(Version)
 const hasFocalPoint = Schema.is(FocalPoint)
 
-/** The file that an object of an entry is; `None` of every other object. */
+/** Reads an object of an entry as a file; `None` for other objects. */
 export const readFile = (value: unknown): Option.Option<MediaObject> =>
   isMedia(value)
     ? Option.some({
@@ -43,7 +43,7 @@ export const readFile = (value: unknown): Option.Option<MediaObject> =>
       })
     : Option.none()
 
-/** A value without the smaller pictures that Strapi has made of each picture in it. */
+/** Removes the smaller pictures that Strapi has made of each picture. */
 export const withoutFormats = (value: unknown): unknown =>
   mapObjects(value, (object) => {
     const { formats: _, ...others } = object

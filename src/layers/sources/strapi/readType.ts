@@ -1,5 +1,5 @@
 /**
- * Reading a type to its end, in each language: entries that one does not have are filled from another.
+ * Reads all entries of a type in each language, and takes missing entries from the fallback language.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -17,11 +17,11 @@ interface Translation {
 
 type Languages = Pick<StrapiOptions, "fallback" | "locales">
 
-/** Those to save, and the one to take what is missing from. */
+/** The languages to save, and the fallback language. */
 const languagesOf = ({ fallback, locales }: Languages): ReadonlyArray<string> =>
   fallback === undefined || locales.includes(fallback) ? locales : [...locales, fallback]
 
-/** Whether a type has languages: one that has none has no such field, and would be the same in each. */
+/** Whether a type has languages. A type without languages has no field `locale`, which Strapi refuses to give. */
 export const isLocalized = (ask: Ask, name: string, status: Edition["status"]) =>
   ask(name, onlyField("locale", { status })).pipe(
     Effect.as(true),
@@ -31,7 +31,7 @@ export const isLocalized = (ask: Ask, name: string, status: Edition["status"]) =
     )
   )
 
-/** A type without languages: its entries, or the one of a single type. */
+/** Reads a type without languages: its entries, or the entry of a single type. */
 export const readPlain = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
@@ -42,7 +42,7 @@ export const readPlain = Effect.fnUntraced(function* (
   return Option.getOrElse(single, () => items)
 })
 
-/** The entries of a type in all languages, one language after the other. */
+/** Reads the entries of a type in all languages, one language after the other. */
 export const readTranslations = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
@@ -62,7 +62,7 @@ export const readTranslations = Effect.fnUntraced(function* (
       return yield* read.left
     }
   }
-  // A single type may be missing in a language. What is missing in all is a mistake.
+  // A single type may be missing in some languages. If it is missing in all, its name is wrong, or nothing is published.
   const [first] = missing
   if (first !== undefined && missing.length === translations.length) {
     return yield* first
@@ -74,7 +74,7 @@ export const readTranslations = Effect.fnUntraced(function* (
     .flatMap((translation) => (other === undefined ? translation.entries : fillFrom(translation, other)))
 })
 
-/** All entries, each once, or the one of a single type. Filters by relations may count and give an entry twice. */
+/** Reads all entries, each once, or the entry of a single type. With filters by relations, Strapi may count and give an entry twice. */
 const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition) =>
   readCollection<Entry>(strapi, {
     name,
@@ -85,8 +85,8 @@ const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition)
   })
 
 /**
- * The entries of a language with those that are only in the other one, which have the `locale` that they stand for, and say in
- * `fallbackLocale` what they are written in. Each stands behind the one that it follows in its own language.
+ * Adds the entries that are only in the fallback language, with the `locale` of this language, and with their own as `fallbackLocale`. Each
+ * added entry comes after the entry that it follows in the fallback language.
  */
 const fillFrom = ({ locale, entries }: Translation, fallback: Translation): ReadonlyArray<Entry> => {
   const own = new Set(entries.map(({ documentId }) => documentId))

@@ -1,13 +1,14 @@
 /**
- * What Strapi 5 answers: entries, pages of them, and refusals; and what is volatile in entries.
+ * Responses of Strapi 5: entries, pages and errors, and the volatile parts of entries.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
-import { mapObjects } from "../../documents/mapObjects.ts"
+import { type JsonObject, mapObjects } from "../../documents/mapObjects.ts"
 
-/** The most that a server gives at once, unless it is set up otherwise. */
+/** The longest page that a server with default settings gives. */
 export const pageSize = 100
 
 /** An entry as Strapi gives it. */
@@ -51,7 +52,7 @@ export const readAnswer = (body: unknown): Answer => {
   })
 }
 
-/** Version 4 has what is in an entry one level deeper. */
+/** Version 4 has the fields of an entry in `attributes`. */
 const isOld = (value: unknown): boolean => Predicate.hasProperty(value, "attributes")
 
 const old: Answer = { kind: "strange", detail: 'its entries have "attributes", as those of version 4' }
@@ -73,13 +74,15 @@ const property = (value: unknown, name: string): unknown =>
 const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
 /**
- * A value without what each publish changes without an edit: the numeric ids at any depth, and
- * `publishedAt`; and without the signatures of links to private files, which each answer makes anew. An edit moves `updatedAt`.
+ * Removes what changes without an edit, at any depth: numeric ids and `publishedAt`, which each publish changes, and signatures of links
+ * to private files, which each response has anew. `updatedAt` stays: it changes with an edit.
  */
 export const lasting = (value: unknown): unknown =>
-  mapObjects(value, ({ id, publishedAt: _, ...object }) => ({
-    ...object,
-    ...(id !== undefined && !Predicate.isNumber(id) && { id }),
-    ...(object.isUrlSigned === true &&
-      Predicate.isString(object.url) && { url: object.url.replace(/\?.*$/s, "") })
-  }))
+  mapObjects(value, ({ publishedAt: _, ...object }) =>
+    unsigned(Predicate.isNumber(object.id) ? Record.remove(object, "id") : object)
+  )
+
+const unsigned = (object: JsonObject): JsonObject =>
+  object.isUrlSigned === true && Predicate.isString(object.url)
+    ? { ...object, url: object.url.replace(/\?.*$/s, "") }
+    : object
