@@ -91,7 +91,8 @@ const openStream = (folder: string, name: string, file: string) => {
   }
 
   const look = async () => {
-    if (opened !== undefined && (await opened) !== (await identityOf(file))) {
+    const [before, now] = await Promise.all([opened, identityOf(file)])
+    if (before !== undefined && before !== now) {
       current?.end()
       current = undefined
     }

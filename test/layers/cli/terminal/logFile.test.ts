@@ -104,6 +104,21 @@ describe("a log file", () => {
     })
   )
 
+  scenario("has its first line even if that comes long after the file was opened", (folder, fs) =>
+    Effect.gen(function* () {
+      const openedAt = performance.now()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const write = yield* openLogFile(`${folder}/${name}`)
+          yield* eventually(Effect.sync(() => performance.now() - openedAt > 1500))
+          write("one")
+          write("two")
+        })
+      )
+      expect(yield* fs.readFileString(`${folder}/${name}`)).toBe("one\ntwo\n")
+    })
+  )
+
   scenario("reports at once why it cannot be written", (folder, fs) =>
     Effect.gen(function* () {
       yield* fs.writeFileString(`${folder}/in the way`, "")
