@@ -20,9 +20,13 @@ const aLine = Schema.String.pipe(
 )
 const optionalLine = Schema.optionalWith(expects(aLine, lineText), { exact: true })
 
+/** A screen of a player has the address `PLAYER/SCREEN`. */
+const aNodeId = aLine.pipe(Schema.filter((id) => !id.includes("/")))
+const nodeIdText = `${lineText} and without "/"`
+
 /** The machine that the controller runs on. */
 export interface NodeConfig {
-  /** Unique among the machines. Default: the short name of the host, in lower case. */
+  /** Unique among the machines, without `/`. Default: the short name of the host, in lower case. */
   readonly id?: string
 
   /** What people call it. */
@@ -32,7 +36,11 @@ export interface NodeConfig {
   readonly role?: string
 }
 
-export const NodeOptions = Schema.Struct({ id: optionalLine, label: optionalLine, role: optionalLine })
+export const NodeOptions = Schema.Struct({
+  id: Schema.optionalWith(expects(aNodeId, nodeIdText), { exact: true }),
+  label: optionalLine,
+  role: optionalLine
+})
 
 /** A screen or a player that is expected. */
 export interface ExpectedConfig {
@@ -108,7 +116,7 @@ export const ScreensOptions = listOf("screen", {
 
 /** The players that should report to this machine: as many as can. */
 export const PlayersOptions = listOf("player", {
-  id: expects(aLine, `the id of the player's node: ${lineText}`),
+  id: expects(aNodeId, `the id of the player's node: ${nodeIdText}`),
   example: "hall-3",
   max: maxPlayers
 })

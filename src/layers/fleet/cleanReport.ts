@@ -47,6 +47,9 @@ const id = expects(
   `one line of at most ${maxLine} characters, without spaces around it`
 )
 
+/** A screen of a player has the address `PLAYER/SCREEN`. */
+const nodeId = expects(id.pipe(Schema.filter((id) => !id.includes("/"))), 'an id without "/"')
+
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) && !Number.isNaN(Date.parse(text))
 
@@ -97,7 +100,7 @@ export const cleanScreen = Schema.decodeUnknownOption(screen)
 const fields = {
   vitrine: line,
   sentAt: time,
-  node: Schema.Struct({ id, label: optional(line), role: optional(line) }),
+  node: Schema.Struct({ id: nodeId, label: optional(line), role: optional(line) }),
   host: lineOrNothing,
   runId: id,
   startTime: time,

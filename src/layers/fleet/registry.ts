@@ -93,12 +93,18 @@ const none: Window = { since: 0, count: 0 }
 const oneMore = ({ count, since }: Window, now: number): Window =>
   isClose(since, now, rateMs) ? { since, count: count + 1 } : { since: now, count: 1 }
 
-const playerOf = ({ address, now, report }: Received): Player => ({
-  ...report,
-  heardAt: new Date(now).toISOString(),
-  address,
-  clockOffset: Date.parse(report.sentAt) - now
-})
+/**
+ * As the run says it now. A report that is up to a minute older than the one before was overtaken on its way: it says only that the
+ * player is there. The clock of a player may be set back further.
+ */
+const playerOf = ({ address, now, report }: Received, before?: Player): Player => {
+  const heardAt = new Date(now).toISOString()
+  const sentAt = Date.parse(report.sentAt)
+  const age = before === undefined ? 0 : Date.parse(before.sentAt) - sentAt
+  return before !== undefined && age > 0 && age < freshMs
+    ? { ...before, heardAt }
+    : { ...report, heardAt, address, clockOffset: sentAt - now }
+}
 
 const entryOf = (run: Run): Entry => ({
   run,
@@ -123,7 +129,7 @@ const heardAgain = (before: Entry, received: Received): Either.Either<Entry, Too
       })
     )
   }
-  const run = { player: playerOf(received), reports }
+  const run = { player: playerOf(received, known?.player), reports }
   const others = fresh.filter((other) => other !== known)
   if (known === before.run) {
     return Either.right({ ...before, run, others })

@@ -1,6 +1,7 @@
 /**
  * What all plugins say, put together: the sections of the status in their order, and the problems, errors first.
  */
+import * as Array from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as String from "effect/String"
@@ -12,7 +13,7 @@ import { problemRow, problemsOfRows, quietRows } from "./rows.ts"
 import { reported } from "./slices.ts"
 
 export interface Gathered extends Pick<ControllerReading, "logs" | "metrics" | "sections"> {
-  /** Errors first. */
+  /** From the most important: errors first, and behind all others those of players that nobody expects, which may be made up. */
   readonly problems: ReadonlyArray<Problem>
 }
 
@@ -24,7 +25,7 @@ const defaultOrder = 50
  * reading, or report `problems`. What is muted at this time, in milliseconds since 1970, is marked, and neutral.
  */
 export const gather = (
-  { plugins }: Pick<GlobalState, "plugins">,
+  { plugins, system }: Pick<GlobalState, "plugins" | "system">,
   readings: ReadonlyArray<readonly [plugin: string, reading: PluginReading]>,
   added: ReadonlyArray<Section>,
   now: number
@@ -38,6 +39,11 @@ export const gather = (
     ...Object.values(plugins).flatMap(reported),
     ...added.filter(isToned).flatMap(problemsOfRows)
   ]
+  const expected = new Set((system.players ?? []).map(({ id }) => id))
+  const [others, known] = Array.partition(
+    problems,
+    ({ player }) => player === undefined || expected.has(player.split("/", 1).join())
+  )
   const isMuted = (problem: Problem) => mark([problem]).some(({ muted }) => muted !== undefined)
   const quiet = added.map((section) => (isToned(section) ? quietRows(section, isMuted) : section))
   const sections = [
@@ -49,7 +55,7 @@ export const gather = (
   ]
   return {
     sections: sections.toSorted((one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)),
-    problems: mark(problems),
+    problems: [...mark(known), ...mark(others)],
     metrics: () => all.flatMap(({ metrics }) => metrics?.() ?? []),
     logs: new Set(all.flatMap(({ logs = [] }) => logs))
   }

@@ -57,7 +57,7 @@ const maxListed = 20
 export const tones = ["error", "warn", "neutral"] as const
 
 /** Those that are muted last. */
-export const errorsFirst = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> =>
+export const errorsFirst = <P extends Problem>(problems: ReadonlyArray<P>): ReadonlyArray<P> =>
   tones.flatMap((tone) => problems.filter((problem) => toneOf(problem) === tone))
 
 /** A row for each of the first twenty, and how many more there are. */

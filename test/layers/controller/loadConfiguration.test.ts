@@ -286,16 +286,16 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
   )
 
   const aLine = "expected one line of at most 64 characters, without spaces around it"
-  const aNode =
-    "expected the id of the player's node: one line of at most 64 characters, without spaces around it"
+  const aNodeId = `${aLine} and without "/"`
+  const aNode = aNodeId.replace("expected", "expected the id of the player's node:")
   const anId = 'expected a consumerId, which is one plain file name, such as "screen-1"'
   for (const [title, members, mistakes] of [
     [
       "names the invalid member of the machine",
-      { node: { id: "", label: "two\nlines", role: "r".repeat(65), name: "hall" } },
+      { node: { id: "hall/a", label: "two\nlines", role: "r".repeat(65), name: "hall" } },
       [
         'node.name: there is no such key; known are: "id", "label", "role"',
-        `node.id: ${aLine}, got ""`,
+        `node.id: ${aNodeId}, got "hall/a"`,
         `node.label: ${aLine}, got "two\\nlines"`,
         `node.role: ${aLine}, got "${"r".repeat(65)}"`
       ]
@@ -324,14 +324,15 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     [
       "names invalid players",
       {
-        players: [{ id: "hall\n3", label: 7 }, "hall-4", { label: "Hall 5" }, { id: "hall-6", screens: [] }]
+        players: [{ id: "hall/a" }, { id: "hall\n3", label: 7 }, "hall-4", { label: "Hall 5" }, { id: "hall-6", screens: [] }]
       },
       [
-        `players[0].id: ${aNode}, got "hall\\n3"`,
-        `players[0].label: ${aLine}, got 7`,
-        'players[1]: expected a player, such as { id: "hall-3" }, got "hall-4"',
-        "players[2].id: is required",
-        'players[3].screens: there is no such key; known are: "id", "label", "hours"'
+        `players[0].id: ${aNode}, got "hall/a"`,
+        `players[1].id: ${aNode}, got "hall\\n3"`,
+        `players[1].label: ${aLine}, got 7`,
+        'players[2]: expected a player, such as { id: "hall-3" }, got "hall-4"',
+        "players[3].id: is required",
+        'players[4].screens: there is no such key; known are: "id", "label", "hours"'
       ]
     ],
     [

@@ -104,6 +104,7 @@ describe("a report", () => {
     ["node.id", { node: { id: "" } }],
     ["node.id", { node: { id: "../etc" + "\u0000" } }],
     ["node.id", { node: { id: "x".repeat(65) } }],
+    ["node.id", { node: { id: "hall/a" } }],
     ["node.label", { node: { id: "a", label: " " } }],
     ["runId", { runId: 7 }],
     ["copiedPercent", { copiedPercent: 101 }],

@@ -78,6 +78,22 @@ describe("a player", () => {
     expect(player).not.toHaveProperty("duplicate")
   })
 
+  it("is shown as its newest report says, though an older one arrives late", () => {
+    const registry = heard(
+      { seconds: 0 },
+      { seconds: 10, stoppedBy: "anna@desk" },
+      { seconds: 12, sentAt: timeAt(5), address: "10.0.0.4" }
+    )
+    expect(shown(registry, 12)).toEqual([
+      expect.objectContaining({ sentAt: timeAt(10), stoppedBy: "anna@desk", heardAt: timeAt(12) })
+    ])
+  })
+
+  it("is heard of though its clock was set back", () => {
+    const registry = heard({ seconds: 0 }, { seconds: 10, sentAt: timeAt(-3600), address: "10.0.0.4" })
+    expect(shown(registry, 12)).toEqual([expect.objectContaining({ sentAt: timeAt(-3600), heardAt: timeAt(10) })])
+  })
+
   it("is the same one after a restart", () => {
     const [player, ...others] = shown(
       heard(

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
 import type { NatsState } from "../../../src/layers/nats/pluginReading.ts"
+import { remember } from "../../../src/layers/status/standingProblems.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
+import { player } from "../../support/fleet.ts"
 import { readState } from "../../support/readState.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
@@ -173,4 +175,35 @@ describe("a muted problem", () => {
       tone: "neutral"
     })
   })
+})
+
+it("warnings of this machine and of expected players come before errors of players that nobody expects", () => {
+  const startTime = "2026-11-22T08:00:00.000Z"
+  const problems = Array.from({ length: 32 }, (_, index) => ({
+    code: "lamp:broken",
+    severity: "error" as const,
+    subject: `lamp ${index}`,
+    text: "broken"
+  }))
+  const heard = { heardAt: since, sentAt: since }
+  const players = [
+    ...Array.from({ length: 9 }, (_, index) => player({ ...heard, node: { id: `a${index}` }, problems })),
+    player({
+      ...heard,
+      node: { id: "hall-3" },
+      problems: [{ code: "disk:full", severity: "warning", text: "The disk is full" }]
+    })
+  ]
+  const { problems: found } = readState(
+    {
+      system: { startTime, mode: "persistent", players: [{ id: "hall-3" }] },
+      plugins: { "content-server": { ...server, connections: 32, players } }
+    },
+    [],
+    Date.parse(since)
+  )
+  const { standing } = remember(new Map(), found, since)
+  expect(standing).toHaveLength(256)
+  expect(standing.map(({ code }) => code)).toEqual(expect.arrayContaining(["content-server:full", "disk:full"]))
+  expect(standing.findIndex(({ severity }) => severity === "warning")).toBe(254)
 })
