@@ -79,7 +79,8 @@ const AckFields = Schema.Struct({
 export const idOf = (number: number) =>
   new Date(Date.UTC(2026, 10, 21, 0, 0, number)).toISOString().replace(/-|:|\.\d+/g, "")
 
-const drawing = (width: number) =>
+/** A picture of this width. */
+export const drawing = (width: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="10"><rect width="9" height="9"/></svg>`
 
 /** A stage that is empty and dark: nothing is promoted, no server runs. */

@@ -18,13 +18,14 @@ import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { build } from "esbuild"
-import type { Page } from "playwright-core"
+import type { Dialog, Page } from "playwright-core"
 import { compile as compileSvelte } from "svelte/compiler"
 import { compileScript, parse } from "vue/compiler-sfc"
 import { Browser, openTab, otherMachine } from "../support/browser.ts"
 import { repository, samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import {
+  drawing,
   evaluate,
   idOf,
   makeStage,
@@ -39,10 +40,10 @@ import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
 it.each([
-  ["client.js", 6.5],
-  ["client.global.js", 6.5],
-  ["preview.js", 7.3],
-  ["preview.global.js", 7.3]
+  ["client.js", 6.9],
+  ["client.global.js", 6.9],
+  ["preview.js", 7.7],
+  ["preview.global.js", 7.7]
 ] as const)("dist/%s is no larger than %s KB, compressed", (name, kilobytes) => {
   const file = readFileSync(new URL(`../../dist/${name}`, import.meta.url))
   expect(gzipSync(file).length).toBeLessThan(kilobytes * 1024)
@@ -108,6 +109,9 @@ const bundle = async (contents: string) => {
 }
 
 const never = 3_600_000
+
+/** The id of the version that the browser keeps. */
+const keptVersion = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
 
 /** How many versions are promoted in a row: PROMOTIONS=1000 for more. */
 const promotions = Number(process.env.PROMOTIONS ?? 200)
@@ -526,6 +530,26 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         })
     )
 
+    it.scoped("is not live while the tab that has the stream is blocked", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { url } = yield* start()
+        yield* promote(1)
+        const first = yield* openStage(url)
+        yield* waitFor(first, isLive)
+        const other = yield* openStage(url)
+        yield* waitFor(other, isLive)
+        const blocking = new Promise<Dialog>((resolve) => first.once("dialog", resolve))
+        yield* evaluate(first, "setTimeout(alert)")
+        const dialog = yield* Effect.promise(() => blocking)
+        yield* waitFor(other, "exhibit.state.connection === 'polling'")
+        yield* promote(2)
+        yield* shows(other, 2)
+        yield* Effect.promise(() => dialog.accept())
+        yield* waitFor(other, isLive)
+      })
+    )
+
     it.scoped("opens a stream in three tabs of an insecure page, so that all eight tabs can send acks", () =>
       Effect.gen(function* () {
         const { acks, promote, start } = yield* makeStage
@@ -598,6 +622,37 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
+    it.scoped("shows other content that has the id of the version before, as after a restart without a clock", () =>
+      Effect.gen(function* () {
+        const { promote, tab } = yield* makeShowing()
+        yield* promote(1, {
+          "Objects.json": JSON.stringify([{ id: "rec1", number: 2 }]),
+          "picture.svg": drawing(2)
+        })
+        yield* shows(tab, 2)
+        expect(yield* drawn(tab)).toEqual([1, 2].map((number) => [idOf(1), number, number]))
+        yield* Effect.promise(() => tab.reload())
+        yield* shows(tab, 2)
+        expect(yield* drawn(tab)).toEqual([[idOf(1), 2, 2]])
+      })
+    )
+
+    it.scoped("keeps a version in the browser though a request for its files fails at first", () =>
+      Effect.gen(function* () {
+        const { promote, tab } = yield* makeShowing()
+        yield* eventually(Effect.map(evaluate(tab, keptVersion), (versionId) => versionId === idOf(1)))
+        yield* promote(2)
+        yield* shows(tab, 2)
+        const pictures = "**/picture.svg*"
+        const failures = countRequests(tab, "requestfailed")
+        yield* Effect.promise(() => tab.route(pictures, (route) => route.abort()))
+        yield* eventually(Effect.sync(() => failures() > 1))
+        expect(yield* evaluate(tab, keptVersion)).toBe(idOf(1))
+        yield* Effect.promise(() => tab.unroute(pictures))
+        yield* eventually(Effect.map(evaluate(tab, keptVersion), (versionId) => versionId === idOf(2)))
+      })
+    )
+
     it.scoped("starts without a controller, with the version that was shown last", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
@@ -612,8 +667,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* shows(tab, 1)
         yield* promote(2)
         yield* shows(tab, 2)
-        const kept = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
-        yield* eventually(Effect.map(evaluate(tab, kept), (versionId) => versionId === idOf(2)))
+        yield* eventually(Effect.map(evaluate(tab, keptVersion), (versionId) => versionId === idOf(2)))
 
         yield* servers.stop
         yield* Effect.promise(() => tab.reload())

@@ -9,9 +9,15 @@ export interface Manifest {
   readonly versionId: string
   readonly versionPath: string
   readonly sources: ReadonlyArray<{ readonly sourceId: string; readonly path: string }>
+  /** Digest of the list of files. */
+  readonly filesSha256?: string | undefined
   /** While the active version is held, with the one that waits behind it. */
   readonly held?: { readonly waiting?: string }
 }
+
+/** Whether the content is the same. A machine without a battery for its clock may give an id to other content after a restart. */
+export const isSame = (one: Manifest | undefined, other: Manifest | undefined): boolean =>
+  one?.versionId === other?.versionId && one?.filesSha256 === other?.filesSha256
 
 /** A record of a table: its id, and the cells that are not empty. */
 export interface Row {
@@ -82,8 +88,8 @@ export interface FileList {
   }>
 }
 
-/** Where the server has a file under an address that is the same in all versions, by its source and its path. */
-type ByDigest = (sourceId: string, path: string) => string | undefined
+/** The digest of a file, and the folder in which the server has it under an address that is the same in all versions. */
+type ByDigest = (sourceId: string, path: string) => { readonly sha256: string; readonly shared: string } | undefined
 
 /** Files that refer to no file beside them: the address of such a file need not be beside the others of its version. */
 const isAlone =
@@ -95,9 +101,14 @@ export const openVersion = async (manifest: Manifest, context: Context): Promise
   const answer: { path?: string | null } = {}
   const list =
     !kept &&
-    (await request<FileList>(`${content}/${manifest.versionPath}/files.json`, { signal }, ({ headers }) => {
-      answer.path = headers.get("Vitrine-Files")
-    }).catch((error) => {
+    // The browser may have the list of other content with this id.
+    (await request<FileList>(
+      `${content}/${manifest.versionPath}/files.json`,
+      { cache: "no-cache", signal },
+      ({ headers }) => {
+        answer.path = headers.get("Vitrine-Files")
+      }
+    ).catch((error) => {
       if (signal.aborted) {
         throw error
       }
@@ -106,7 +117,7 @@ export const openVersion = async (manifest: Manifest, context: Context): Promise
   return makeVersion(manifest, context, (sourceId, path) => {
     const source = list && shared ? list.sources.find((source) => source.sourceId === sourceId) : undefined
     const sha256 = source?.files[path]?.sha256
-    return sha256 && `${shared}/${sha256}`
+    return sha256 && shared ? { sha256, shared } : undefined
   })
 }
 
@@ -128,8 +139,13 @@ export const makeVersion = (
       throw new Error(`a file of "${sourceId}" has no path: is there no localPath?`)
     }
     const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
-    const folder = (isShared && byDigest(sourceId, path)) || versionPath
-    const url = kept?.get(inVersion) ?? `${content}/${folder}/${inVersion}`
+    const { sha256, shared } = byDigest(sourceId, path) ?? {}
+    // The digest behind an address of this version is for browsers that have other content of the same id.
+    const place =
+      isShared && sha256
+        ? `${shared}/${sha256}/${inVersion}`
+        : `${versionPath}/${inVersion}${sha256 ? `?${sha256}` : ""}`
+    const url = kept?.get(inVersion) ?? `${content}/${place}`
     used.set(inVersion, url)
     return url
   }

@@ -4,6 +4,7 @@ import { type AckAnswer, act, isReloaded } from "./actions.ts"
 import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
+import { growing } from "./pauses.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makePresence } from "./presence.ts"
 import { makeRenewal, navigation } from "./renewal.ts"
@@ -11,7 +12,7 @@ import { Refused, request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { shareStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
-import type { Manifest } from "./Version.ts"
+import { isSame, type Manifest } from "./Version.ts"
 
 /** What a content server with a page says in `/endpoint.json`. */
 interface Endpoint {
@@ -50,7 +51,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   let isReachable = false
   let isStreaming = false
   /** What the manifest said last. */
-  let active: string | undefined
+  let active: Manifest | undefined
   /** Why the content cannot be reached, and what is wrong with the screen itself. */
   let trouble: string | undefined
   let problem: string | undefined
@@ -114,6 +115,18 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     }
   )
 
+  const save = async (shown: Shown<Loaded>, failures = 0) => {
+    try {
+      const reason = await offline.save(shown.manifest, shown.used, keepBytes)
+      warnOfSave(reason && `The browser does not keep version ${shown.version.id} yet: ${reason}`)
+      if (reason && shown === settling && !signal.aborted) {
+        timer = window.setTimeout(save, growing(failures), shown, failures + 1)
+      }
+    } catch (error) {
+      warnOfCache(error)
+    }
+  }
+
   /** A version that has been on the screen for a while is kept in the browser. A page around this one knows that it works. */
   const settle = (shown: Shown<Loaded> | undefined) => {
     if (shown !== settling) {
@@ -121,10 +134,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       settling = shown
       clearTimeout(timer)
       if (shown && !shown.isCached && keepBytes > 0 && isSecureContext) {
-        timer = window.setTimeout(
-          () => offline.save(shown.manifest, shown.used, keepBytes).catch(warnOfCache),
-          settledMs
-        )
+        timer = window.setTimeout(save, settledMs, shown)
       }
     }
   }
@@ -139,7 +149,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     state.set(
       isReachable ? (isStreaming ? "live" : "polling") : "offline",
       { ...current, problem: problem ?? refusal },
-      !!shown?.isCached && active !== shown.version.id
+      !!shown?.isCached && !isSame(active, shown.manifest)
     )
     settle(shown)
     if (isReachable || isStreaming) {
@@ -159,6 +169,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const warnOfTrouble = makeWarnOnce()
   const warnOfAck = makeWarnOnce()
+  const warnOfSave = makeWarnOnce()
 
   const setTrouble = (text?: string) => {
     warnOfTrouble(text)
@@ -170,7 +181,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       retryStream()
     }
     isReachable = true
-    active = manifest?.versionId
+    active = manifest
     setTrouble(manifest ? undefined : `There is no content at ${address}`)
     if (manifest) {
       swap.follow(manifest)
@@ -178,11 +189,16 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     update()
   }
 
+  const hasContent = () => {
+    const { next, shown } = swap.current()
+    return next || shown
+  }
+
   let hasRestored = false
   const restore = async () => {
     hasRestored = true
     const found = await offline.restore()
-    if (found && !swap.current().wanted) {
+    if (found && !hasContent()) {
       swap.follow(found.manifest, found.kept)
     }
   }
@@ -195,7 +211,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     const hint = /^http|^\//.test(base) ? "" : '. Give "content", the address of the content server'
     setTrouble(`The content cannot be reached: ${reason}${hint}`)
     update()
-    if (!hasRestored && !swap.current().wanted && isSecureContext) {
+    if (!hasRestored && !hasContent() && isSecureContext) {
       restore().catch(warnOfCache)
     }
   }

@@ -1,77 +1,143 @@
 /**
  * The version on the screen, kept in the browser's Cache Storage, so that the page can start without a controller.
  *
- * Files are kept under the paths that are the same in all versions, and what has not changed is not loaded again. The
- * manifest is written last: while it is missing, nothing is whole.
+ * New files are written beside those of the version before, and files that have not changed stay where they are. The manifest is
+ * replaced last, in one step, and says where each file is: until then, the version before can be restored. While a version is saved,
+ * the browser keeps up to twice `maxBytes`.
  */
 import type { Manifest } from "./Version.ts"
 
 const root = "https://vitrine.invalid/"
 
+/** How long a request may take, in milliseconds: other tabs wait for it. */
+const limitMs = 60_000
+
+/** The manifest of a version that is whole, and where its files are in the cache, by their paths. */
+interface Saved extends Manifest {
+  readonly keys?: Readonly<Record<string, string>>
+}
+
 export interface Offline {
-  /** Keeps the files of a version, by their paths and addresses, in the place of those before. */
-  readonly save: (manifest: Manifest, files: ReadonlyMap<string, string>, maxBytes: number) => Promise<void>
+  /**
+   * Keeps the files of a version, by their paths and addresses, in the place of those before. A version of more bytes is not kept. If a
+   * request fails, resolves with the reason: the next call with the same files continues with this request.
+   */
+  readonly save: (
+    manifest: Manifest,
+    files: ReadonlyMap<string, string>,
+    maxBytes: number
+  ) => Promise<string | undefined>
   /** What is kept, if anything is: the manifest, and addresses of the files by their paths. */
   readonly restore: () => Promise<
     { readonly manifest: Manifest; readonly kept: ReadonlyMap<string, string> } | undefined
   >
 }
 
+const lengthOf = ({ headers }: Response): number => Number(headers.get("content-length"))
+
+/** A file with its length, `before` if that has not changed, or nothing if there is no room for it. */
+const load = async (url: string, before: Response | undefined, room: number) => {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), limitMs)
+  const etag = before?.headers.get("etag")
+  try {
+    const response = await fetch(url, {
+      headers: etag ? { "If-None-Match": etag } : {},
+      signal: limit.signal
+    })
+    if (before && response.status === 304) {
+      return before
+    }
+    if (!response.ok) {
+      throw new Error(`HTTP ${response.status}`)
+    }
+    if (lengthOf(response) > room) {
+      await response.body?.cancel()
+      return undefined
+    }
+    const body = await response.blob()
+    const headers = new Headers(response.headers)
+    // What was compressed on the way has no length, or that of fewer bytes.
+    headers.set("content-length", `${body.size}`)
+    return new Response(body, { headers })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Removes all other files. */
+const keepOnly = async (cache: Cache, keys: Iterable<string>) => {
+  const kept = new Set([root, ...keys])
+  for (const { url } of await cache.keys()) {
+    if (!kept.has(url)) {
+      await cache.delete(url)
+    }
+  }
+}
+
 /** All of it fails where the page may not use the storage. */
 export const makeOffline = (name: string): Offline => {
+  /** The files of the last call, and where those are that were saved. */
+  let wanted: ReadonlyMap<string, string> | undefined
+  let keys = new Map<string, string>()
+
   /** One tab at a time. */
-  const inCache = async <A>(use: (cache: Cache) => Promise<A>): Promise<A> =>
-    navigator.locks.request(`${name} cache`, async () => use(await caches.open(name)))
+  const inCache = async <A>(use: (cache: Cache, saved: Saved | undefined) => Promise<A>): Promise<A> =>
+    navigator.locks.request(`${name} cache`, async () => {
+      const cache = await caches.open(name)
+      return use(cache, await (await cache.match(root))?.json())
+    })
 
   return {
     save: (manifest, files, maxBytes) =>
-      inCache(async (cache) => {
-        await cache.delete(root)
-        for (const { url } of await cache.keys()) {
-          if (!files.has(url.slice(root.length))) {
-            await cache.delete(url)
-          }
-        }
-        let bytes = 0
+      inCache(async (cache, saved) => {
+        const before = new Map(Object.entries(saved?.keys ?? {}))
+        keys = files === wanted ? keys : new Map()
+        wanted = files
+        await keepOnly(cache, [...before.values(), ...keys.values()])
+        const find = async (key: string | undefined) => (key ? cache.match(key) : undefined)
+        let room = maxBytes
         for (const [path, url] of files) {
-          const before = await cache.match(root + path)
-          const etag = before?.headers.get("etag")
-          const response = await fetch(url, etag ? { headers: { "If-None-Match": etag } } : {})
-          const isSame = before && response.status === 304
-          const headers = new Headers((isSame ? before : response).headers)
-          const length = Number(headers.get("content-length"))
-          bytes += length
-          if (bytes > maxBytes || !(isSame || response.ok)) {
-            return response.body?.cancel()
+          const known = await find(keys.get(path))
+          const kept = await find(before.get(path))
+          let file = known
+          try {
+            file ??= await load(url, kept, room)
+          } catch (error) {
+            return `${url}: ${error}`
           }
-          if (!isSame) {
-            const body = await response.blob()
-            // What was compressed on the way has no length, or that of fewer bytes.
-            bytes += body.size - length
-            if (bytes > maxBytes) {
-              return
+          if (!file || lengthOf(file) > room) {
+            await keepOnly(cache, before.values())
+            return undefined
+          }
+          room -= lengthOf(file)
+          if (file !== known) {
+            const key = (file === kept && before.get(path)) || `${root}${Date.now()}/${path}`
+            keys.set(path, key)
+            if (file !== kept) {
+              await cache.put(key, file)
             }
-            headers.set("content-length", `${body.size}`)
-            await cache.put(root + path, new Response(body, { headers }))
           }
         }
-        await cache.put(root, new Response(JSON.stringify(manifest)))
+        await cache.put(root, new Response(JSON.stringify({ ...manifest, keys: Object.fromEntries(keys) })))
+        await keepOnly(cache, keys.values())
+        return undefined
       }),
 
     restore: () =>
-      inCache(async (cache) => {
-        const read = async (url: string) => (await cache.match(url)) ?? Response.error()
-        const manifest = await (await cache.match(root))?.json()
-        if (!manifest) {
+      inCache(async (cache, saved) => {
+        if (!saved?.keys) {
           return undefined
         }
         const kept = new Map<string, string>()
-        for (const { url } of await cache.keys()) {
-          const path = url.slice(root.length)
-          // The name stays at the end: it says what is a video.
-          kept.set(path, `${URL.createObjectURL(await (await read(url)).blob())}#${path}`)
+        for (const [path, key] of Object.entries(saved.keys)) {
+          const file = await cache.match(key)
+          if (file) {
+            // The name stays at the end: it says what is a video.
+            kept.set(path, `${URL.createObjectURL(await file.blob())}#${path}`)
+          }
         }
-        return { manifest, kept }
+        return { manifest: saved, kept }
       })
   }
 }

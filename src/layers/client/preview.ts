@@ -46,11 +46,10 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
       return
     }
     const current = swap.current()
-    const { problem = trouble, shown, wanted } = current
-    const id = shown?.version.id
+    const { next, problem = trouble, shown } = current
     state.set(isReachable ? "polling" : "offline", { ...current, problem })
     mark.say(
-      `Preview · ${problem ?? (id === wanted ? standing(id, manifest) : `Version ${wanted} is loading`)}`
+      `Preview · ${problem ?? (next ? `Version ${next} is loading` : standing(shown?.version.id, manifest))}`
     )
   }
 
@@ -58,13 +57,20 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
 
   const look = async (versionId: string) => {
     const versionPath = `versions/${encodeURIComponent(versionId)}`
-    const list = await request<FileList>(`${base}/${versionPath}/files.json`, { cache: "no-cache", signal })
+    let filesSha256: string | undefined
+    const list = await request<FileList>(
+      `${base}/${versionPath}/files.json`,
+      { cache: "no-cache", signal },
+      ({ headers }) => {
+        filesSha256 = headers.get("ETag") ?? undefined
+      }
+    )
     trouble = list ? undefined : `There is no version ${versionId}`
     if (list) {
       listed = versionId
       listedAt = performance.now()
       const sources = list.sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
-      swap.follow({ schemaVersion: 1, versionId, versionPath, sources })
+      swap.follow({ schemaVersion: 1, versionId, versionPath, filesSha256, sources })
     }
   }
 

@@ -46,11 +46,10 @@ export const makeState = <Loaded>(connection: State<Loaded>["connection"] = "off
     /** Takes how the versions stand, and calls the listeners, unless nothing is different. */
     set: (
       connection: State<Loaded>["connection"],
-      { problem, shown, wanted }: Current<Loaded>,
+      { next, problem, shown }: Current<Loaded>,
       isCached = false
     ) => {
       const { loaded, version } = shown ?? {}
-      const next = wanted === version?.id ? undefined : wanted
       const now = { connection, version, shown: loaded, next, problem, isCached }
       if (keys.some((key) => now[key] !== state[key])) {
         state = now

@@ -118,11 +118,15 @@ const limitStreams = (
   )
 }
 
+/** How often a tab asks the tab that has the stream for a sign of life, in milliseconds. Without one until the next time, it is lost. */
+const askMs = 5000
+
 /**
  * One event stream for all tabs of an origin: a browser opens six connections to one address at most.
  *
  * The tab that holds a lock has the stream, and passes on what it hears. When it is closed or frozen, the lock is the next
- * tab's. Pages that are not secure have no locks: see `limitStreams`. What is returned is as of `followStream`.
+ * tab's. A tab that is blocked, by an `alert()` for example, keeps the lock: the others poll until it goes on. Pages that are not
+ * secure have no locks: see `limitStreams`. What is returned is as of `followStream`.
  */
 export const shareStream = (
   key: string,
@@ -140,6 +144,8 @@ export const shareStream = (
   let hasStream = false
   let retry = () => {}
   let last: StreamState = "lost"
+  /** Whether nothing was heard since this tab has asked. */
+  let isSilent = false
 
   const hear = (state: StreamState) => {
     last = state === "lost" ? state : "open"
@@ -154,14 +160,32 @@ export const shareStream = (
   channel.addEventListener(
     "message",
     ({ data }) => {
-      if (data !== "hello") {
+      if (data === "hello") {
+        if (hasStream && last === "open") {
+          channel.postMessage("here")
+        }
+        return
+      }
+      isSilent = false
+      if (data !== "here") {
         hear(data)
-      } else if (hasStream) {
-        channel.postMessage(last)
+      } else if (last === "lost") {
+        hear("open")
       }
     },
     { signal }
   )
+
+  const asks = setInterval(() => {
+    if (!hasStream) {
+      if (isSilent && last === "open") {
+        hear("lost")
+      }
+      isSilent = true
+      channel.postMessage("hello")
+    }
+  }, askMs)
+  signal.addEventListener("abort", () => clearInterval(asks), { once: true })
 
   const join = () => {
     const turn = new AbortController()

@@ -1,7 +1,7 @@
 /** From one version on the screen to the next: loaded as a whole, then shown at once. */
 import type { Options } from "./Options.ts"
 import { growing, pause } from "./pauses.ts"
-import { type Context, type Manifest, openVersion, type Version } from "./Version.ts"
+import { type Context, isSame, type Manifest, openVersion, type Version } from "./Version.ts"
 
 export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap"> {
   readonly maxDefer: number
@@ -27,8 +27,8 @@ export interface Shown<Loaded> {
 /** How the versions stand. */
 export interface Current<Loaded> {
   readonly shown: Shown<Loaded> | undefined
-  /** The version that is to be on the screen. */
-  readonly wanted: string | undefined
+  /** The id of the version that is to come, if another one is on the screen than is wanted. */
+  readonly next: string | undefined
   /** Why that is not there, or what cannot be shown of the one that is. */
   readonly problem: string | undefined
 }
@@ -51,7 +51,7 @@ export const makeSwap = <Loaded>({
   versionOf = openVersion
 }: SwapOptions<Loaded>) => {
   let shown: Shown<Loaded> | undefined
-  let wanted: string | undefined
+  let wanted: Manifest | undefined
   let life = new AbortController()
   /** What has begun to load last. */
   let last: { readonly versionId: string; readonly loading: Promise<Loaded> } | undefined
@@ -110,27 +110,27 @@ export const makeSwap = <Loaded>({
    * ones come faster than they load, one of them is shown before the newest.
    */
   const follow = async (manifest: Manifest, kept?: ReadonlyMap<string, string>) => {
-    const { versionId } = manifest
-    if (versionId === wanted) {
+    if (isSame(manifest, wanted)) {
       return
     }
-    if (wanted === shown?.version.id) {
+    if (isSame(wanted, shown?.manifest)) {
       behindSince = performance.now()
     }
-    wanted = versionId
+    const { versionId } = manifest
+    wanted = manifest
     failure = undefined
     changed()
     if (last && last.versionId < versionId && isBehindFor(patienceMs)) {
       // `bring` is called first, and shows it if it may.
       await Promise.race([last.loading.catch(() => {}), pause(loadLimitMs)])
-      if (wanted !== versionId) {
+      if (wanted !== manifest) {
         return
       }
     }
     life.abort()
     life = new AbortController()
     const { signal } = life
-    for (let failures = 0; !signal.aborted && shown?.version.id !== versionId; failures++) {
+    for (let failures = 0; !signal.aborted && !isSame(shown?.manifest, manifest); failures++) {
       try {
         await bring(manifest, signal, kept)
       } catch (error) {
@@ -146,7 +146,11 @@ export const makeSwap = <Loaded>({
 
   return {
     follow,
-    current: (): Current<Loaded> => ({ shown, wanted, problem: failure ?? problem }),
+    current: (): Current<Loaded> => ({
+      shown,
+      next: isSame(wanted, shown?.manifest) ? undefined : wanted?.versionId,
+      problem: failure ?? problem
+    }),
     end: () => life.abort()
   }
 }

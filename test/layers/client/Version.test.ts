@@ -117,14 +117,14 @@ describe("a version that is opened", () => {
     return { asked, urls: paths.map((path) => version.url("museum", path)) }
   }
 
-  it("has addresses by digest for tables, and for files that refer to no others, where the server has them", async () => {
+  it("has addresses with the digest, which are the same in all versions for tables and files that refer to no others", async () => {
     const answer = async () => Response.json(list, { headers: { "Vitrine-Files": "versions/files" } })
     expect(await open(answer)).toEqual({
       asked: ["/content/versions/1/files.json", "/content/versions/files/d2/museum/Objects.json"],
       urls: [
         "/content/versions/files/d1/museum/bell.jpg",
         "/content/versions/files/d4/museum/tour/film.MP4",
-        "/content/versions/1/museum/model.gltf",
+        "/content/versions/1/museum/model.gltf?d3",
         "/content/versions/1/museum/new.jpg",
         "/content/versions/1/museum/constructor",
         "/content/versions/1/museum/__proto__.png"

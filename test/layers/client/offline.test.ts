@@ -1,3 +1,4 @@
+import { resolveObjectURL } from "node:buffer"
 import { describe, expect, it } from "@effect/vitest"
 import { afterEach, vi } from "vitest"
 import { makeOffline } from "../../../src/layers/client/offline.ts"
@@ -18,9 +19,20 @@ const stub = (answers: Readonly<Record<string, Response>>) => {
       put: async (url: string, response: Response) => void kept.set(url, response)
     })
   })
-  vi.stubGlobal("fetch", async (url: string) => answers[url])
+  vi.stubGlobal("fetch", async (url: string) => answers[url] ?? Promise.reject(new TypeError("Failed to fetch")))
   return kept
 }
+
+/** The texts that a page finds after a start without a controller, by the paths of the files. */
+const restored = async () => {
+  const found = await makeOffline("test").restore()
+  const texts = [...(found?.kept ?? [])].map(
+    async ([path, url]) => [path, await (await resolveObjectURL(url.split("#")[0] ?? "")?.text())] as const
+  )
+  return found && { versionId: found.manifest.versionId, ...Object.fromEntries(await Promise.all(texts)) }
+}
+
+const version = (versionId: string) => ({ ...manifest, versionId })
 
 const bytes = (count: number) => new Blob(["x".repeat(count)]).stream()
 
@@ -49,12 +61,67 @@ describe("the cache in the browser", () => {
       first: new Response(bytes(60), { headers: { ETag: '"1"' } }),
       second: new Response(bytes(60))
     }
-    const kept = stub(answers)
+    stub(answers)
     await save(100, "first")
-    expect(kept.has(root)).toBe(true)
+    expect(Object.keys((await restored()) ?? {})).toEqual(["versionId", "first"])
     answers.first = new Response(null, { status: 304 })
     await save(100, "first", "second")
-    expect(kept.has(root)).toBe(false)
+    expect(Object.keys((await restored()) ?? {})).toEqual(["versionId", "first"])
+  })
+
+  it.each([
+    ["fails", {}],
+    ["is refused", { second: new Response("", { status: 503 }) }]
+  ])("keeps the version before if a request for the next one %s", async (_, answer) => {
+    const answers: Record<string, Response> = { first: new Response("1"), second: new Response("1") }
+    stub(answers)
+    const offline = makeOffline("test")
+    const files = new Map(["first", "second"].map((path) => [path, path]))
+    await offline.save(version("1"), files, 100)
+    expect(await restored()).toEqual({ versionId: "1", first: "1", second: "1" })
+
+    delete answers.second
+    Object.assign(answers, { first: new Response("2") }, answer)
+    expect(await offline.save(version("2"), new Map(files), 100)).toMatch(/^second: /)
+    expect(await restored()).toEqual({ versionId: "1", first: "1", second: "1" })
+  })
+
+  it("keeps the version before if the next one is too large", async () => {
+    const answers: Record<string, Response> = { first: new Response("1") }
+    const kept = stub(answers)
+    await save(100, "first")
+    answers.first = new Response("2")
+    answers.second = new Response(bytes(100))
+    await save(100, "first", "second")
+    expect(await restored()).toEqual({ versionId: "1", first: "1" })
+    expect(kept.size).toBe(2)
+  })
+
+  it("requests only the missing files when it saves a version again", async () => {
+    const answers: Record<string, Response> = { first: new Response("1") }
+    const kept = stub(answers)
+    const offline = makeOffline("test")
+    const files = new Map(["first", "second"].map((path) => [path, path]))
+    await offline.save(manifest, files, 100)
+    delete answers.first
+    answers.second = new Response("2")
+    expect(await offline.save(manifest, files, 100)).toBeUndefined()
+    expect(await restored()).toEqual({ versionId: "1", first: "1", second: "2" })
+    expect(kept.size).toBe(3)
+  })
+
+  it("gives up a request that is not answered for a minute, for which other tabs wait", async () => {
+    vi.useFakeTimers()
+    stub({})
+    vi.stubGlobal(
+      "fetch",
+      (_: string, { signal }: RequestInit) =>
+        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
+    )
+    const saving = save(100, "first")
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await saving).toMatch(/^first: AbortError/)
+    vi.useRealTimers()
   })
 
   it("stops loading a file that is too large", async () => {

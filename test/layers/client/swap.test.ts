@@ -27,14 +27,26 @@ const makeScreen = (options: { readonly canSwap?: () => boolean; readonly maxDef
     show: (number) => shown.push([number, Math.round((performance.now() - start) / second)]),
     ...options
   })
-  const promote = (number: number) => {
+  const promote = (number: number, filesSha256?: string) => {
     const versionId = idOf(number)
-    swap.follow({ schemaVersion: 1, versionId, versionPath: `versions/${versionId}`, sources: [] })
+    swap.follow({ schemaVersion: 1, versionId, versionPath: `versions/${versionId}`, filesSha256, sources: [] })
   }
   return { promote, shown }
 }
 
 const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * second)
+
+it("shows other content that has the id of a version before, as after a restart without a clock", async () => {
+  const { promote, shown } = makeScreen()
+  for (const filesSha256 of ["a", "a", "b"]) {
+    promote(1, filesSha256)
+    await wait(4)
+  }
+  expect(shown).toEqual([
+    [1, 3],
+    [1, 11]
+  ])
+})
 
 describe("a screen whose versions come faster than they load", () => {
   it("shows a version at least every ten seconds and the time of a load, and the newest at the end", async () => {
