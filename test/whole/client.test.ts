@@ -622,19 +622,21 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("shows other content that has the id of the version before, as after a restart without a clock", () =>
-      Effect.gen(function* () {
-        const { promote, tab } = yield* makeShowing()
-        yield* promote(1, {
-          "Objects.json": JSON.stringify([{ id: "rec1", number: 2 }]),
-          "picture.svg": drawing(2)
+    it.scoped(
+      "shows other content that has the id of the version before, as after a restart without a clock",
+      () =>
+        Effect.gen(function* () {
+          const { promote, tab } = yield* makeShowing()
+          yield* promote(1, {
+            "Objects.json": JSON.stringify([{ id: "rec1", number: 2 }]),
+            "picture.svg": drawing(2)
+          })
+          yield* shows(tab, 2)
+          expect(yield* drawn(tab)).toEqual([1, 2].map((number) => [idOf(1), number, number]))
+          yield* Effect.promise(() => tab.reload())
+          yield* shows(tab, 2)
+          expect(yield* drawn(tab)).toEqual([[idOf(1), 2, 2]])
         })
-        yield* shows(tab, 2)
-        expect(yield* drawn(tab)).toEqual([1, 2].map((number) => [idOf(1), number, number]))
-        yield* Effect.promise(() => tab.reload())
-        yield* shows(tab, 2)
-        expect(yield* drawn(tab)).toEqual([[idOf(1), 2, 2]])
-      })
     )
 
     it.scoped("keeps a version in the browser though a request for its files fails at first", () =>

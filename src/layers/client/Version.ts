@@ -89,7 +89,10 @@ export interface FileList {
 }
 
 /** The digest of a file, and the folder in which the server has it under an address that is the same in all versions. */
-type ByDigest = (sourceId: string, path: string) => { readonly sha256: string; readonly shared: string } | undefined
+type ByDigest = (
+  sourceId: string,
+  path: string
+) => { readonly sha256: string; readonly shared: string } | undefined
 
 /** Files that refer to no file beside them: the address of such a file need not be beside the others of its version. */
 const isAlone =

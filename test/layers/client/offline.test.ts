@@ -19,7 +19,10 @@ const stub = (answers: Readonly<Record<string, Response>>) => {
       put: async (url: string, response: Response) => void kept.set(url, response)
     })
   })
-  vi.stubGlobal("fetch", async (url: string) => answers[url] ?? Promise.reject(new TypeError("Failed to fetch")))
+  vi.stubGlobal(
+    "fetch",
+    async (url: string) => answers[url] ?? Promise.reject(new TypeError("Failed to fetch"))
+  )
   return kept
 }
 
@@ -27,7 +30,7 @@ const stub = (answers: Readonly<Record<string, Response>>) => {
 const restored = async () => {
   const found = await makeOffline("test").restore()
   const texts = [...(found?.kept ?? [])].map(
-    async ([path, url]) => [path, await (await resolveObjectURL(url.split("#")[0] ?? "")?.text())] as const
+    async ([path, url]) => [path, await await resolveObjectURL(url.split("#")[0] ?? "")?.text()] as const
   )
   return found && { versionId: found.manifest.versionId, ...Object.fromEntries(await Promise.all(texts)) }
 }

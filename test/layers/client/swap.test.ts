@@ -29,7 +29,13 @@ const makeScreen = (options: { readonly canSwap?: () => boolean; readonly maxDef
   })
   const promote = (number: number, filesSha256?: string) => {
     const versionId = idOf(number)
-    swap.follow({ schemaVersion: 1, versionId, versionPath: `versions/${versionId}`, filesSha256, sources: [] })
+    swap.follow({
+      schemaVersion: 1,
+      versionId,
+      versionPath: `versions/${versionId}`,
+      filesSha256,
+      sources: []
+    })
   }
   return { promote, shown }
 }

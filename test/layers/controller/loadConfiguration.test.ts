@@ -324,7 +324,13 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     [
       "names invalid players",
       {
-        players: [{ id: "hall/a" }, { id: "hall\n3", label: 7 }, "hall-4", { label: "Hall 5" }, { id: "hall-6", screens: [] }]
+        players: [
+          { id: "hall/a" },
+          { id: "hall\n3", label: 7 },
+          "hall-4",
+          { label: "Hall 5" },
+          { id: "hall-6", screens: [] }
+        ]
       },
       [
         `players[0].id: ${aNode}, got "hall/a"`,

@@ -91,7 +91,9 @@ describe("a player", () => {
 
   it("is heard of though its clock was set back", () => {
     const registry = heard({ seconds: 0 }, { seconds: 10, sentAt: timeAt(-3600), address: "10.0.0.4" })
-    expect(shown(registry, 12)).toEqual([expect.objectContaining({ sentAt: timeAt(-3600), heardAt: timeAt(10) })])
+    expect(shown(registry, 12)).toEqual([
+      expect.objectContaining({ sentAt: timeAt(-3600), heardAt: timeAt(10) })
+    ])
   })
 
   it("is the same one after a restart", () => {

@@ -204,6 +204,8 @@ it("warnings of this machine and of expected players come before errors of playe
   )
   const { standing } = remember(new Map(), found, since)
   expect(standing).toHaveLength(256)
-  expect(standing.map(({ code }) => code)).toEqual(expect.arrayContaining(["content-server:full", "disk:full"]))
+  expect(standing.map(({ code }) => code)).toEqual(
+    expect.arrayContaining(["content-server:full", "disk:full"])
+  )
   expect(standing.findIndex(({ severity }) => severity === "warning")).toBe(254)
 })
