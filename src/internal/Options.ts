@@ -1,11 +1,15 @@
 /**
  * Decoding of options: every mistake at once, each with its path and what would be right.
  */
+import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as ParseResult from "effect/ParseResult"
+import { flow, identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import type { ParseOptions } from "effect/SchemaAST"
 import { isPlainFileName } from "./FileName.ts"
 import { issuesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
 
@@ -51,9 +55,34 @@ export const decodeOptions =
 export const issuesOf = (decoded: Either.Either<unknown, InvalidOptions>): ReadonlyArray<PlacedIssue> =>
   Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: () => [] })
 
-/** An option that may be left out. */
+/** An option that may be left out. `undefined` is the same. */
+export const omittable = <A, I>(schema: Schema.Schema<A, I>) =>
+  Schema.optionalToOptional(orUndefined(schema), Schema.typeSchema(schema), {
+    decode: Option.filter(Predicate.isNotUndefined),
+    encode: identity
+  })
+
+/** An option that has a default. */
 export const optional = <A, I>(schema: Schema.Schema<A, I>, defaultValue: A) =>
-  Schema.optionalWith(schema, { exact: true, default: () => defaultValue })
+  Schema.optionalToRequired(orUndefined(schema), Schema.typeSchema(schema), {
+    decode: flow(
+      Option.filter(Predicate.isNotUndefined),
+      Option.getOrElse(() => defaultValue)
+    ),
+    encode: Option.some
+  })
+
+/** Not a union, which reports a mistake for each of its members. */
+const orUndefined = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | undefined> =>
+  Schema.declare([schema], {
+    decode: (schema) => unlessUndefined(ParseResult.decodeUnknown(schema)),
+    encode: (schema) => unlessUndefined(ParseResult.encodeUnknown(schema))
+  })
+
+const unlessUndefined =
+  <A>(parse: (input: unknown, options: ParseOptions) => Effect.Effect<A, ParseResult.ParseIssue>) =>
+  (input: unknown, options: ParseOptions): Effect.Effect<A | undefined, ParseResult.ParseIssue> =>
+    input === undefined ? ParseResult.succeed(undefined) : parse(input, options)
 
 /** Says what an option expects, and shows what it got instead. */
 export const expects = <A, I, R>(schema: Schema.Schema<A, I, R>, what: string): Schema.Schema<A, I, R> =>

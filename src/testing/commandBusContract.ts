@@ -53,34 +53,34 @@ const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
 /** What a command bus can and cannot do. */
 export interface CommandBusTraits {
   /** Whether a handler is interrupted with the caller of the command. Default true. */
-  readonly interrupts?: boolean
+  readonly interrupts?: boolean | undefined
 
   /** A timeout within which the bus delivers a command to its handler, however busy the machine is. Default 200 ms. */
-  readonly timeout?: Duration.DurationInput
+  readonly timeout?: Duration.DurationInput | undefined
 
   /** Two buses of one engine: a command of either can be dispatched on both. Left out: each is on its own. */
-  readonly pair?: Effect.Effect<
-    readonly [typeof CommandBus.Service, typeof CommandBus.Service],
-    unknown,
-    Scope.Scope
-  >
+  readonly pair?:
+    | Effect.Effect<readonly [typeof CommandBus.Service, typeof CommandBus.Service], unknown, Scope.Scope>
+    | undefined
 
   /**
    * Such a pair, of which the first can be lost: `lose` makes it vanish without closing anything, as `kill -9` of its
    * process does. Scopes of what was registered with it are closed later all the same. Left out: it is not tested.
    */
-  readonly losable?: Effect.Effect<
-    {
-      readonly lost: typeof CommandBus.Service
-      readonly other: typeof CommandBus.Service
-      readonly lose: Effect.Effect<void, unknown>
-    },
-    unknown,
-    Scope.Scope
-  >
+  readonly losable?:
+    | Effect.Effect<
+        {
+          readonly lost: typeof CommandBus.Service
+          readonly other: typeof CommandBus.Service
+          readonly lose: Effect.Effect<void, unknown>
+        },
+        unknown,
+        Scope.Scope
+      >
+    | undefined
 
   /** Within which time the bus ends the registrations of a process that is lost. Default 10 seconds. */
-  readonly lease?: Duration.DurationInput
+  readonly lease?: Duration.DurationInput | undefined
 }
 
 /** The layer gives a bus without commands each time it is built. The tests run in real time. */

@@ -31,7 +31,7 @@ export interface ContentSourceHarness {
 /** What a source can and cannot do. */
 export interface ContentSourceTraits {
   /** Whether it can be asked what has changed. Default false. */
-  readonly polls?: boolean
+  readonly polls?: boolean | undefined
 }
 
 /**

@@ -22,24 +22,24 @@ export interface EventBusTraits {
    * How many events wait for a subscriber that does not read, before it misses the oldest. Left out: none is ever
    * missed.
    */
-  readonly capacity?: number
+  readonly capacity?: number | undefined
 
   /** Two buses of one engine: what is published on either is delivered by both. Left out: each is on its own. */
-  readonly pair?: Effect.Effect<
-    readonly [typeof EventBus.Service, typeof EventBus.Service],
-    unknown,
-    Scope.Scope
-  >
+  readonly pair?:
+    | Effect.Effect<readonly [typeof EventBus.Service, typeof EventBus.Service], unknown, Scope.Scope>
+    | undefined
 
   /**
    * A bus whose engine `restart` makes start again, with nothing of what it knew and numbers from the start. Left out: its
    * engine cannot, as one of this process.
    */
-  readonly restartable?: Effect.Effect<
-    { readonly bus: typeof EventBus.Service; readonly restart: Effect.Effect<void, unknown> },
-    unknown,
-    Scope.Scope
-  >
+  readonly restartable?:
+    | Effect.Effect<
+        { readonly bus: typeof EventBus.Service; readonly restart: Effect.Effect<void, unknown> },
+        unknown,
+        Scope.Scope
+      >
+    | undefined
 }
 
 /** How long a feed may go on after its engine has started again. */

@@ -34,14 +34,16 @@ const latestOf = (events: ReadonlyArray<RememberedEvent>) =>
 /** What a backlog can and cannot do. */
 export interface ReplayBacklogTraits {
   /** Two backlogs of one engine: what either remembers, both have. Left out: each is on its own. */
-  readonly pair?: Effect.Effect<
-    readonly [typeof ReplayBacklog.Service, typeof ReplayBacklog.Service],
-    unknown,
-    Scope.Scope
-  >
+  readonly pair?:
+    | Effect.Effect<
+        readonly [typeof ReplayBacklog.Service, typeof ReplayBacklog.Service],
+        unknown,
+        Scope.Scope
+      >
+    | undefined
 
   /** How many histories are tried, each in its own backlog. Default 100. */
-  readonly runs?: number
+  readonly runs?: number | undefined
 }
 
 /** The layer gives an empty backlog each time it is built. The tests run in real time. */

@@ -38,11 +38,11 @@ export interface TableSourceClientTraits {
    * Why a request is tried again, and after how many milliseconds: `{ failure: 1000 }`, say. It is to be less than a
    * second longer. Default: nothing is tried again.
    */
-  readonly waits?: Readonly<Record<string, number>>
+  readonly waits?: Readonly<Record<string, number>> | undefined
   /** Whether tables have views. Default true. */
-  readonly views?: boolean
+  readonly views?: boolean | undefined
   /** Whether the server may forget a list before its end. Default true. */
-  readonly cursorsExpire?: boolean
+  readonly cursorsExpire?: boolean | undefined
 }
 
 /** How long a request may wait for its turn, in milliseconds: less than this. */

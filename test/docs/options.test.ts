@@ -3,7 +3,7 @@
  */
 import { expect, it } from "@effect/vitest"
 import { read } from "../support/documents.ts"
-import { withOptionTables } from "../support/optionTables.ts"
+import { notUndefined, type OptionTable, withOptionTables } from "../support/optionTables.ts"
 
 const layers = "src/layers"
 
@@ -88,4 +88,21 @@ const tables = [
 
 it("the tables of options in the API page are those of the doc comments", async () => {
   await expect(withOptionTables(read("docs/api.md"), tables)).toMatchFileSnapshot("../../docs/api.md")
+})
+
+it("every option that may be left out takes undefined as well", () => {
+  const interfaces: OptionTable["interfaces"] = [
+    ...tables.flatMap(({ interfaces }): OptionTable["interfaces"] => interfaces),
+    [`${layers}/alerts/AlertOptions.ts`, "AlertConfig"],
+    [`${layers}/client/Options.ts`, "Options"],
+    [`${layers}/controller/IdentityOptions.ts`, "NodeConfig"],
+    [`${layers}/controller/IdentityOptions.ts`, "ExpectedConfig"],
+    [`${layers}/documents/DocumentSource.ts`, "DocumentSource"],
+    [`${layers}/fetching/Content.ts`, "FetchingConfig"],
+    [`${layers}/sources/directus/DirectusOptions.ts`, "DirectusCollection"],
+    [`${layers}/sources/sanity/SanityOptions.ts`, "SanityQuery"],
+    [`${layers}/sources/strapi/StrapiOptions.ts`, "StrapiType"],
+    [`${layers}/vite/plugin.ts`, "VitrineOptions"]
+  ]
+  expect(interfaces.flatMap(([file, name]) => notUndefined(file, name))).toEqual([])
 })

@@ -8,6 +8,7 @@ import {
   expectsSecret,
   InvalidOptions,
   issuesOf,
+  omittable,
   optional
 } from "../../src/internal/Options.ts"
 
@@ -27,6 +28,23 @@ const decode = decodeOptions(
 
 const issues = (input: unknown) => issuesOf(decode(input))
 
+/** Options with an option for each document, as sources have. */
+const decodeDocuments = decodeOptions(
+  "the options of the exhibit",
+  Schema.Struct({
+    documents: Schema.Record({
+      key: Schema.String,
+      value: expects(
+        Schema.Struct({
+          sort: omittable(expects(Schema.NonEmptyString, "a name")),
+          view: optional(expects(Schema.NullOr(Schema.NonEmptyString), "a view, or null"), "all")
+        }),
+        'an object with "sort" or "view"'
+      )
+    })
+  })
+)
+
 describe("decodeOptions", () => {
   it("adds defaults for absent and undefined members", () => {
     const expected = { name: "a", port: 7, sources: [] }
@@ -35,6 +53,19 @@ describe("decodeOptions", () => {
       Either.right(expected)
     )
     expect(issues({ name: undefined })).toEqual([{ path: "name", message: "is required" }])
+  })
+
+  it("takes undefined for what is left out, at any depth", () => {
+    const documents = (document: unknown) =>
+      Either.map(decodeDocuments({ documents: { a: document } }), ({ documents }) => documents.a)
+    expect(documents({ sort: undefined, view: undefined })).toStrictEqual(Either.right({ view: "all" }))
+    expect(documents({ sort: "x", view: null })).toStrictEqual(Either.right({ sort: "x", view: null }))
+    expect(issuesOf(documents({ sort: 1, view: undefined }))).toEqual([
+      { path: "documents.a.sort", message: "expected a name, got 1" }
+    ])
+    expect(issuesOf(documents(undefined))).toEqual([
+      { path: "documents.a", message: 'expected an object with "sort" or "view", got undefined' }
+    ])
   })
 
   it("reports every mistake at once, with its path and what would be right", () => {

@@ -25,14 +25,23 @@ export const withOptionTables = (text: string, tables: ReadonlyArray<OptionTable
 
 const property = /^ {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {2}readonly (\w+)(\??): ([\s\S]+?)(?=\n\n|\n}$)/gm
 
-const rowsOfInterface = (file: string, name: string) => {
+/** The options of an interface that a program cannot set to `undefined`, though it may leave them out. */
+export const notUndefined = (file: string, name: string): ReadonlyArray<string> =>
+  membersOf(file, name).flatMap(([, , option = "", optional, type]) =>
+    optional === "" || /\| undefined$/.test(type ?? "") ? [] : [`${name}.${option}`]
+  )
+
+const membersOf = (file: string, name: string) => {
   const [, members] = new RegExp(`^export interface ${name}\\b([\\s\\S]*?\n})$`, "m").exec(read(file)) ?? []
   if (members === undefined) throw new Error(`There is no interface ${name} in ${file}.`)
-  return [...members.matchAll(property)].map(
+  return [...members.matchAll(property)]
+}
+
+const rowsOfInterface = (file: string, name: string) =>
+  membersOf(file, name).map(
     ([, comment = "", option = "", optional = "", type = ""]) =>
       [option, { isOptional: optional !== "", row: rowOf(option, type, comment) }] as const
   )
-}
 
 const rowOf = (option: string, type: string, comment: string) => {
   const words = comment.replace(/\s*\n?\s+\*?\s*/g, " ").trim()
@@ -60,6 +69,7 @@ const typeOf = (type: string): string =>
   type.includes("=>")
     ? "function"
     : type
+        .replace(/ \| undefined$/, "")
         .replace(/\bstring \| Redacted(?:\.Redacted)?/g, "Secret")
         .replace(/^(string \| number|DurationConfig)$/, "Duration")
         .replace(/<(?:EffectSchema|FieldSchema|Secret)>/g, "")

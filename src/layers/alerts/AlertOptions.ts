@@ -30,10 +30,10 @@ export interface AlertConfig {
   readonly url: string | Redacted.Redacted
 
   /** Sent with each of them, `Authorization` for example. Default none. */
-  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
+  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>> | undefined
 
   /** How long a problem lasts before it is posted. Default 2 minutes. */
-  readonly after?: DurationConfig
+  readonly after?: DurationConfig | undefined
 }
 
 export const AlertOptions = Schema.Struct({

@@ -3,7 +3,7 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, optional } from "../../internal/Options.ts"
+import { decodeOptions, expects, omittable, optional } from "../../internal/Options.ts"
 import { maxConnections } from "../http/connectionLimit.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
@@ -22,51 +22,48 @@ const name = expects(
 /** The options of `contentServer`; all of them may be left out. */
 export interface ContentServerConfig {
   /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
-  readonly downloadPath?: string
+  readonly downloadPath?: string | undefined
 
   /** Port, 0 to 65535; 0 picks a free one. Default `8730`. */
-  readonly port?: number
+  readonly port?: number | undefined
 
   /** Interface to bind. Default `"127.0.0.1"` (this machine only). */
-  readonly host?: string
+  readonly host?: string | undefined
 
   /**
    * The page to serve at `/`: a folder, relative to the configuration file, or the source of the content
    * whose files it is, as in `{ source: "page" }`. Default none.
    */
-  readonly site?: string | { readonly source: string }
+  readonly site?: string | { readonly source: string } | undefined
 
   /**
    * Name of the plugin that writes the folder. Its command `NAME.keep` keeps a version on disk while it
    * is read; this plugin is named `NAME-server`. Default `"content"`.
    */
-  readonly content?: string
+  readonly content?: string | undefined
 
   /** Connections at once, 1 to 100000; one more gets 503. Default `1024`. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
 
   /** Names that the `Host` header may have, without a port; others get 403. Default all. */
-  readonly allowedHosts?: ReadonlyArray<string>
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 
   /**
    * The token that players need to send reports, at least 16 of the characters `A-Z a-z 0-9 - . _ ~ + /`.
    * Reports are accepted at `POST /vitrine/reports`. Default none.
    */
-  readonly reports?: { readonly token: string | Redacted.Redacted }
+  readonly reports?: { readonly token: string | Redacted.Redacted } | undefined
 }
 
 export const ContentServerOptions = Schema.Struct({
   downloadPath: optional(folder, "downloads"),
   port: port(8730),
   host,
-  site: Schema.optionalWith(site, { exact: true }),
+  site: omittable(site),
   content: optional(name, "content"),
   maxConnections: optional(integer(1, 100_000), maxConnections),
   allowedHosts,
-  reports: Schema.optionalWith(
-    expects(Schema.Struct({ token }), "what players need to report, such as { token }"),
-    { exact: true }
-  )
+  reports: omittable(expects(Schema.Struct({ token }), "what players need to report, such as { token }"))
 })
 export type ContentServerOptions = typeof ContentServerOptions.Type
 

@@ -58,7 +58,7 @@ export interface ClaimOptions {
 /** What the socket returns about the configuration, and what a request to stop does. */
 export interface ServeOptions {
   /** The SHA-256 of the configuration that it runs with, for callers that have another. Default: it does not say. */
-  readonly configuration?: string
+  readonly configuration?: string | undefined
   /** Begins the end of the controller. It is run once at most. */
   readonly stop: Effect.Effect<void>
 }

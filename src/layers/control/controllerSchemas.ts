@@ -11,7 +11,7 @@ const text = Schema.optionalWith(Schema.String, { exact: true })
 const node = Schema.optionalWith(Schema.Struct({ id: Schema.String, label: text, role: text }), {
   exact: true
 })
-const hours = Schema.optionalWith(HoursOptions, { exact: true })
+const hours = Schema.optionalWith(Schema.typeSchema(HoursOptions), { exact: true })
 const expected = Schema.optionalWith(Schema.Array(Schema.Struct({ id: Schema.String, label: text, hours })), {
   exact: true
 })

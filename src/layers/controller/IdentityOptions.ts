@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
 import { nodeId } from "../../internal/nodeId.ts"
-import { expects } from "../../internal/Options.ts"
+import { expects, omittable } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
@@ -18,7 +18,7 @@ const lineText = `one line of at most ${maxLength} characters, without spaces ar
 const aLine = Schema.String.pipe(
   Schema.filter((text) => text !== "" && printableLine(text, maxLength) === text)
 )
-const optionalLine = Schema.optionalWith(expects(aLine, lineText), { exact: true })
+const optionalLine = omittable(expects(aLine, lineText))
 
 /** A screen of a player has the address `PLAYER/SCREEN`. */
 const aNodeId = aLine.pipe(Schema.filter((id) => !id.includes("/")))
@@ -27,37 +27,37 @@ const nodeIdText = `${lineText} and without "/"`
 /** The machine that the controller runs on. */
 export interface NodeConfig {
   /** Unique among the machines, without `/`. Default: the short name of the host, in lower case. */
-  readonly id?: string
+  readonly id?: string | undefined
 
   /** What people call it. */
-  readonly label?: string
+  readonly label?: string | undefined
 
   /** What it is there for, `hub` for example. */
-  readonly role?: string
+  readonly role?: string | undefined
 }
 
 export const NodeOptions = Schema.Struct({
-  id: Schema.optionalWith(expects(aNodeId, nodeIdText), { exact: true }),
+  id: omittable(expects(aNodeId, nodeIdText)),
   label: optionalLine,
   role: optionalLine
 })
+
+/** Opening hours as a user writes them. */
+export type OpeningHoursConfig = { readonly [Key in keyof OpeningHours]: OpeningHours[Key] | undefined }
 
 /** A screen or a player that is expected. */
 export interface ExpectedConfig {
   readonly id: string
 
   /** What people call it. */
-  readonly label?: string
+  readonly label?: string | undefined
 
   /** When it should be on, where that differs from the `hours` of the configuration. */
-  readonly hours?: OpeningHours
+  readonly hours?: OpeningHoursConfig | undefined
 }
 
 /** When the place is open. */
-export const OptionalHours = Schema.optionalWith(
-  expects(HoursOptions, 'an object, such as { mon: "10:00-18:00" }'),
-  { exact: true }
-)
+export const OptionalHours = omittable(expects(HoursOptions, 'an object, such as { mon: "10:00-18:00" }'))
 
 /** What is expected: at most `max` of them, of which no two have an id with the same key. */
 const listOf = (

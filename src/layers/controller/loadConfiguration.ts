@@ -8,12 +8,12 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Jiti from "jiti"
-import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.ts"
+import { decodeOptions, expects, InvalidOptions, omittable } from "../../internal/Options.ts"
 import { readPlainText } from "../../internal/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
-import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
+import type { Identity } from "../../services/StatusSnapshot.ts"
 import { type AlertConfig, AlertOptions } from "../alerts/AlertOptions.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
@@ -22,6 +22,7 @@ import {
   identityOf,
   type NodeConfig,
   NodeOptions,
+  type OpeningHoursConfig,
   OptionalHours,
   PlayersOptions,
   ScreensOptions
@@ -41,19 +42,19 @@ const isServices = (value: unknown): value is CustomServices => Layer.isLayer(va
 /** What a configuration file exports by default. */
 export interface ConfigurationFile {
   /** Which machine this is. Default the host. */
-  readonly node?: NodeConfig
+  readonly node?: NodeConfig | undefined
 
   /** The screens that are expected, at most 256. Default none. */
-  readonly screens?: ReadonlyArray<ExpectedConfig>
+  readonly screens?: ReadonlyArray<ExpectedConfig> | undefined
 
   /** The players that are expected to report to this machine, at most 1,024. Default none. */
-  readonly players?: ReadonlyArray<ExpectedConfig>
+  readonly players?: ReadonlyArray<ExpectedConfig> | undefined
 
   /** When the place is open: outside these hours, what is off or closed is no problem. Default always. */
-  readonly hours?: OpeningHours
+  readonly hours?: OpeningHoursConfig | undefined
 
   /** Where problems are posted to. Default none. */
-  readonly alerts?: AlertConfig
+  readonly alerts?: AlertConfig | undefined
 
   /** What the controller does. The plugins are set up in this order. */
   readonly plugins: ReadonlyArray<Plugin>
@@ -62,24 +63,18 @@ export interface ConfigurationFile {
    * A Layer of any of `EventBus`, `CommandBus`, `ReplayBacklog` and `ControllerState`. Combine several
    * with `Layer.mergeAll`. Default in memory.
    */
-  readonly services?: CustomServices
+  readonly services?: CustomServices | undefined
 }
 
 export const ConfigurationFile = Schema.Struct({
-  node: Schema.optionalWith(expects(NodeOptions, 'an object, such as { id: "hall-3" }'), { exact: true }),
-  screens: Schema.optionalWith(ScreensOptions, { exact: true }),
-  players: Schema.optionalWith(PlayersOptions, { exact: true }),
+  node: omittable(expects(NodeOptions, 'an object, such as { id: "hall-3" }')),
+  screens: omittable(ScreensOptions),
+  players: omittable(PlayersOptions),
   hours: OptionalHours,
-  alerts: Schema.optionalWith(
-    expects(AlertOptions, 'an object, such as { url: "https://chat.example/hooks/…" }'),
-    {
-      exact: true
-    }
-  ),
+  alerts: omittable(expects(AlertOptions, 'an object, such as { url: "https://chat.example/hooks/…" }')),
   plugins: expects(Schema.Array(plugin), "an array of plugins"),
-  services: Schema.optionalWith(
-    expects(Schema.declare(isServices), "a Layer of effect 3, such as EventBusMemory.layer"),
-    { exact: true }
+  services: omittable(
+    expects(Schema.declare(isServices), "a Layer of effect 3, such as EventBusMemory.layer")
   )
 })
 

@@ -3,37 +3,37 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, optional } from "../../internal/Options.ts"
+import { decodeOptions, omittable, optional } from "../../internal/Options.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
 /** The options of `dashboard`; all of them may be left out. */
 export interface DashboardConfig {
   /** Port, 0 to 65535; 0 picks a free one. Default `8720`. */
-  readonly port?: number
+  readonly port?: number | undefined
 
   /**
    * Interface to bind; on any other than this machine alone, actions need a `token`. Default
    * `"127.0.0.1"` (this machine only).
    */
-  readonly host?: string
+  readonly host?: string | undefined
 
   /** A secret that actions must carry, as `Authorization: Bearer TOKEN`; others get 401. Default none. */
-  readonly token?: string | Redacted.Redacted
+  readonly token?: string | Redacted.Redacted | undefined
 
   /**
    * Names that the `Host` header may have, in addition to addresses, `localhost` and the name of this
    * machine; others get 403. Default none.
    */
-  readonly allowedHosts?: ReadonlyArray<string>
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 
   /** Pages at once, 1 to 1000; one more gets 503. Default `32`. */
-  readonly maxClients?: number
+  readonly maxClients?: number | undefined
 }
 
 export const DashboardOptions = Schema.Struct({
   port: port(8720),
   host,
-  token: Schema.optionalWith(token, { exact: true }),
+  token: omittable(token),
   allowedHosts,
   maxClients: optional(integer(1, 1000), 32)
 })

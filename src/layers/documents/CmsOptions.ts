@@ -3,7 +3,7 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../internal/Options.ts"
+import { expects, omittable, optional } from "../../internal/Options.ts"
 import { isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
@@ -13,12 +13,11 @@ export const filled = (what: string) => expects(Schema.NonEmptyString, what)
 
 /** `what` is the token as the system calls it. */
 export const token = (what: string) =>
-  Schema.optionalWith(
+  omittable(
     secret(
       (token) => /^[\x21-\x7e]+$/.test(token),
       `${what}: printable ASCII characters without spaces (is the environment variable set?)`
-    ),
-    { exact: true }
+    )
   )
 
 /** An object by the names of collections, at least one of them. */
@@ -57,7 +56,7 @@ export const cmsFields = (vendor: {
     ),
     token: token(vendor.token),
     locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
-    fallback: Schema.optionalWith(locale, { exact: true })
+    fallback: omittable(locale)
   }
 }
 

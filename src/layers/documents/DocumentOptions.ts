@@ -7,7 +7,15 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { isPlainFileName } from "../../internal/FileName.ts"
-import { decodeOptions, documentName, expects, idOf, issuesOf, optional } from "../../internal/Options.ts"
+import {
+  decodeOptions,
+  documentName,
+  expects,
+  idOf,
+  issuesOf,
+  omittable,
+  optional
+} from "../../internal/Options.ts"
 import type {
   ContentSource,
   ContentSourceDefinition,
@@ -45,25 +53,25 @@ export interface DocumentConfig {
    * What must be in documents, by their names. A fetch that brings something else is rejected: the active
    * version stays. Default `{}`.
    */
-  readonly expect?: Readonly<Record<string, TableExpectation<EffectSchema>>>
+  readonly expect?: Readonly<Record<string, TableExpectation<EffectSchema>>> | undefined
 
   /**
    * Functions that change a document before it is checked and saved, run in this order. Promises are
    * awaited. Default `[]`.
    */
-  readonly steps?: ReadonlyArray<RecordsStep>
+  readonly steps?: ReadonlyArray<RecordsStep> | undefined
 
   /** Milliseconds until a response begins, and for every pause in it. Default `60000`. */
-  readonly maxTimeout?: number
+  readonly maxTimeout?: number | undefined
 
   /** The largest response in bytes. It is held in memory. Default `67108864` (64 MiB). */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
 
   /** Links in documents whose files are downloaded too. Default none. */
-  readonly media?: MediaConfig<string | Redacted.Redacted>
+  readonly media?: MediaConfig<string | Redacted.Redacted> | undefined
 
   /** Smaller sizes of the pictures that documents show. Default none. */
-  readonly images?: ImageConfig
+  readonly images?: ImageConfig | undefined
 }
 
 const step = expects(
@@ -81,12 +89,11 @@ export const recordKey = expects(
 )
 
 /** What separates the cells of CSV. */
-export const delimiter = Schema.optionalWith(
+export const delimiter = omittable(
   expects(
     Schema.declare((input): input is Delimiter => delimiters.some((delimiter) => delimiter === input)),
     '";", ",", "\\t" (a tab) or "|"'
-  ),
-  { exact: true }
+  )
 )
 
 /**

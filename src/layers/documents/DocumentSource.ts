@@ -86,23 +86,25 @@ export interface DocumentSource<E extends DocumentsError, R>
   ) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
 
   /** Puts files of its own into the folder, once the documents are read. */
-  readonly ownFiles?: (
-    target: FetchTarget,
-    progress: (attachments: AttachmentProgress) => Effect.Effect<void>
-  ) => Effect.Effect<OwnFiles<E>, E, R>
+  readonly ownFiles?:
+    | ((
+        target: FetchTarget,
+        progress: (attachments: AttachmentProgress) => Effect.Effect<void>
+      ) => Effect.Effect<OwnFiles<E>, E, R>)
+    | undefined
 
   /** Where its documents are tables. */
-  readonly tables?: Tables
+  readonly tables?: Tables | undefined
 
   /** As the `poll` of a `ContentSource`. */
-  readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>
+  readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>) | undefined
 
   /** Whether a path is that of a file that the source has beside its documents, for what is expected. Default: it has none. */
-  readonly isFile?: (path: string) => boolean
+  readonly isFile?: ((path: string) => boolean) | undefined
 
   /** As the `schema` of a `ContentSource`. Default what is expected. */
-  readonly schema?: ContentSource["schema"]
+  readonly schema?: ContentSource["schema"] | undefined
 
   /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. Default nothing. */
-  readonly lasting?: (value: unknown) => unknown
+  readonly lasting?: ((value: unknown) => unknown) | undefined
 }

@@ -27,10 +27,10 @@ export { Content }
 
 /** The options of `content` without those of the store, with their defaults. `R` are services that its sources need. */
 export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "name"> {
-  readonly fetchEvery?: Duration.DurationInput
-  readonly settle?: Duration.DurationInput
-  readonly failingFor?: Duration.DurationInput
-  readonly maxAge?: Duration.DurationInput
+  readonly fetchEvery?: Duration.DurationInput | undefined
+  readonly settle?: Duration.DurationInput | undefined
+  readonly failingFor?: Duration.DurationInput | undefined
+  readonly maxAge?: Duration.DurationInput | undefined
   readonly sources: ReadonlyArray<ContentSourceDefinition<R>>
 }
 

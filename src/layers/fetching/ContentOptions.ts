@@ -7,7 +7,14 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { fileKey } from "../../internal/FileName.ts"
-import { decodeOptions, expects, expectsSecret, needsEffect3, optional } from "../../internal/Options.ts"
+import {
+  decodeOptions,
+  expects,
+  expectsSecret,
+  needsEffect3,
+  omittable,
+  optional
+} from "../../internal/Options.ts"
 import { type DurationConfig, duration, durationWithin } from "../../internal/optionSchemas.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 import { fileListName } from "../../services/FileList.ts"
@@ -78,37 +85,37 @@ export interface ContentConfig {
    * Prefix of its commands and events, and name of its status section and slice of the state. The command
    * line works with `content`. Default `"content"`.
    */
-  readonly name?: string
+  readonly name?: string | undefined
 
   /** Whether its commands are registered. Default `true`. */
-  readonly commands?: boolean
+  readonly commands?: boolean | undefined
 
   /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
-  readonly downloadPath?: string
+  readonly downloadPath?: string | undefined
 
   /** Pause between two fetches, such as `"10 minutes"`. Default none (a fetch at the start only). */
-  readonly fetchEvery?: DurationConfig
+  readonly fetchEvery?: DurationConfig | undefined
 
   /**
    * How long to wait for further changes before a version is made, for sources that know what has
    * changed; `0` does not wait. Default `"10 seconds"`.
    */
-  readonly settle?: DurationConfig
+  readonly settle?: DurationConfig | undefined
 
   /** How long fetches may fail before the controller is not healthy, 1 second to 365 days. Default `"15 minutes"`. */
-  readonly failingFor?: DurationConfig
+  readonly failingFor?: DurationConfig | undefined
 
   /** How old the last successful fetch may be before the controller is not healthy, 1 second to 365 days. Default any. */
-  readonly maxAge?: DurationConfig
+  readonly maxAge?: DurationConfig | undefined
 
   /** Versions kept on disk, in addition to the active one and those that screens show. Default `3`. */
-  readonly keepVersions?: number
+  readonly keepVersions?: number | undefined
 
   /** How long `content.ack` keeps a version. Default `"30 minutes"`. */
-  readonly ackLease?: DurationConfig
+  readonly ackLease?: DurationConfig | undefined
 
   /** `"by hand"`: each version after the first waits until somebody releases it. Default `"at once"`. */
-  readonly release?: "at once" | "by hand"
+  readonly release?: "at once" | "by hand" | undefined
 
   /** Where the content comes from. */
   readonly sources: ReadonlyArray<ContentSourceDefinition>
@@ -118,10 +125,10 @@ export const ContentOptions = Schema.Struct({
   name: optional(name, "content"),
   commands: optional(expects(Schema.Boolean, "true or false"), true),
   downloadPath: optional(folder, "downloads"),
-  fetchEvery: Schema.optionalWith(duration, { exact: true }),
+  fetchEvery: omittable(duration),
   settle: optional(settle, defaultSettle),
   failingFor: optional(ruleDuration, defaultFailingFor),
-  maxAge: Schema.optionalWith(ruleDuration, { exact: true }),
+  maxAge: omittable(ruleDuration),
   ...retentionOptions,
   release,
   sources

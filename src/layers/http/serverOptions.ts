@@ -2,7 +2,7 @@
  * Options that servers have in common.
  */
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../internal/Options.ts"
+import { expects, omittable, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/optionSchemas.ts"
 
 export const integer = (minimum: number, maximum: number) =>
@@ -10,12 +10,11 @@ export const integer = (minimum: number, maximum: number) =>
 
 /** A list that may be left out; each entry is checked for itself. */
 export const list = (valid: (entry: string) => boolean, what: string) =>
-  Schema.optionalWith(
+  omittable(
     expects(
       Schema.Array(expects(Schema.String.pipe(Schema.filter(valid)), what)),
       `an array, each entry ${what}`
-    ),
-    { exact: true }
+    )
   )
 
 export const port = (defaultPort: number) => optional(integer(0, 65_535), defaultPort)

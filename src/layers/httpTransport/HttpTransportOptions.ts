@@ -4,7 +4,7 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, optional } from "../../internal/Options.ts"
+import { decodeOptions, expects, omittable, optional } from "../../internal/Options.ts"
 import { allowedHosts, host, integer, list, port, token } from "../http/serverOptions.ts"
 import { matching, unsendable } from "./EventEncoder.ts"
 import type * as Config from "./HttpTransportConfig.ts"
@@ -67,19 +67,19 @@ export const HttpTransportOptions = Schema.Struct({
   replayEvents: optional(names("an event"), defaultReplayed),
   keepAliveMs: optional(integer(1, 2_147_483_647), 15_000),
   maxClients: optional(integer(1, 100_000), 32),
-  traceRequests: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
+  traceRequests: omittable(expects(Schema.Boolean, "true or false")),
   exposeState: optional(expects(Schema.Boolean, "true or false"), false),
   allowedOrigins: list(isOrigin, 'an origin as browsers send it, such as "http://127.0.0.1:8730", or "null"'),
   allowedHosts,
-  requireJson: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
-  token: Schema.optionalWith(token, { exact: true })
+  requireJson: omittable(expects(Schema.Boolean, "true or false")),
+  token: omittable(token)
 })
 export type HttpTransportOptions = typeof HttpTransportOptions.Type
 
 /** The options as a user writes them. */
 export interface HttpTransportConfig extends Config.HttpTransportConfig<string | Redacted.Redacted> {
   // The compiler has no name for options without own members.
-  readonly port?: number
+  readonly port?: number | undefined
 }
 
 /** The options of the transport on somebody else's server. */

@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { decodeOptions, expects, expectsSecret, omittable, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/optionSchemas.ts"
 
 const isServer = (url: string): boolean => {
@@ -31,23 +31,23 @@ const Path = expects(Schema.NonEmptyString, "the path of a file")
 /** Files are read for each connection: they may be replaced at any time. */
 const Tls = Schema.Struct({
   /** Certificates of who may have signed the server's, instead of those that Node knows. */
-  caFile: Schema.optionalWith(Path, { exact: true }),
+  caFile: omittable(Path),
 
   /** The certificate of this client, and its private key, where the server asks for one. */
-  certFile: Schema.optionalWith(Path, { exact: true }),
-  keyFile: Schema.optionalWith(Path, { exact: true })
+  certFile: omittable(Path),
+  keyFile: omittable(Path)
 })
 
 /** What a client can show, one of them at most. */
 const credentials = {
   /** A token; or a user and a password; or the seed of an nkey: as text or `Redacted`. */
-  token: Schema.optionalWith(notEmpty, { exact: true }),
-  user: Schema.optionalWith(expects(Schema.NonEmptyString, "the name of a user"), { exact: true }),
-  password: Schema.optionalWith(notEmpty, { exact: true }),
-  nkeySeed: Schema.optionalWith(nkeySeed, { exact: true }),
+  token: omittable(notEmpty),
+  user: omittable(expects(Schema.NonEmptyString, "the name of a user")),
+  password: omittable(notEmpty),
+  nkeySeed: omittable(nkeySeed),
 
   /** The path of a credentials file, `….creds`: a JWT and an nkey. It is read for each connection. */
-  credentialsFile: Schema.optionalWith(Path, { exact: true })
+  credentialsFile: omittable(Path)
 }
 
 export const NatsOptions = Schema.Struct({
@@ -78,7 +78,7 @@ export const NatsOptions = Schema.Struct({
    * Connect by TLS only, to a certificate for the name or the IP address in the URL: with files of your own, or with
    * `{}`. A server whose URL begins with `tls:` is always connected to by TLS only.
    */
-  tls: Schema.optionalWith(expects(Tls, "an object"), { exact: true }),
+  tls: omittable(expects(Tls, "an object")),
 
   /** How many servers of a cluster keep each event; counts when the streams are created. Default 1. */
   replicas: optional(expects(Schema.Int.pipe(Schema.between(1, 5)), "a whole number from 1 to 5"), 1)

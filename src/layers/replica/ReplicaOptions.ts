@@ -7,7 +7,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { decodeOptions, expects, expectsSecret, omittable, optional } from "../../internal/Options.ts"
 import { type DurationConfig, duration } from "../../internal/optionSchemas.ts"
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
 import { type ReportConfig, ReportOptions } from "../fleet/ReportOptions.ts"
@@ -81,16 +81,16 @@ export interface ReplicaLayerConfig
    * Pause before the hub is asked again, up to a fifth shorter. It grows to a minute while the hub is
    * away. Default `"5 seconds"`.
    */
-  readonly pollEvery?: DurationConfig
+  readonly pollEvery?: DurationConfig | undefined
 
   /**
    * Milliseconds until a response begins, and for every pause in it; a sixth of them where another
    * address can be asked. Default `30000`.
    */
-  readonly maxTimeout?: number
+  readonly maxTimeout?: number | undefined
 
   /** Address of the `contentServer` of a hub, and the token of its `reports`. Default none. */
-  readonly report?: ReportConfig
+  readonly report?: ReportConfig | undefined
 }
 
 /** The options of `replica`. */
@@ -112,7 +112,7 @@ export const FollowingOptions = Schema.Struct({
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     30_000
   ),
-  report: Schema.optionalWith(ReportOptions, { exact: true })
+  report: omittable(ReportOptions)
 })
 export type FollowingOptions = typeof FollowingOptions.Type
 

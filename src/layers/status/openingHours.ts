@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expects, show } from "../../internal/Options.ts"
+import { expects, omittable, show } from "../../internal/Options.ts"
 import { isDay } from "../../internal/optionSchemas.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 
@@ -19,7 +19,7 @@ const isInterval = (text: string) =>
 const isTimes = (value: unknown): value is string | ReadonlyArray<string> =>
   Predicate.isString(value) || (Array.isArray(value) && value.every(Predicate.isString))
 /** Not a union: each of its members would say what is wrong. */
-const day = Schema.optionalWith(
+const day = omittable(
   expects(Schema.declare(isTimes), dayText).pipe(
     Schema.filter((day) => {
       const wrong = [day].flat().find((text) => !isInterval(text))
@@ -27,8 +27,7 @@ const day = Schema.optionalWith(
         ? undefined
         : `expected ${dayText}, got ${show(wrong)}. The whole day is "00:00-24:00"`
     })
-  ),
-  { exact: true }
+  )
 )
 
 const isZone = (name: string): boolean => Option.isSome(DateTime.zoneMakeNamed(name))
@@ -40,7 +39,7 @@ const zone = expects(
 const date = expects(Schema.String.pipe(Schema.filter(isDay)), 'a date, such as "2026-12-24"')
 
 export const HoursOptions = Schema.Struct({
-  zone: Schema.optionalWith(zone, { exact: true }),
+  zone: omittable(zone),
   mon: day,
   tue: day,
   wed: day,
@@ -48,7 +47,7 @@ export const HoursOptions = Schema.Struct({
   fri: day,
   sat: day,
   sun: day,
-  closed: Schema.optionalWith(expects(Schema.Array(date), "an array of dates"), { exact: true })
+  closed: omittable(expects(Schema.Array(date), "an array of dates"))
 }).pipe(
   Schema.filter(
     (hours) => days.some((day) => hours[day] !== undefined) || 'expected a day, such as mon: "10:00-18:00"'

@@ -11,16 +11,16 @@ import { hotClient } from "./hotClient.ts"
 /** The options of the plugin. */
 export interface VitrineOptions {
   /** Address of the content server. Default `http://127.0.0.1:8730`. */
-  readonly content?: string
+  readonly content?: string | undefined
 
   /**
    * Whether `vitrine start` runs beside the dev server, where no content server answers at `content` and a `vitrine.config` file is in the root
    * of Vite or in the current folder; anew when that file is edited. Default `true`.
    */
-  readonly start?: boolean
+  readonly start?: boolean | undefined
 
   /** Whether `vitrine types --watch` runs beside the dev server, where there is such a file. Default `true`. */
-  readonly types?: boolean
+  readonly types?: boolean | undefined
 }
 
 const clients = ["vitrine/client", "vitrine/client/preview"]

@@ -2,8 +2,8 @@
 
 /** The fields of rows that say from when and until when they are valid. */
 export interface Period<Row> {
-  readonly from?: keyof Row
-  readonly until?: keyof Row
+  readonly from?: keyof Row | undefined
+  readonly until?: keyof Row | undefined
 }
 
 /** How long the clock may be set to another time, or the machine asleep, before that is noticed. */

@@ -8,13 +8,13 @@ export interface TableExpectation<FieldSchema = never> {
    * A type for each column, or for each key of a key/value table. Others may be there too. A schema of a
    * whole record works as well. Default none.
    */
-  readonly fields?: FieldExpectations<FieldSchema> | FieldSchema
+  readonly fields?: FieldExpectations<FieldSchema> | FieldSchema | undefined
 
   /** The fewest records, or keys of a key/value table. Default `0`. */
-  readonly minRecords?: number
+  readonly minRecords?: number | undefined
 
   /** The share of the records in the version before that may be gone, from 0 to 1. Default `1`. */
-  readonly maxVanishing?: number
+  readonly maxVanishing?: number | undefined
 }
 
 /**

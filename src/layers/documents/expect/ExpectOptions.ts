@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { documentName, expects } from "../../../internal/Options.ts"
+import { documentName, expects, omittable } from "../../../internal/Options.ts"
 import type * as Config from "./ExpectConfig.ts"
 import { fieldTypes, isFieldType } from "./fieldTypes.ts"
 
@@ -34,14 +34,10 @@ const fields = expects(Schema.declare(isFields), "an object with a type for each
 
 const TableExpectation = expects(
   Schema.Struct({
-    fields: Schema.optionalWith(fields, { exact: true }),
-    minRecords: Schema.optionalWith(
-      expects(Schema.Int.pipe(Schema.nonNegative()), "an integer from 0 (records)"),
-      { exact: true }
-    ),
-    maxVanishing: Schema.optionalWith(
-      expects(Schema.Number.pipe(Schema.between(0, 1)), "a number from 0 to 1, the share of the records"),
-      { exact: true }
+    fields: omittable(fields),
+    minRecords: omittable(expects(Schema.Int.pipe(Schema.nonNegative()), "an integer from 0 (records)")),
+    maxVanishing: omittable(
+      expects(Schema.Number.pipe(Schema.between(0, 1)), "a number from 0 to 1, the share of the records")
     )
   }),
   'an object with "fields", "minRecords" or "maxVanishing"'

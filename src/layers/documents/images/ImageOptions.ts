@@ -4,7 +4,7 @@
 import { createRequire } from "node:module"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../../internal/Options.ts"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
 import type { ImageFormat } from "./ImageConfig.ts"
 import { maxSide } from "./recipe.ts"
 
@@ -39,16 +39,12 @@ export const ImageOptions = expects(
   Schema.Struct({
     widths: optional(some(width, "widths"), [640, 1920]),
     formats: optional(some(format, "formats"), ["webp"]),
-    quality: Schema.optionalWith(
-      expects(Schema.Int.pipe(Schema.between(1, 100)), "an integer from 1 to 100"),
-      { exact: true }
-    ),
-    crop: Schema.optionalWith(
+    quality: omittable(expects(Schema.Int.pipe(Schema.between(1, 100)), "an integer from 1 to 100")),
+    crop: omittable(
       expects(
         Schema.String.pipe(Schema.filter((text) => Option.isSome(aspectRatio(text)))),
         'an aspect ratio such as "16:9", or "square"'
-      ),
-      { exact: true }
+      )
     )
   }),
   "an object such as { widths: [640, 1920] }"

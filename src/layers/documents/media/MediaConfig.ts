@@ -17,32 +17,32 @@ export interface MediaConfig<Secret = string> {
    * Paths in a document, such as `"**.image.url"`: `*` is one level, `**` any number. A level is a name
    * or an item of a list. Default everywhere.
    */
-  readonly find?: ReadonlyArray<string>
+  readonly find?: ReadonlyArray<string> | undefined
 
   /** Hosts that the links lead to, such as `"cdn.museum.example"`, with or without a port. Default any. */
-  readonly hosts?: ReadonlyArray<string>
+  readonly hosts?: ReadonlyArray<string> | undefined
 
   /**
    * Media types of the files, such as `"image/*"` or `"video/mp4"`. The server must state one of these.
    * Without `find`, links are found by the extension in them. Default any.
    */
-  readonly types?: ReadonlyArray<string>
+  readonly types?: ReadonlyArray<string> | undefined
 
   /**
    * Paths whose strings become `{ "url": …, "localPath": … }`; `true` for all but fields named `url`.
    * Default none.
    */
-  readonly replace?: true | ReadonlyArray<string>
+  readonly replace?: true | ReadonlyArray<string> | undefined
 
   /**
    * Paths where a file may be missing, `true` for all: a warning, and no `localPath`. Elsewhere a missing
    * file fails the fetch. Default none.
    */
-  readonly optional?: true | ReadonlyArray<string>
+  readonly optional?: true | ReadonlyArray<string> | undefined
 
   /** Headers sent to `hosts` only, which must be given. They are never shown. Default none. */
-  readonly headers?: Readonly<Record<string, Secret>>
+  readonly headers?: Readonly<Record<string, Secret>> | undefined
 
   /** The largest file in bytes. Default `8589934592` (8 GiB). */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
 }

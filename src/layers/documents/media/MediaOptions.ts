@@ -6,23 +6,20 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../../internal/Options.ts"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/optionSchemas.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { ImageOptions } from "../images/ImageOptions.ts"
 import type * as Config from "./MediaConfig.ts"
 import * as PathPattern from "./PathPattern.ts"
 
-const exact = { exact: true } as const
-
 /** Declared as one, so that a mistake is reported once and not for each member of a list. */
 const patterns = (valid: (input: unknown) => boolean, what: string) =>
-  Schema.optionalWith(
+  omittable(
     expects(
       Schema.declare((input): input is ReadonlyArray<string> => valid(input)),
       what
-    ),
-    exact
+    )
   )
 
 const isListOf = (valid: (text: string) => boolean) => (input: unknown) =>
@@ -32,12 +29,11 @@ const arePaths = isListOf((text) => Option.isSome(PathPattern.parse(text)))
 
 const whatPaths = 'an array of paths in documents, such as "**.image.url"'
 
-const places = Schema.optionalWith(
+const places = omittable(
   expects(
     Schema.declare((input): input is true | ReadonlyArray<string> => input === true || arePaths(input)),
     `true, or ${whatPaths}`
-  ),
-  exact
+  )
 )
 
 /** In the form that an address has: small letters, and no port that goes without saying. */
@@ -74,7 +70,7 @@ export const AnyMediaOptions = Schema.Struct({
   types: patterns(isListOf(isType), 'an array of types in small letters, such as "image/*" or "video/mp4"'),
   replace: places,
   optional: places,
-  headers: Schema.optionalWith(headers, exact),
+  headers: omittable(headers),
   maxBytes: optional(
     expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
     defaultMaxBytes
@@ -104,18 +100,17 @@ export type MediaConfig = Config.MediaConfig<string | Redacted.Redacted>
 
 /** For a source whose user says where its links are. */
 export const fileFields = {
-  media: Schema.optionalWith(MediaOptions, exact),
-  images: Schema.optionalWith(ImageOptions, exact)
+  media: omittable(MediaOptions),
+  images: omittable(ImageOptions)
 }
 
 /** For a source of a vendor, which finds its media by a reader: `false` leaves them where they are. */
 export const fileFieldsOfReader = {
-  media: Schema.optionalWith(
+  media: omittable(
     expects(
       Schema.Union(Schema.Literal(false), MediaOptionsOfReader),
       "false, or an object with options of media"
-    ),
-    exact
+    )
   ),
   images: fileFields.images
 }

@@ -20,10 +20,10 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
    * `"webhook"` asks what has changed, and reads only that. It is described in docs/content.md.
    * Default none (all tables are read each time).
    */
-  readonly changes?: "webhook"
+  readonly changes?: "webhook" | undefined
 
   /** URL of the API; a path prefix is kept. Default `"https://api.airtable.com"`. */
-  readonly endpointUrl?: string
+  readonly endpointUrl?: string | undefined
 }
 
 /** Options of a source with that client. */
@@ -34,13 +34,13 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
    * The view that filters and orders every table; `null` reads whole tables, in any order. Default `"Grid
    * view"`.
    */
-  readonly defaultView?: string | null
+  readonly defaultView?: string | null | undefined
 
   /** Links in columns of text whose files are downloaded too; attachments always are. Default none. */
-  readonly media?: MediaConfig<Secret>
+  readonly media?: MediaConfig<Secret> | undefined
 
   /** Smaller sizes of attachments and media. Default none. */
-  readonly images?: ImageConfig
+  readonly images?: ImageConfig | undefined
 }
 
 /** Options of a source without a change feed: its tables are read when `fetch` is called. */

@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import { flow } from "effect/Function"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import { decodeOptions, expects, expectsSecret, omittable, optional } from "../../../internal/Options.ts"
 import { isHttpBase, secret } from "../../../internal/optionSchemas.ts"
 import {
   decodeSource,
@@ -38,7 +38,7 @@ export const AirtableClientOptions = Schema.Struct({
     ),
     "https://api.airtable.com"
   ),
-  changes: Schema.optionalWith(expects(Schema.Literal("webhook"), '"webhook"'), { exact: true }),
+  changes: omittable(expects(Schema.Literal("webhook"), '"webhook"')),
   maxTimeout: TableSourceOptions.fields.maxTimeout
 })
 export type AirtableClientOptions = typeof AirtableClientOptions.Type

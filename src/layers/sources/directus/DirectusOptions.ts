@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../../internal/Options.ts"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { cmsFields, collections, fallbackNeedsLocales, filled } from "../../documents/CmsOptions.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
@@ -12,22 +12,22 @@ import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 /** What is asked of a collection, in the parameters of Directus' REST API. */
 export interface DirectusCollection {
   /** The fields to give, and those of relations and files by paths, as in `["*", "cover.*", "room.name"]`. Default `["*"]`. */
-  readonly fields?: ReadonlyArray<string>
+  readonly fields?: ReadonlyArray<string> | undefined
 
   /** Which items to give, as in `{ year: { _gt: 1900 } }`. Default all of `status`. */
-  readonly filter?: Readonly<Record<string, unknown>>
+  readonly filter?: Readonly<Record<string, unknown>> | undefined
 
   /** The order of the items, as in `["-year", "title"]`. Default by `key`, which says nothing. */
-  readonly sort?: ReadonlyArray<string>
+  readonly sort?: ReadonlyArray<string> | undefined
 
   /**
    * The same of relations, as in `{ gallery: { _sort: ["sort"], _limit: -1 } }`. Without a `_limit`, Directus gives the first 100 of each
    * item.
    */
-  readonly deep?: Readonly<Record<string, unknown>>
+  readonly deep?: Readonly<Record<string, unknown>> | undefined
 
   /** The primary key of the collection. Default `"id"`. */
-  readonly key?: string
+  readonly key?: string | undefined
 }
 
 /** Directus: each collection is a document, an array of its items, or an object if it is a singleton. */
@@ -39,7 +39,7 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
    * The static token of a user who may read the collections. It is sent to `url` only, files included,
    * and never shown. Default none (public content).
    */
-  readonly token?: string | Redacted.Redacted
+  readonly token?: string | Redacted.Redacted | undefined
 
   /** What to save, by the names of collections. */
   readonly collections: Readonly<Record<string, DirectusCollection>>
@@ -48,26 +48,26 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
    * Values of the field `status` to save, in collections that have it; `[]` saves all. Default
    * `["published"]`.
    */
-  readonly status?: ReadonlyArray<string>
+  readonly status?: ReadonlyArray<string> | undefined
 
   /**
    * Languages to save, such as `["de-DE", "en-US"]`; each item has its `locale` and the fields of its
    * translation, and a singleton becomes an array. Translations are the rows of a field `translations`,
    * with `languages_code`. Default `[]` (translations stay as they are).
    */
-  readonly locales?: ReadonlyArray<string>
+  readonly locales?: ReadonlyArray<string> | undefined
 
   /**
    * The language for items that another language lacks; they have `fallbackLocale`. Default none: they
    * are left out.
    */
-  readonly fallback?: string
+  readonly fallback?: string | undefined
 
   /**
    * Further links whose files are downloaded, beside the files that `fields` name; `false` downloads
    * none. Default none.
    */
-  readonly media?: MediaConfig | false
+  readonly media?: MediaConfig | false | undefined
 }
 
 const field = filled("the name of a field")
@@ -75,10 +75,7 @@ const field = filled("the name of a field")
 const fields = expects(Schema.Array(field), "an array of names of fields")
 
 const parameters = (name: string) =>
-  Schema.optionalWith(
-    expects(Schema.declare(Predicate.isReadonlyRecord), `an object, as Directus' "${name}"`),
-    { exact: true }
-  )
+  omittable(expects(Schema.declare(Predicate.isReadonlyRecord), `an object, as Directus' "${name}"`))
 
 const Collection = expects(
   Schema.Struct({

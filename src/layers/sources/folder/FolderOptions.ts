@@ -16,28 +16,28 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
    * `false` saves every file as it is, JSON and CSV too: a page, for `site` of `contentServer`. Such a
    * folder may be missing until the page is built for the first time. Default `true`.
    */
-  readonly documents?: boolean
+  readonly documents?: boolean | undefined
 
   /**
    * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
    * `{}` (their id).
    */
-  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>> | undefined
 
   /**
    * Columns whose cells name pictures of the folder, such as `photo`; each cell becomes `{ localPath,
    * sizes }`. A path may have `*` for one level and `**` for any. Default `[]`.
    */
-  readonly pictures?: ReadonlyArray<string>
+  readonly pictures?: ReadonlyArray<string> | undefined
 
   /** What separates the cells of CSV. Default found in the file. */
-  readonly delimiter?: ";" | "," | "\t" | "|"
+  readonly delimiter?: ";" | "," | "\t" | "|" | undefined
 
   /**
    * The largest CSV or JSON file at the top of the folder, in bytes. It is held in memory. Default
    * `67108864` (64 MiB).
    */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
 }
 
 const Paths = Schema.Array(

@@ -3,7 +3,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../../internal/Options.ts"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { type DocumentConfig, DocumentOptions, Keys } from "../../documents/DocumentOptions.ts"
 import type { SourceContext } from "./FunctionContext.ts"
 
@@ -24,13 +24,13 @@ export interface SourceConfig extends DocumentConfig {
    * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
    * `{}` (their id).
    */
-  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>> | undefined
 
   /**
    * Returns a text that changes with the content, such as a date; `fetch` is called only when it has
    * changed. Default none: `fetch` is called at each tick.
    */
-  readonly poll?: (context: Pick<SourceContext, "get" | "signal">) => Promise<string> | string
+  readonly poll?: ((context: Pick<SourceContext, "get" | "signal">) => Promise<string> | string) | undefined
 }
 
 type Fetch = SourceConfig["fetch"]
@@ -43,12 +43,11 @@ export const SourceOptions = Schema.Struct({
     "a function that gives documents by their names"
   ),
   keys: optional(Keys, {}),
-  poll: Schema.optionalWith(
+  poll: omittable(
     expects(
       Schema.declare((input): input is Poll => Predicate.isFunction(input)),
       "a function that gives a text"
-    ),
-    { exact: true }
+    )
   )
 })
 export type SourceOptions = typeof SourceOptions.Type

@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { documentName, expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import { documentName, expects, expectsSecret, omittable, optional } from "../../../internal/Options.ts"
 import { isHttpUrl, secret } from "../../../internal/optionSchemas.ts"
 import {
   type DocumentConfig,
@@ -25,54 +25,54 @@ export interface JsonDocument {
    * Headers sent to the origin of `url` only, also after a redirect and for further pages. They are never
    * shown. Default `{}`.
    */
-  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
+  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>> | undefined
 
   /** `"csv"` for a table whose first row has the names of the columns. Default `"json"`. */
-  readonly as?: "json" | "csv"
+  readonly as?: "json" | "csv" | undefined
 
   /** What separates the cells of CSV. Default found in the file. */
-  readonly delimiter?: ";" | "," | "\t" | "|"
+  readonly delimiter?: ";" | "," | "\t" | "|" | undefined
 
   /** Path to the list of records in a response. Default the whole response. */
-  readonly items?: string
+  readonly items?: string | undefined
 
   /** The field, or fields, that identify a record, as paths. Default its id. */
-  readonly key?: string | ReadonlyArray<string>
+  readonly key?: string | ReadonlyArray<string> | undefined
 
   /**
    * `"link"` for the `Link` header, or a path to the URL of the next page, or to a token for `cursor`.
    * The last page has none. Default none.
    */
-  readonly next?: string
+  readonly next?: string | undefined
 
   /** The parameter of `url` for the token that `next` leads to. Default none. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 
   /**
    * The parameter of `url` for the number of a page, counted from the one in `url`, or from 1. Default
    * none.
    */
-  readonly page?: string
+  readonly page?: string | undefined
 
   /**
    * The parameter of `url` for the number of records before a page, counted from the one in `url`, or
    * from 0. Default none.
    */
-  readonly offset?: string
+  readonly offset?: string | undefined
 
   /**
    * The parameter of `url` for the size of a page, with `page` or `offset`. Servers may give fewer: the
    * last page is the one before a page without records, or without an answer (400) where this one is
    * short. Default none.
    */
-  readonly size?: string
+  readonly size?: string | undefined
 
   /**
    * Path to the number of all records or pages, or the name of a header; `false` ignores what the server
    * states. With fewer, the list is read once more, and then the fetch fails. `X-WP-Total`,
    * `X-Total-Count` and `Content-Range` are known. Default from a header.
    */
-  readonly total?: string | false
+  readonly total?: string | false | undefined
 }
 
 /** JSON and CSV at URLs: each document is a list of records, or one value. */
@@ -102,8 +102,6 @@ const path = expects(
 const parameter = (example: string) =>
   expects(Schema.NonEmptyString, `a parameter of "url", such as "${example}"`)
 
-const exact = { exact: true } as const
-
 export const JsonDocumentOptions = Schema.Struct({
   url: expectsSecret(
     Schema.String.pipe(Schema.filter(isHttpUrl)),
@@ -112,16 +110,15 @@ export const JsonDocumentOptions = Schema.Struct({
   headers: optional(Headers, {}),
   as: optional(expects(Schema.Literal("json", "csv"), '"json" or "csv"'), "json"),
   delimiter,
-  items: Schema.optionalWith(path, exact),
-  key: Schema.optionalWith(recordKey, exact),
-  next: Schema.optionalWith(path, exact),
-  cursor: Schema.optionalWith(parameter("cursor"), exact),
-  page: Schema.optionalWith(parameter("page"), exact),
-  offset: Schema.optionalWith(parameter("skip"), exact),
-  size: Schema.optionalWith(parameter("limit"), exact),
-  total: Schema.optionalWith(
-    expects(Schema.Union(path, Schema.Literal(false)), 'a path with dots, such as "meta.total", or false'),
-    exact
+  items: omittable(path),
+  key: omittable(recordKey),
+  next: omittable(path),
+  cursor: omittable(parameter("cursor")),
+  page: omittable(parameter("page")),
+  offset: omittable(parameter("skip")),
+  size: omittable(parameter("limit")),
+  total: omittable(
+    expects(Schema.Union(path, Schema.Literal(false)), 'a path with dots, such as "meta.total", or false')
   )
 })
 /** A document as it is asked for. */

@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { documentName, expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import { documentName, expects, expectsSecret, omittable, optional } from "../../../internal/Options.ts"
 import { isHttpBase } from "../../../internal/optionSchemas.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { token } from "../../documents/CmsOptions.ts"
@@ -16,9 +16,9 @@ export interface SanityQuery {
   /** Such as `*[_type == "event"] | order(_id)`. */
   readonly groq: string
   /** The values of `$name` in the query, as JSON. */
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: Readonly<Record<string, unknown>> | undefined
   /** The field that identifies records, or several fields, as paths with dots. Default `_id`. */
-  readonly key?: string | ReadonlyArray<string>
+  readonly key?: string | ReadonlyArray<string> | undefined
 }
 
 /** The options as a user writes them. */
@@ -33,7 +33,7 @@ export interface SanitySourceConfig extends Omit<DocumentConfig, "media"> {
    * A token that may read the dataset, for private datasets and drafts. It is sent to Sanity only, and
    * never shown. Default none.
    */
-  readonly token?: string | Redacted.Redacted
+  readonly token?: string | Redacted.Redacted | undefined
 
   /** GROQ by the names of documents, or `{ groq, params, key }`. */
   readonly queries: Readonly<Record<string, string | SanityQuery>>
@@ -42,34 +42,32 @@ export interface SanitySourceConfig extends Omit<DocumentConfig, "media"> {
    * `"drafts"` shows drafts over what is published, `"raw"` all documents by their own ids; an array
    * names releases. Default `"published"`.
    */
-  readonly perspective?: "published" | "drafts" | "raw" | ReadonlyArray<string>
+  readonly perspective?: "published" | "drafts" | "raw" | ReadonlyArray<string> | undefined
 
   /** The version of the API, a date. Default `"2025-02-19"`. */
-  readonly apiVersion?: string
+  readonly apiVersion?: string | undefined
 
   /**
    * Asks Sanity's cache, which has no limit of requests but may be behind for a moment. All queries are
    * asked at every tick, and live events are not listened to. Default `false`.
    */
-  readonly useCdn?: boolean
+  readonly useCdn?: boolean | undefined
 
   /**
    * Listens to live events, so that changes are fetched at once. Without it they are found at the next
    * tick. Default `true`.
    */
-  readonly live?: boolean
+  readonly live?: boolean | undefined
 
   /**
    * Further links whose files are downloaded, beside the pictures and files of Sanity; `false` downloads
    * none. Default none.
    */
-  readonly media?: MediaConfig | false
+  readonly media?: MediaConfig | false | undefined
 
   /** URL of the API, for a proxy or a test server. Default `"https://<projectId>.api.sanity.io"`. */
-  readonly endpointUrl?: string
+  readonly endpointUrl?: string | undefined
 }
-
-const exact = { exact: true } as const
 
 const matching = (pattern: RegExp, what: string) => expects(Schema.String.pipe(Schema.pattern(pattern)), what)
 
@@ -89,7 +87,7 @@ const LongQuery = Schema.Struct({
     ),
     {}
   ),
-  key: Schema.optionalWith(recordKey, exact)
+  key: omittable(recordKey)
 })
 
 const query = Schema.Union(groq, LongQuery).annotations({
@@ -130,12 +128,11 @@ const AnyOptions = Schema.Struct({
   ),
   useCdn: optional(expects(Schema.Boolean, "true or false"), false),
   live: optional(expects(Schema.Boolean, "true or false"), true),
-  endpointUrl: Schema.optionalWith(
+  endpointUrl: omittable(
     expectsSecret(
       Schema.String.pipe(Schema.filter(isHttpBase)),
       "an http or https URL without credentials, query or fragment"
-    ),
-    exact
+    )
   )
 })
 

@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../../internal/Options.ts"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { cmsFields, collections, fallbackNeedsLocales, filled } from "../../documents/CmsOptions.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
@@ -15,16 +15,16 @@ export interface StrapiType {
    * The relations, media, components and dynamic zones to give, as in `["cover", "room"]` or
    * `{ body: { populate: "*" } }`; `"*"` are all, one level deep. Default none.
    */
-  readonly populate?: string | boolean | ReadonlyArray<string> | Readonly<Record<string, unknown>>
+  readonly populate?: string | boolean | ReadonlyArray<string> | Readonly<Record<string, unknown>> | undefined
 
   /** The fields to give, as in `["title", "text"]`. Default all. */
-  readonly fields?: ReadonlyArray<string>
+  readonly fields?: ReadonlyArray<string> | undefined
 
   /** Which entries to give, as in `{ year: { $gt: 1900 } }`. Default all. */
-  readonly filters?: Readonly<Record<string, unknown>>
+  readonly filters?: Readonly<Record<string, unknown>> | undefined
 
   /** The order of the entries, as in `"title"` or `["year:desc", "title"]`. Default by `documentId`, which says nothing. */
-  readonly sort?: string | ReadonlyArray<string>
+  readonly sort?: string | ReadonlyArray<string> | undefined
 }
 
 /** Strapi 5: each type is a document, a collection as an array of its entries, a single type as an object. */
@@ -36,7 +36,7 @@ export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
    * An API token that may read the types. It is sent to `url` only, and never shown. Default none (public
    * content).
    */
-  readonly token?: string | Redacted.Redacted
+  readonly token?: string | Redacted.Redacted | undefined
 
   /**
    * What to save, by the names in Strapi's API: the plural of a collection, the singular of a single
@@ -48,22 +48,22 @@ export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
    * Languages to save, such as `["de", "en"]`; each entry has its `locale`, and a single type becomes an
    * array. Types without languages stay as they are. Default `[]` (Strapi's default language).
    */
-  readonly locales?: ReadonlyArray<string>
+  readonly locales?: ReadonlyArray<string> | undefined
 
   /**
    * The language for entries that another language lacks; they have `fallbackLocale`. Default none: they
    * are left out.
    */
-  readonly fallback?: string
+  readonly fallback?: string | undefined
 
   /**
    * Further links whose files are downloaded, beside those of the media library; `false` downloads none.
    * Default none.
    */
-  readonly media?: MediaConfig | false
+  readonly media?: MediaConfig | false | undefined
 
   /** `"draft"` saves the drafts of all entries, published or not. Default `"published"`. */
-  readonly status?: "published" | "draft"
+  readonly status?: "published" | "draft" | undefined
 }
 
 const field = filled("the name of a field")
@@ -83,13 +83,10 @@ const populate = Schema.declare(
 
 const Type = expects(
   Schema.Struct({
-    populate: Schema.optionalWith(
-      expects(populate, '"*", an array of names, or an object, as Strapi\'s "populate"'),
-      { exact: true }
-    ),
-    fields: Schema.optionalWith(expects(Schema.Array(field), "an array of names of fields"), { exact: true }),
-    filters: Schema.optionalWith(expects(parameters, 'an object, as Strapi\'s "filters"'), { exact: true }),
-    sort: Schema.optionalWith(expects(names, 'a name, or an array, as Strapi\'s "sort"'), { exact: true })
+    populate: omittable(expects(populate, '"*", an array of names, or an object, as Strapi\'s "populate"')),
+    fields: omittable(expects(Schema.Array(field), "an array of names of fields")),
+    filters: omittable(expects(parameters, 'an object, as Strapi\'s "filters"')),
+    sort: omittable(expects(names, 'a name, or an array, as Strapi\'s "sort"'))
   }),
   'an object with "populate", "fields", "filters" or "sort"; {} for what Strapi gives without them'
 )

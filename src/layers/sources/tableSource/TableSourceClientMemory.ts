@@ -19,11 +19,11 @@ import {
 /** What the tables in memory are like. */
 export interface TableSourceClientMemoryOptions {
   /** How many records a page has at most. Default 100. */
-  readonly pageSize?: number
+  readonly pageSize?: number | undefined
   /** What attachments look like. Default: there are none. */
-  readonly attachments?: AttachmentFormat
+  readonly attachments?: AttachmentFormat | undefined
   /** Whether it can be asked what has changed. Default: no. */
-  readonly changes?: boolean
+  readonly changes?: boolean | undefined
 }
 
 /** A client of tables in memory, with controls for what they hold and what goes wrong. */
