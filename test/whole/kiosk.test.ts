@@ -83,24 +83,52 @@ const exhibitIn = Effect.fnUntraced(function* (tab: Page, title: string) {
   return shown ?? expect.fail("There is no frame")
 })
 
+/** A server of a page with these headers; gives its origin. */
+const serveExhibit = (headers: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.async<Server>((resume) => {
+      const server = createServer((_, response) => {
+        response.writeHead(200, { "Content-Type": "text/html", ...headers })
+        response.end("<!doctype html><h1>Exhibit</h1>")
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  ).pipe(
+    Effect.map((server) => {
+      const address = server.address()
+      return `http://127.0.0.1:${typeof address === "object" ? address?.port : undefined}`
+    })
+  )
+
 const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
   Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
 )
 
 describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped.each([
+      ["X-Frame-Options", "DENY"],
+      ["Content-Security-Policy", "frame-ancestors 'none'"]
+    ] as const)("stays dark and says why, if the exhibit forbids frames: %s", ([name, value]) =>
+      Effect.gen(function* () {
+        const origin = yield* serveExhibit({ "Access-Control-Allow-Origin": "*", [name]: value })
+        const { tab } = yield* openFastBootPage(`${origin}/`)
+        yield* says(tab, `${origin}/ forbids to be shown in a frame (X-Frame-Options or frame-ancestors)`)
+      })
+    )
+
+    it.scoped("shows an exhibit that allows frames", () =>
+      Effect.gen(function* () {
+        const origin = yield* serveExhibit({ "Access-Control-Allow-Origin": "*" })
+        const { tab } = yield* openFastBootPage(`${origin}/`)
+        yield* exhibitIn(tab, "Exhibit")
+      })
+    )
+
     it.scoped("reports that the server of the exhibit allows no access to its responses", () =>
       Effect.gen(function* () {
-        const server = yield* Effect.acquireRelease(
-          Effect.async<Server>((resume) => {
-            const server = createServer((_, response) => response.end("<h1>Exhibit</h1>"))
-            server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-          }),
-          (server) => Effect.sync(() => server.close())
-        )
-        const address = server.address()
-        const port = typeof address === "object" ? address?.port : undefined
-        const origin = `http://127.0.0.1:${port}`
+        const origin = yield* serveExhibit({})
         const tab = yield* openBootPage(`?url=${origin}/`)
         yield* says(tab, `${origin} answers without Access-Control-Allow-Origin`)
       })
