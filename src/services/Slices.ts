@@ -36,13 +36,11 @@ const Calls = Schema.Struct({ today: count, month: count })
 
 /** What a table source reports, if its client can. */
 export const TableSourceData = Schema.Struct({
-  calls: optional(Calls),
-  /** How many there would have been if all tables were read each time. */
-  callsWithoutLooks: optional(Calls),
-  changes: optional(
+  calls: Schema.optional(Calls),
+  changes: Schema.optional(
     Schema.Struct({
       /** Why it cannot be asked what has changed, and when it is asked again. */
-      problem: optional(Schema.Struct({ reason: Schema.String, retryAt: timestamp }))
+      problem: Schema.optional(Schema.Struct({ reason: Schema.String, retryAt: timestamp }))
     })
   )
 })

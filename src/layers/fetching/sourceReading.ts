@@ -76,14 +76,14 @@ export const sourceRows = (
 
 /** What a source reports: its problems, and its texts and figures by their names. */
 const dataRows = (data: SourceState["data"] = {}): ReadonlyArray<Row> => {
-  const { calls, callsWithoutLooks, changes } = tableDataOf(data)
+  const { calls, changes } = tableDataOf(data)
   return [
     ...(changes === undefined
       ? []
       : changes.problem === undefined
         ? [kv("Changes", "asked for at every tick", "ok")]
         : [kv("Changes", changesText(changes.problem), "warn")]),
-    ...(calls === undefined ? [] : [kv("API calls", callsText(calls, callsWithoutLooks))]),
+    ...(calls === undefined ? [] : [kv("API calls", callsText(calls))]),
     ...reported(data).map(problemRow),
     ...Object.entries(data).flatMap(([label, value]) =>
       Predicate.isString(value) || Predicate.isNumber(value) ? [kv(label, String(value))] : []
@@ -102,10 +102,5 @@ const changesText = ({ reason, retryAt }: NonNullable<Changes["problem"]>): stri
 
 type Calls = NonNullable<TableSourceData["calls"]>
 
-const callsText = (calls: Calls, without: Calls | undefined): string =>
-  `${perDayAndMonth(calls)}${
-    without === undefined ? "" : `; ${perDayAndMonth(without)} if all tables were read at every tick`
-  } (UTC, since the start)`
-
-const perDayAndMonth = ({ month, today }: Calls): string =>
-  `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`
+const callsText = ({ month, today }: Calls): string =>
+  `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month (UTC, since the start)`

@@ -17,7 +17,7 @@ import { tablesIn } from "./linkOptions.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { makePolling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
-import { makeSourceStatus } from "./sourceStatus.ts"
+import { sourceStatus } from "./sourceStatus.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { makeTableDocuments, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
 import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
@@ -46,7 +46,6 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
     changes === undefined
       ? undefined
       : makePolling(names, ofPlain(wholeEvery), changes, (table) => tablesIn(options, table))
-  const { countWhole, data, polled } = yield* makeSourceStatus(calls, polling)
   const attachment = attachmentSchema(options, format)
   const baseTables =
     client.schema === undefined || options.tables.length === 0
@@ -62,21 +61,17 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
     tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
     ...(endpointUrl === undefined ? {} : { url: endpointUrl }),
-    ...(polling && {
-      poll: (cursor) => Effect.zipLeft(polling.poll(cursor), polled)
-    }),
+    ...(polling && { poll: polling.poll }),
     schema: Effect.map(baseTables, (known) => tableSchemas(options, attachment, known)).pipe(
       Effect.annotateLogs("source", id)
     ),
-    data
+    data: sourceStatus(calls, polling)
   })
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
     const outer = yield* WaitObserver
-    const fetching = Effect.provideService(source.fetch(target), WaitObserver, countWaits(id, outer))
-    const isWhole = target.changedParts === undefined && target.isCheck !== true
-    const fetched = yield* isWhole ? countWhole(fetching) : fetching
+    const fetched = yield* Effect.provideService(source.fetch(target), WaitObserver, countWaits(id, outer))
     const { attachments = noAttachments, bytes, records } = fetched
     yield* countAttachments(id, attachments)
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments.total })

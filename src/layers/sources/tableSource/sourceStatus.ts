@@ -10,41 +10,17 @@ import type { TableSourceData } from "../../../services/Slices.ts"
 import type { CallCounts } from "../../../services/TableSourceClient.ts"
 import type { Polling } from "./pollChanges.ts"
 
-/** `calls` is absent where they are not counted, `polling` where it cannot be asked what has changed. */
-export const makeSourceStatus = Effect.fnUntraced(function* (
+/** `calls` is absent where they are not counted, `changes` where it cannot be asked what has changed. */
+export const sourceStatus = (
   calls: Effect.Effect<CallCounts> | undefined,
   polling: Polling | undefined
-) {
-  /** What would have been called if all tables were read at every tick. */
-  const withoutPolls = yield* makeCalendarCount
-  const callsOfWhole = yield* Ref.make(0)
-  const problem = polling === undefined ? Effect.succeedNone : polling.problem
-
-  return {
-    /** Counts the calls of an effect that reads all tables. */
-    countWhole: <A, E, R>(fetch: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      calls === undefined
-        ? fetch
-        : Effect.gen(function* () {
-            const before = yield* calls
-            const fetched = yield* fetch
-            yield* Ref.set(callsOfWhole, (yield* calls).total - before.total)
-            return fetched
-          }),
-
-    polled: Effect.flatMap(Ref.get(callsOfWhole), withoutPolls.add),
-
-    data: Effect.gen(function* () {
-      const changes = Option.match(yield* problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
-      return {
-        ...(calls === undefined ? {} : { calls: perPeriod(yield* calls) }),
-        ...(polling === undefined
-          ? {}
-          : { changes, callsWithoutLooks: perPeriod(yield* withoutPolls.counts) })
-      } satisfies TableSourceData
-    })
-  }
-})
+): Effect.Effect<TableSourceData> =>
+  Effect.gen(function* () {
+    return {
+      calls: calls === undefined ? undefined : perPeriod(yield* calls),
+      changes: polling === undefined ? undefined : { problem: Option.getOrUndefined(yield* polling.problem) }
+    }
+  })
 
 /** As data. */
 const perPeriod = ({ month, today }: CallCounts) => ({ today, month })

@@ -81,9 +81,6 @@ it.scoped(
       expect(counts.reduce((sum, count) => sum + count)).toBe(4 + 3 + 10 + 2 + 1)
       const { sources } = yield* contentState
       expect(Object.values(sources).map(({ data }) => Object(data?.calls).today)).toEqual(counts)
-      expect(sources.rooms?.data).toMatchObject({
-        changes: {},
-        callsWithoutLooks: { today: expect.any(Number) }
-      })
+      expect(sources.rooms?.data).toMatchObject({ changes: {} })
     }).pipe(Effect.provide(environment), withLog([]))
 )

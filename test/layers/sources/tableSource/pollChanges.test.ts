@@ -75,18 +75,7 @@ const setUp = Effect.gen(function* () {
       fs.readFileString(`${Option.getOrThrow(previous("exhibits")).directory}/${name}.json`)
     ).pipe(Effect.scoped)
 
-  const check = Effect.gen(function* () {
-    const directory = yield* fs.makeTempDirectoryScoped()
-    yield* source.fetch({
-      directory,
-      previous: Option.none(),
-      isCheck: true,
-      isSample: true,
-      progress: () => Effect.void
-    })
-  }).pipe(Effect.scoped)
-
-  return { ...memory, check, fetch, data: source.data ?? Effect.succeed({}), saved, tick }
+  return { ...memory, fetch, data: source.data ?? Effect.succeed({}), saved, tick }
 })
 
 describe("a table source with a change feed", () => {
@@ -103,17 +92,6 @@ describe("a table source with a change feed", () => {
       expect(yield* saved("Rooms")).toContain("attic")
       expect(yield* saved("Objects")).toContain("vase")
       expect(JSON.parse(yield* saved("Settings"))).toEqual({ title: "Show" })
-    }).pipe(Effect.provide(environment))
-  )
-
-  it.scoped("does not take the calls of a check for those that reading everything costs", () =>
-    Effect.gen(function* () {
-      const { check, data, setTable, tick } = yield* setUp
-      yield* setTable("Rooms", records(...Array.from({ length: 250 }, (_, index) => `room ${index}`)))
-      yield* tick
-      yield* check
-      yield* tick
-      expect(yield* data).toMatchObject({ callsWithoutLooks: { today: 5 } })
     }).pipe(Effect.provide(environment))
   )
 
