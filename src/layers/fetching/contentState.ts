@@ -4,7 +4,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -21,14 +20,23 @@ export interface ContentSlice {
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const { updateSlice } = yield* ControllerState
-  const content = yield* Ref.make(initial)
+  let content = initial
+  const note: ContentSlice["note"] = (change) =>
+    Effect.sync(() => {
+      content = change(content)
+    })
   const slice: ContentSlice = {
-    get: Ref.get(content),
+    get: Effect.sync(() => content),
     update: (change) =>
-      Effect.flatMap(Ref.updateAndGet(content, change), ({ isPolling, nextFetch, ...resting }) =>
-        updateSlice(name, () => resting)
+      Effect.zipRight(
+        note(change),
+        // Reads the content in the step that writes it: another source may have reported since.
+        updateSlice(name, () => {
+          const { isPolling, nextFetch, ...resting } = content
+          return resting
+        })
       ),
-    note: (change) => Ref.update(content, change)
+    note
   }
   return slice
 })

@@ -4,7 +4,6 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -32,29 +31,33 @@ export const makeReport = (name: string, slice: ContentSlice) =>
 
 /**
  * Publishes events under the name of the content. Where the bus fails, that is logged once until it works again, and then
- * the active version is announced again.
+ * the active version is announced again. Versions are announced one after the other, the newest last.
  */
 const makePublish = Effect.fnUntraced(function* (contentName: string) {
   const bus = yield* EventBus
   const unannounced = yield* Ref.make(Option.none<ContentEvent>())
+  const announcing = yield* Effect.makeSemaphore(1)
   const warning = makeWarnWhile(
     (message) => `${message}. Clients learn of new versions from the manifest only, until it works again.`
   )
 
-  const publish: Report = Effect.fnUntraced(function* (event) {
-    const isPromotion = event.name === "content:version:promoted"
-    const published = yield* Effect.exit(
-      bus.publish(event.name.replace("content", contentName), event.payload)
-    )
-    if (Exit.isFailure(published)) {
-      yield* isPromotion ? Ref.set(unannounced, Option.some(event)) : Effect.void
-      return yield* warning.fails(messageOf(Cause.squash(published.cause)))
+  /** Gives whether the bus has the event. */
+  const publish = (event: ContentEvent) =>
+    Effect.matchCauseEffect(bus.publish(event.name.replace("content", contentName), event.payload), {
+      onFailure: (cause) => Effect.as(warning.fails(messageOf(Cause.squash(cause))), false),
+      onSuccess: () => Effect.as(warning.works, true)
+    })
+
+  /** The version stays unannounced until the bus has it, also after an interruption. */
+  const announce = Effect.gen(function* () {
+    const version = yield* Ref.get(unannounced)
+    if (Option.isSome(version) && (yield* publish(version.value))) {
+      yield* Ref.update(unannounced, (now) => (now === version ? Option.none() : now))
     }
-    yield* warning.works
-    const missed = yield* Ref.getAndSet(unannounced, Option.none())
-    if (!isPromotion && Option.isSome(missed)) {
-      yield* publish(missed.value)
-    }
-  })
-  return publish
+  }).pipe(announcing.withPermits(1))
+
+  return (event: ContentEvent) =>
+    event.name === "content:version:promoted"
+      ? Effect.zipRight(Ref.set(unannounced, Option.some(event)), announce)
+      : Effect.asVoid(Effect.whenEffect(announce, publish(event)))
 })

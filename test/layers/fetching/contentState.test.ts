@@ -1,9 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
-import { advance, initial, withSources } from "../../../src/layers/fetching/contentState.ts"
+import { advance, initial, makeSlice, withSources } from "../../../src/layers/fetching/contentState.ts"
+import { layer } from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ContentEvent } from "../../../src/services/ContentEvents.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
 
 const timestamp = "2026-11-21T09:30:00.000Z"
 const error = { name: "SourceFailed", message: "no network" }
@@ -40,6 +45,31 @@ describe("the state of a content plugin", () => {
       stateOf(start, fetching, { name: "content:source:done", payload: sourceDone }).sources[sourceId]
     ).toEqual({ lastSuccess: sourceDone })
   })
+
+  it.effect("is the newest in the state of the controller, if two sources report at the same time", () =>
+    Effect.gen(function* () {
+      const state = yield* ControllerState
+      const held = yield* Deferred.make<void>()
+      let wait = Deferred.await(held)
+      const slice = yield* makeSlice("content").pipe(
+        Effect.provideService(ControllerState, {
+          ...state,
+          updateSlice: (plugin, change) => Effect.zipRight(wait, state.updateSlice(plugin, change))
+        })
+      )
+      const report = (sourceId: string) =>
+        slice.update((before) =>
+          advance(before, { name: "content:source:start", payload: { timestamp, sourceId } })
+        )
+      const first = yield* Effect.fork(report("exhibits"))
+      yield* Effect.yieldNow()
+      wait = Effect.void
+      yield* report("tours")
+      yield* Deferred.succeed(held, undefined)
+      yield* Fiber.join(first)
+      expect((yield* state.state).plugins.content).toEqual(yield* slice.get)
+    }).pipe(Effect.provide(layer("persistent")))
+  )
 
   it("remembers the last error beside the last success", () => {
     expect(
