@@ -43,21 +43,27 @@ export const make = (mode: Mode, given?: Identity) =>
     const added = yield* Ref.make<ReadonlyArray<Part<Section>>>([])
     const readings = yield* Ref.make<ReadonlyArray<Reader>>([])
     const ofMachine = makeReader("system", machine.reading)
-    const remembered = yield* Ref.make<Remembered>(new Map())
+    const remembered = yield* Ref.make<{ readonly reading: number; readonly problems: Remembered }>({
+      reading: 0,
+      problems: new Map()
+    })
+    let readingsBegun = 0
 
     const read = Effect.gen(function* () {
+      const reading = ++readingsBegun
       const fields = yield* readAll(yield* Ref.get(momentary))
       const sections = yield* readAll(yield* Ref.get(added))
       const state = fields.reduce(merge, yield* Ref.get(resting))
       const now = yield* Clock.currentTimeMillis
       const readers = [...(yield* Ref.get(readings)), ofMachine]
       const said = yield* readAll(readers.map((read) => read({ now, state })))
-      const { problems, ...reading } = gather(state, said, sections, now)
+      const { problems, ...gathered } = gather(state, said, sections, now)
       const standing = yield* Ref.modify(remembered, (before) => {
-        const { remembered, standing } = remember(before, problems, new Date(now).toISOString())
-        return [standing, remembered]
+        const { remembered, standing } = remember(before.problems, problems, new Date(now).toISOString())
+        // Problems of an older reading, which waited longer, are no longer those of now.
+        return [standing, reading < before.reading ? before : { reading, problems: remembered }]
       })
-      return { ...reading, now, state: { ...state, problems: standing } }
+      return { ...gathered, now, state: { ...state, problems: standing } }
     })
 
     return ControllerState.of({

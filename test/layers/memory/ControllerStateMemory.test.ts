@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
@@ -316,6 +318,28 @@ describe("ControllerStateMemory", () => {
       }
       yield* updateSlice("lamp", () => ({ problems: [slow] }))
       expect((yield* state).problems).toMatchObject([{ count: 3 }])
+    }).pipe(Effect.provide(layer("persistent")))
+  )
+
+  it.scoped("counts a problem once, if an older reading of the state ends after a newer reading", () =>
+    Effect.gen(function* () {
+      const { addMomentary, state } = yield* ControllerState
+      const slow = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
+      const held = yield* Deferred.make<void>()
+      let read: Effect.Effect<object> = Effect.as(Deferred.await(held), { problems: [] })
+      yield* addMomentary(
+        "lamp",
+        Effect.suspend(() => read)
+      )
+      const older = yield* Effect.fork(state)
+      yield* Effect.yieldNow()
+      read = Effect.succeed({ problems: [slow] })
+      const { problems } = yield* state
+      expect(problems).toMatchObject([{ count: 1 }])
+      yield* Deferred.succeed(held, undefined)
+      expect((yield* Fiber.join(older)).problems).toEqual([])
+      yield* TestClock.adjust("1 minute")
+      expect((yield* state).problems).toEqual(problems)
     }).pipe(Effect.provide(layer("persistent")))
   )
 
