@@ -17,6 +17,7 @@ import { CommandBus } from "../../src/services/CommandBus.ts"
 import type { AckAnswer } from "../../src/services/ScreenActions.ts"
 import { openTab } from "./browser.ts"
 import * as server from "./contentServer.ts"
+import { sha256 } from "./sha256.ts"
 import * as transport from "./transport.ts"
 
 /** Draws the numbers of the table and of the picture, and keeps what it has drawn. Options are in its address. */
@@ -147,11 +148,18 @@ export const makeStageWith = Effect.fnUntraced(function* (page: string) {
         writeFileSync(`${version}/exhibits/${path}`, content)
       }
       const list = server.fileListOf(files, versionId)
-      writeFileSync(`${version}/files.json`, JSON.stringify(list))
+      const text = JSON.stringify(list)
+      writeFileSync(`${version}/files.json`, text)
       const sources = [{ sourceId: "exhibits", path: "exhibits" }]
       // Two within one tick of the file system's clock must not look alike.
       const padding = "x".repeat(number % 97)
-      const manifest = { ...list, versionPath: `versions/${versionId}`, sources, padding }
+      const manifest = {
+        ...list,
+        versionPath: `versions/${versionId}`,
+        sources,
+        filesSha256: sha256(text),
+        padding
+      }
       writeFileSync(`${downloads}/manifest.json.new`, JSON.stringify(manifest))
       renameSync(`${downloads}/manifest.json.new`, `${downloads}/manifest.json`)
     })

@@ -143,11 +143,11 @@ export const makeVersion = (
     }
     const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
     const { sha256, shared } = byDigest(sourceId, path) ?? {}
-    // The digest behind an address of this version is for browsers that have other content of the same id.
+    // The digits behind an address of this version are for browsers that have other content of the same id.
     const place =
       isShared && sha256
         ? `${shared}/${sha256}/${inVersion}`
-        : `${versionPath}/${inVersion}${sha256 ? `?${sha256}` : ""}`
+        : `${versionPath}/${inVersion}${sha256 ? `?${sha256.slice(0, 8)}` : ""}`
     const url = kept?.get(inVersion) ?? `${content}/${place}`
     used.set(inVersion, url)
     return url

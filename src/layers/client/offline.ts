@@ -112,7 +112,7 @@ export const makeOffline = (name: string): Offline => {
           }
           room -= lengthOf(file)
           if (file !== known) {
-            const key = (file === kept && before.get(path)) || `${root}${Date.now()}/${path}`
+            const key = (file === kept && before.get(path)) || `${root}${Math.random()}/${path}`
             keys.set(path, key)
             if (file !== kept) {
               await cache.put(key, file)
