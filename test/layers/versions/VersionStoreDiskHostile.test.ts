@@ -801,21 +801,22 @@ describe("a disk (skipped where this user may not mount one)", () => {
   )
 
   onSmallDisk(
-    "for staging other than that of the versions causes a warning, and old versions are removed",
+    "for the versions other than that of staging causes a warning, and old versions are removed",
     (disk) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const own = yield* fs.makeTempDirectoryScoped()
         const promoted = yield* promoteAll(own, ["one", "two", "three"])
-        yield* fs.remove(`${own}/.staging`, { recursive: true })
-        yield* fs.symlink(disk.folder, `${own}/.staging`)
+        yield* fs.copy(`${own}/versions`, `${disk.folder}/versions`)
+        yield* fs.remove(`${own}/versions`, { recursive: true })
+        yield* fs.symlink(`${disk.folder}/versions`, `${own}/versions`)
         yield* Effect.gen(function* () {
           expect((yield* Effect.flip(promote("four"))).message).toBe(
             `Cannot write to ${own}/versions: nothing can be moved from one disk to another: all of it must be on one disk.`
           )
           expect(yield* sweep).toEqual([promoted[0]?.versionId])
           expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
-          expect(yield* fs.readDirectory(disk.folder)).toEqual([])
+          expect(yield* fs.readDirectory(`${own}/.staging`)).toEqual([])
         }).pipe(Effect.provide(storeIn(own)))
       })
   )
