@@ -74,7 +74,7 @@ describe("a disk that fails to sync", () => {
           expect((yield* Effect.flip(promote("two"))).message).toMatch(
             code === "EIO"
               ? /^Cannot write to .*: the disk reports an error\.$/
-              : /^Cannot write to .*: the disk is full\.$/
+              : /^Cannot write to .*: the disk is full, or has no inode left for another file\.$/
           )
           expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
           expect(yield* fs.readDirectory(`${disk.directory}/versions`)).toEqual([first.manifest.versionId])
