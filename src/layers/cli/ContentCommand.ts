@@ -141,7 +141,10 @@ const runCommand = (options: Options, asked: Asked) =>
     return yield* runThere(options, file, asked, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), options.runDir)),
-      Effect.catchTags({ "vitrine/ControllerNotRunning": () => here, OtherConfiguration: () => here }),
+      Effect.catchTags({
+        "vitrine/ControllerNotRunning": () => here,
+        "vitrine/OtherConfiguration": () => here
+      }),
       logTo({ format: options.logFormat ?? "text", write: display.log })
     )
   }).pipe(Effect.scoped)
@@ -180,7 +183,7 @@ const digestOf = (file: string) =>
     sha256OfText
   )
 
-class OtherConfiguration extends Data.TaggedError("OtherConfiguration") {}
+class OtherConfiguration extends Data.TaggedError("vitrine/OtherConfiguration") {}
 
 const runHere = Effect.fnUntraced(
   function* (

@@ -5,9 +5,12 @@ const second = 1000
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] })
+  // A list of files that is missing is no problem; to wait for it takes real time.
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("There is no server")))
 })
 afterEach(() => {
   vi.useRealTimers()
+  vi.unstubAllGlobals()
 })
 
 const idOf = (number: number) => `20261121T${String(number).padStart(6, "0")}Z`
