@@ -275,7 +275,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
           )
         )
         yield* edit(`${downloads}/manifest.json`, whole, next)
-        expect((yield* warning).text()).toMatch(/\/attachments\/.*\.svg cannot be loaded/)
+        expect((yield* warning).text()).toMatch(/\/attachments\/.*\.svg\?[0-9a-f]{8} cannot be loaded/)
         expect(yield* titles(page)).not.toContain("A Fog Bell Too Soon!")
         yield* waitForData(page, "version", whole)
         yield* waitForPicture(page, bell, 880)
