@@ -26,7 +26,7 @@ export interface Alert {
 /** By what tells problems apart. */
 export type Alerts = ReadonlyMap<string, Alert>
 
-/** What a receiver knows of a problem, or may know: all that a restart needs, so that its end is posted. */
+/** A problem that a receiver knows of, or may know of: all that a restart needs to post its end. */
 export const Posted = Schema.Struct({
   key: Schema.String,
   problem: Problem,
@@ -35,7 +35,7 @@ export const Posted = Schema.Struct({
 })
 export type Posted = typeof Posted.Type
 
-/** What was posted, and whose end was not taken yet. The beginning of a problem that is over is not posted again. */
+/** Problems that were posted, and whose end no receiver has taken yet. The beginning of a problem that is over is not posted again. */
 export const postedOf = (alerts: Alerts): ReadonlyArray<Posted> =>
   [...alerts.values()].flatMap(({ isOver, isTaken, key, known, problem }) =>
     known === undefined ? [] : [{ key, problem, known, isTaken: isTaken || isOver }]

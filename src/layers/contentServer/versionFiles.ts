@@ -66,7 +66,7 @@ export interface VersionFiles {
   ) => Effect.Effect<Option.Option<StoredFile>, PlatformError | Unreadable>
 }
 
-/** What a version has, as hashes: a hash that is not there proves that the version has no such file. */
+/** Hashes of the files of a version: a hash that is missing proves that the version has no such file. */
 interface VersionIndex {
   readonly stamp: string
   /** Of the paths, composed, and of the digests. */

@@ -83,7 +83,7 @@ const isWanted = ([rank]: Choice) => rank < other
 const languageOf = ({ languages_code: language }: Fields): unknown =>
   isRecord(language) ? language.code : language
 
-/** What Directus keeps of each row. */
+/** Fields that Directus itself keeps in each row. */
 const systemField = /^(sort|status|(date|user)_.*ated)$/
 
 const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
@@ -108,7 +108,7 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
       const { id, languages_code, ...texts } = row
       fields.delete("translations")
       for (const [field, value] of Object.entries(texts)) {
-        // What is about the row, and its relation to the record, do not replace what the record has.
+        // Fields about the row, and its relation to the record, do not replace fields of the record.
         if (!own.has(field) || !(systemField.test(field) || value === record.id)) {
           offer(field, rank, value)
         }
