@@ -29,7 +29,7 @@ import { pathOf } from "../versions/DownloadsFolder.ts"
 import { readList } from "../versions/fileLists.ts"
 import { recordChange } from "./changeTexts.ts"
 import { type EntryChange, makeComparison } from "./compareDocuments.ts"
-import { parsedTables, savedTables, type Tables, tryRead } from "./readTables.ts"
+import { openTables, type Tables, tryRead } from "./readTables.ts"
 
 const maxRecords = 1000
 /** How many of them each table lists, whatever the others have. */
@@ -210,11 +210,7 @@ const compareFile = Effect.fnUntraced(function* (
   const paths = yield* Path.Path
   const before = Option.map(Option.fromNullable(sizeBefore), () => paths.join(from(sourceId), path))
   const after = Option.map(Option.fromNullable(sizeAfter), () => paths.join(to(sourceId), path))
-  return yield* compareTables(savedTables(before, after, key), room).pipe(
-    // It may have only looked like one that Vitrine has saved.
-    Effect.orElse(() =>
-      Effect.flatMap(parsedTables(before, after, key), (tables) => compareTables(tables, room))
-    ),
+  return yield* Effect.flatMap(openTables(before, after, key), (tables) => compareTables(tables, room)).pipe(
     Effect.map(
       ({ records, ...changes }): DocumentDiff => ({
         sourceId,

@@ -18,7 +18,7 @@ import { passes } from "../httpClient/HttpFailure.ts"
 import type { Answer, RequestFailed } from "../httpClient/Requests.ts"
 import type { CmsOptions } from "./CmsOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
-import { isLast, type List, type ListChanged, type Reading, readAgain, readList } from "./wholeList.ts"
+import { isLast, type List, type ListChanged, type Reading, readList } from "./wholeList.ts"
 
 /** The system cannot be asked, refuses, or answers something else. */
 export class CmsError extends Schema.TaggedError<CmsError>()("vitrine/CmsError", {
@@ -209,6 +209,6 @@ export const readCollection = <Item>(
       mistake: (detail) => strange(vendor, name, detail),
       firstAgain: `it has the ${vendor.items} of page 1 again`
     })
-    const items = Chunk.toReadonlyArray(yield* readAgain(Stream.runCollect(Stream.flattenIterables(pages))))
+    const items = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.flattenIterables(pages)))
     return { items, single: yield* Ref.get(single) }
   })

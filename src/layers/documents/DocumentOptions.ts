@@ -64,7 +64,7 @@ export interface DocumentConfig {
   /** Milliseconds until a response begins, and for every pause in it. Default `60000`. */
   readonly maxTimeout?: number | undefined
 
-  /** The largest response in bytes. It is held in memory. Default `67108864` (64 MiB). */
+  /** The largest response in bytes. It is held in memory. Default `33554432` (32 MiB). */
   readonly maxBytes?: number | undefined
 
   /** Links in documents whose files are downloaded too. Default none. */
@@ -98,7 +98,7 @@ export const delimiter = omittable(
 
 /**
  * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `maxTimeout` (milliseconds, default
- * 60000), `maxBytes` (default 64 MiB), `media` and `images`.
+ * 60000), `maxBytes` (default 32 MiB), `media` and `images`.
  */
 export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
@@ -110,7 +110,7 @@ export const DocumentOptions = Schema.Struct({
   ),
   maxBytes: optional(
     expects(Schema.Int.pipe(Schema.between(1, 512 * 1024 ** 2)), "an integer from 1 to 536870912 (bytes)"),
-    64 * 1024 ** 2
+    32 * 1024 ** 2
   ),
   ...fileFields
 })

@@ -4,89 +4,56 @@
  * The first line with text names the columns; `csvHeader.ts` finds it, and what separates cells. Empty lines are skipped. Rows may be
  * longer than the header line where nothing is in the cells beyond it.
  */
-import { CsvError, type Options, parse } from "csv-parse"
+import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { type Delimiter, delimiterText, findHeader, headerWarnings, maxColumns } from "./csvHeader.ts"
 import { isMarkup, markupProblem, type TextMistake } from "./textMistakes.ts"
-import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
 
-/** In bytes: more has no end, or more cells than a memory holds. */
+export interface CsvTable {
+  /** The rows by the names of the columns. Empty cells are left out, and so are rows without text. */
+  readonly records: ReadonlyArray<CsvRecord>
+  /** The lines on which the records end, counted from 1. */
+  readonly lines: ReadonlyArray<number>
+  /** What is no mistake, and what editors should look at. */
+  readonly warnings: ReadonlyArray<TextMistake>
+}
+
+/** In bytes. A longer row has an unclosed quote, or does not fit into memory. */
 const maxRow = 16 * 1024 * 1024
 
 /** In bytes, some milliseconds of work. */
 const pieceSize = 16 * 1024
 
-export interface RecordOptions {
-  /** What separates cells, where the header line does not show it. */
-  readonly delimiter?: Delimiter | undefined
-  /** Counts rows and cells. */
-  readonly count?: ValueCount
-  /** Is given what is no mistake, and what editors should look at. */
-  readonly notice?: (warning: TextMistake) => void
-}
-
-/** The rows as objects, by the names of the columns, in turns of 10 ms. Empty cells are left out, and so are rows without text. */
-export const parseCsvRecords = (
-  text: string,
-  { count = makeValueCount(), delimiter, notice }: RecordOptions = {}
-): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
+/** Parses CSV, in turns of 10 ms. `delimiter` is what separates cells, if the header line does not show it. */
+export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effect<CsvTable, TextMistake> =>
   Effect.gen(function* () {
     const { columns, isGuessed, line, pages } = yield* reading(() => openTable(text, delimiter))
     const giveWay = makeGiveWay()
     const records: Array<CsvRecord> = []
+    const lines: Array<number> = []
     let repeated: number | undefined
     const readPage = reading(() => {
       const page = pages.next()
-      for (const row of page.done === true ? [] : page.value) {
-        const record = recordOf(columns, row)
+      for (const { cells, line } of page.done === true ? [] : page.value) {
+        const record = recordOf(columns, cells)
         if (record === undefined) continue
-        count.add(1 + columns.length)
-        if (columns.length > 1 && columns.every((column, index) => row[index] === column)) {
-          repeated ??= records.length
-        }
+        if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= line
         records.push(record)
+        lines.push(line)
       }
       return page.done === true
     })
     while (!(yield* readPage)) yield* giveWay
-    if (notice === undefined) return records
-    for (const problem of headerWarnings(columns, isGuessed ? records : [])) {
-      notice({ line, problem })
-    }
-    if (repeated !== undefined) {
-      const lines = yield* linesOfRecords(text, new Set([repeated]), delimiter)
-      notice({ line: lines.get(repeated), problem: "the row repeats the header line. Remove it." })
-    }
-    return records
-  })
-
-/** The lines on which records of `parseCsvRecords` end, by their numbers from 0. It reads the text once more. */
-export const linesOfRecords = (
-  text: string,
-  wanted: ReadonlySet<number>,
-  delimiter?: Delimiter
-): Effect.Effect<ReadonlyMap<number, number>, TextMistake> =>
-  Effect.gen(function* () {
-    const header = yield* reading(() => findHeader(text, delimiter))
-    const first = lineAt(text, header.start)
-    const body = { text: text.slice(header.start), delimiter: header.delimiter, line: first }
-    const giveWay = makeGiveWay()
-    const lines = new Map<number, number>()
-    // The header line is the first.
-    let record = -2
-    const pages = readPages(body, {
-      on_record: (row, info) => {
-        if (hasText(row)) record += 1
-        if (wanted.has(record) && !lines.has(record)) lines.set(record, info.lines + first - 1)
-        return row
-      }
-    })
-    while (lines.size < wanted.size && !(yield* reading(() => pages.next().done === true))) yield* giveWay
-    return lines
+    const ofHeader = headerWarnings(columns, isGuessed ? records : []).map((problem) => ({ line, problem }))
+    const ofRows =
+      repeated === undefined
+        ? []
+        : [{ line: repeated, problem: "the row repeats the header line. Remove it." }]
+    return { records, lines, warnings: [...ofHeader, ...ofRows] }
   })
 
 const reading = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
@@ -108,7 +75,13 @@ const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => 
 
 const dataProperty = { configurable: true, enumerable: true, writable: true }
 
-type Page = ReadonlyArray<ReadonlyArray<string>>
+interface Row {
+  readonly cells: ReadonlyArray<string>
+  /** The line of the text on which it ends. */
+  readonly line: number
+}
+
+type Page = ReadonlyArray<Row>
 
 /** A text from its header line on, and the number of that line. */
 interface Body {
@@ -131,8 +104,9 @@ const openTable = (text: string, delimiter: Delimiter | undefined) => {
     throw new Mistake(`there are more than ${maxColumns.toLocaleString("en")} columns.`, body.line)
   }
   const pages = readPages(body)
-  const [names = [], ...rows] = firstOf(pages)
-  const columns = names.slice(0, names.findLastIndex((name) => name !== "") + 1)
+  const [names, ...rows] = firstOf(pages)
+  const cells = names?.cells ?? []
+  const columns = cells.slice(0, cells.findLastIndex((name) => name !== "") + 1)
   checkNames(columns, columns.length === 0 ? 1 : body.line)
   return {
     columns,
@@ -155,22 +129,19 @@ function* checkedPages(
   first: Page,
   more: Iterable<Page>
 ): Generator<Page, void> {
-  let read = 1
   let isFirst = true
   const checked = (page: Page) => {
-    for (const row of page) {
-      read++
-      if (row.length < columns || hasText(row.slice(columns))) {
-        const line = lineOfRow(body, read)
+    for (const { cells, line } of page) {
+      if (cells.length < columns || hasText(cells.slice(columns))) {
         const title = isFirst
           ? ` If line ${body.line} is a title, remove it: the first line with text names the columns.`
           : ""
         throw new Mistake(
-          `the row has not as many cells as the header line: ${row.length}, and not ${columns}.${title} Cells that hold a line break or ${delimiterText[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
+          `the row has not as many cells as the header line: ${cells.length}, and not ${columns}.${title} Cells that hold a line break or ${delimiterText[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
           line
         )
       }
-      if (isFirst) isFirst = !hasText(row)
+      if (isFirst) isFirst = !hasText(cells)
     }
     return page
   }
@@ -178,37 +149,27 @@ function* checkedPages(
   for (const page of more) yield checked(page)
 }
 
-/** Only for a row that is wrong: what tells its line takes longer than the rest. */
-const lineOfRow = (body: Body, row: number): number => {
-  let line = 0
-  const told: Options = {
-    from: row,
-    to: row,
-    on_record: (record, { lines }) => {
-      line = lines
-      return record
-    }
-  }
-  for (const page of readPages(body, told)) {
-    if (page.length > 0) break
-  }
-  return line + body.line - 1
-}
-
 /** The rows of one piece of the text after the other. */
-function* readPages({ delimiter, line, text }: Body, options?: Options): Generator<Page, void> {
+function* readPages({ delimiter, line, text }: Body): Generator<Page, void> {
+  const lines: Array<number> = []
   const parser = parse({
     delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     skip_empty_lines: true,
-    ...options
+    on_record: (record, info) => {
+      lines.push(info.lines + line - 1)
+      return record
+    }
   })
   // Thrown below.
   parser.on("error", () => {})
   const take = (): Page => {
-    const rows: Array<ReadonlyArray<string>> = []
-    for (let row = parser.read(); row !== null; row = parser.read()) rows.push(row)
+    const rows: Array<Row> = []
+    for (let cells = parser.read(); cells !== null; cells = parser.read()) {
+      rows.push({ cells, line: lines[rows.length] ?? line })
+    }
+    lines.length = 0
     if (parser.errored !== null) throw explained(parser.errored, { delimiter, line, text })
     return rows
   }
@@ -294,6 +255,4 @@ class Mistake extends Error {
 }
 
 const mistakeOf = (error: unknown): TextMistake =>
-  error instanceof Mistake || error instanceof TooMuch
-    ? error
-    : { problem: `is not valid CSV: ${String(error)}` }
+  error instanceof Mistake ? error : { problem: `is not valid CSV: ${String(error)}` }

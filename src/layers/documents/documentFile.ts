@@ -1,26 +1,22 @@
 /**
- * The JSON file of a document: it is written in parts and in turns of the event loop, digested on the way, and read again one record at
- * a time.
+ * The JSON file of a document: written in one pass, digested on the way, and read by its lines.
  *
- * In an array, each item that is an object begins and ends on its own line.
+ * A list is one record a line: `[`, each record as JSON without blanks, a comma behind each except the last, `]`. A single value has an
+ * indent of two spaces. Lists in another form, as earlier versions have them, are parsed as a whole.
  */
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { toError } from "../../internal/fileBatch.ts"
 import { move } from "../../internal/heldOpen.ts"
-import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import { catchTooDeep, type DocumentNotSaved } from "./Document.ts"
-import { parseItems, readList } from "./savedList.ts"
-import { type Order, runParts, runsOf, savedParts } from "./sortedJson.ts"
+import { savedText } from "./sortedJson.ts"
 
 export interface FileTarget {
   /** The file to write (absolute path). */
@@ -37,116 +33,101 @@ export interface DocumentFile {
 }
 
 interface WrittenFile extends DocumentFile {
-  /** Equal for equal content, whatever is volatile in it. */
+  /** Digest without the volatile parts: equal for equal content. */
   readonly digest: string
 }
 
-/** What a document is. `keys` are those of one value. */
+/** Whether a document is a list of records, or one value with keys. */
 export type Holds = "records" | "keys"
 
 /** A document in a folder. */
 export interface DocumentOnDisk {
-  /** The name of its file, and what it says of its records. */
+  /** The name of its file, and what the source says of its records. */
   readonly about: FetchedDocument & { readonly name: string }
-  /** Where it is (absolute path). */
+  /** Where the file is (absolute path). */
   readonly path: string
   readonly holds: Holds
   readonly failed: FileTarget["failed"]
 }
 
-/** Some of what a document has. */
+/** Some records of a document, or its one value. */
 export interface DocumentPart {
-  /** Records, or the one value that the document is. */
   readonly values: ReadonlyArray<unknown>
-  /** The number of the first record; `None` where the document is no list. */
+  /** The number of the first record; `None` if the document is no list. */
   readonly first: Option.Option<number>
 }
 
-/** Less than this is not worth a write. */
+/** In bytes: less is not worth a write. */
 const fewBytes = 512 * 1024
 
-/** Opens a file that is written in parts. One that is there is replaced. It is closed with the scope. */
+/** Opens a file for text. A file of this path is replaced. It is closed with the scope. */
 const open = Effect.fnUntraced(function* (target: FileTarget) {
   const fileSystem = yield* FileSystem.FileSystem
   const file = yield* writing(target, fileSystem.open(target.path, { flag: "w" }))
-  const giveWay = makeGiveWay()
   const written = createHash("sha256")
-  const lasting = createHash("sha256")
-  // Changed for each part of a text: a `Ref` takes longer than what is done.
+  // The digest is that of the file until the first volatile part.
+  let lasting: Hash | undefined
   let bytes = 0
   let unwritten: Array<Uint8Array> = []
   let unwrittenBytes = 0
 
-  const append = (part: string) => {
-    const encoded = Buffer.from(part)
-    unwritten.push(encoded)
-    unwrittenBytes += encoded.length
-    bytes += encoded.length
-    written.update(encoded)
-  }
-
   const flush = Effect.suspend(() => {
-    const encoded = Buffer.concat(unwritten)
+    const all = Buffer.concat(unwritten)
     unwritten = []
     unwrittenBytes = 0
-    return writing(target, file.writeAll(encoded))
+    // A write of no bytes is an error.
+    return all.length === 0 ? Effect.void : writing(target, file.writeAll(all))
   })
 
-  function* adding(parts: Iterable<string>, lastingParts: Iterable<string> | undefined): Generator<void> {
-    for (const part of parts) {
-      append(part)
-      if (lastingParts === undefined) lasting.update(part)
-      yield
-    }
-    for (const part of lastingParts ?? []) {
-      lasting.update(part)
-      yield
-    }
-  }
-
   return {
-    /** Adds text. `lastingParts` are the same without what is volatile. */
-    add: (parts: Iterable<string>, lastingParts?: Iterable<string>) =>
-      Effect.gen(function* () {
-        const work = adding(parts, lastingParts)
-        while (work.next().done !== true) {
-          if (unwrittenBytes >= fewBytes) yield* flush
-          yield* giveWay
-        }
+    /** Adds text; `lastingText` is the same without volatile parts. */
+    add: (text: string, lastingText = text) =>
+      Effect.suspend(() => {
+        const encoded = Buffer.from(text)
+        if (lastingText !== text) lasting ??= written.copy()
+        written.update(encoded)
+        lasting?.update(lastingText)
+        unwritten.push(encoded)
+        unwrittenBytes += encoded.length
+        bytes += encoded.length
+        return unwrittenBytes >= fewBytes ? flush : Effect.void
       }),
 
-    /** Writes the rest, and what ends the file. */
-    end: Effect.suspend((): Effect.Effect<WrittenFile, DocumentNotSaved> => {
-      append("\n")
-      return Effect.map(flush, () => ({
-        bytes,
-        digest: lasting.digest("hex"),
-        sha256: written.digest("hex")
-      }))
-    })
+    end: Effect.suspend(() =>
+      Effect.map(flush, (): WrittenFile => {
+        const sha256 = written.digest("hex")
+        return { bytes, sha256, digest: lasting === undefined ? sha256 : lasting.digest("hex") }
+      })
+    )
   }
 })
 
-/** Opens a file for records that are written some at a time. */
-export const openRecords = (target: FileTarget, order: Order) =>
+/** Opens the file of a list. */
+export const openList = (target: FileTarget) =>
   Effect.map(open(target), (file) => {
-    function* next(run: ReadonlyArray<unknown>, first: number) {
-      yield first === 0 ? "[" : ","
-      yield* runParts(run, order)
-    }
+    let count = 0
+    const linesOf = (records: ReadonlyArray<unknown>): string =>
+      `${count === 0 ? "[\n" : ",\n"}${records.map((record) => JSON.stringify(record)).join(",\n")}`
     return {
-      /** Adds some of `runsOf`, behind so many others. `lasting` are the same without what is volatile. */
-      add: (run: ReadonlyArray<unknown>, first: number, lasting = run) =>
-        file.add(next(run, first), lasting === run ? undefined : next(lasting, first)),
-      end: (records: number) => Effect.zipRight(file.add([records === 0 ? "[]" : "\n]"]), file.end)
+      /** Adds records. `lasting` are the same without their volatile parts. It dies with what `JSON.stringify` throws. */
+      add: (records: ReadonlyArray<unknown>, lasting = records) =>
+        Effect.suspend(() => {
+          if (records.length === 0) return Effect.void
+          const text = linesOf(records)
+          const added = file.add(text, lasting === records ? text : linesOf(lasting))
+          count += records.length
+          return added
+        }),
+      end: Effect.suspend(() => Effect.zipRight(file.add(count === 0 ? "[]\n" : "\n]\n"), file.end))
     }
   })
 
-/** Writes a file of one value. `lasting` is the same without what is volatile. */
-export const writeValue = (target: FileTarget, value: unknown, order: Order, lasting = value) =>
+/** Writes the file of one value. `lasting` is the same without its volatile parts. */
+export const writeValue = (target: FileTarget, value: unknown, lasting = value) =>
   Effect.gen(function* () {
     const file = yield* open(target)
-    yield* file.add(savedParts(value, order), lasting === value ? undefined : savedParts(lasting, order))
+    const text = savedText(value)
+    yield* file.add(text, lasting === value ? text : savedText(lasting))
     return yield* file.end
   }).pipe(Effect.scoped)
 
@@ -156,22 +137,20 @@ const writing = <A, R>(
 ): Effect.Effect<A, DocumentNotSaved, R> =>
   Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
 
-/** Writes what a document on disk has, changed. Its file may be that of the target itself. */
+/** Writes a document again, changed part by part. The path may be that of the document. */
 export const rewrite = Effect.fnUntraced(
   function* (document: DocumentOnDisk, change: (part: DocumentPart) => ReadonlyArray<unknown>, path: string) {
     const { failed, holds } = document
     const temporary = { path: `${path}.new`, failed }
     const changed = Stream.map(readParts(document), change)
     const { digest: _, ...written } = yield* holds === "keys"
-      ? Effect.flatMap(Stream.runCollect(changed), (parts) =>
-          writeValue(temporary, Chunk.unsafeHead(parts)[0], identity)
+      ? Effect.flatMap(Stream.runHead(changed), (values) =>
+          writeValue(temporary, Option.getOrElse(values, () => [])[0])
         )
       : Effect.gen(function* () {
-          const file = yield* openRecords(temporary, identity)
-          const records = yield* Stream.runFoldEffect(changed, 0, (first, values) =>
-            Effect.as(file.add(values, first), first + values.length)
-          )
-          return yield* file.end(records)
+          const file = yield* openList(temporary)
+          yield* Stream.runForEach(changed, (records) => file.add(records))
+          return yield* file.end
         }).pipe(Effect.scoped)
     yield* writing({ path, failed }, move(temporary.path, path))
     return written satisfies DocumentFile
@@ -179,7 +158,7 @@ export const rewrite = Effect.fnUntraced(
   (rewriting, { failed }) => catchTooDeep(failed)(rewriting)
 )
 
-/** What a document has, in parts that are as much work as is done at once. */
+/** What is in a document, some records at a time. */
 export const readParts = ({
   failed,
   holds,
@@ -188,28 +167,70 @@ export const readParts = ({
   const parts =
     holds === "keys"
       ? Stream.map(readValue(path), (value): DocumentPart => ({ values: [value], first: Option.none() }))
-      : Stream.mapConcat(readItems(path), runsOf).pipe(
-          Stream.mapAccum(0, (first, values): readonly [number, DocumentPart] => [
-            first + values.length,
-            { values, first: Option.some(first) }
-          ])
-        )
+      : Stream.mapAccum(readList(path), 0, (first, values): readonly [number, DocumentPart] => [
+          first + values.length,
+          { values, first: Option.some(first) }
+        ])
   return Stream.mapError(parts, (cause) => failed(`cannot be read again: ${explain(cause)}`, cause))
 }
 
 /** The records of a table. */
 export const readRecords = (file: string) =>
-  Stream.flattenIterables(readItems(file)).pipe(Stream.filter(Predicate.isReadonlyRecord))
+  Stream.flattenIterables(readList(file)).pipe(Stream.filter(Predicate.isReadonlyRecord))
 
 /** The keys of a key/value table. */
 export const readKeys = (file: string) =>
   Stream.mapConcat(readValue(file), (value) => (Predicate.isReadonlyRecord(value) ? Object.keys(value) : []))
 
-/** The items of a list, some at a time. */
-const readItems = (file: string) =>
-  Stream.mapEffect(readList(file), (text) =>
-    Effect.try({ try: () => parseItems(text.toString()), catch: toError })
+/** The items of a list, some at a time. It fails if the file is no list. */
+const readList = (file: string) =>
+  Stream.mapEffect(readLines(file), (lines) =>
+    Effect.try({ try: (): ReadonlyArray<unknown> => JSON.parse(`[${lines.join(",")}]`), catch: toError })
   )
+
+/** The items of a list as lines of JSON, some at a time. It fails if the file is no list. */
+export const readLines = (
+  file: string
+): Stream.Stream<ReadonlyArray<string>, Error | PlatformError, FileSystem.FileSystem> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const beginning = yield* fs.stream(file, { bytesToRead: 3 }).pipe(Stream.decodeText(), Stream.mkString)
+      return /^\[\n\S/.test(beginning)
+        ? splitLines(fs.stream(file, { chunkSize: partLength }))
+        : Stream.mapEffect(readValue(file), (value) =>
+            Array.isArray(value)
+              ? Effect.succeed(value.map((item) => JSON.stringify(item)))
+              : Effect.fail(new Error("The file is no list."))
+          )
+    })
+  )
+
+/** How many bytes of a file are read at a time: smaller parts take longer together. */
+const partLength = 256 * 1024
+
+/** The lines between the brackets, without the commas. A line that a part of the file ends in comes with the next part. */
+const splitLines = <E>(
+  bytes: Stream.Stream<Uint8Array, E>
+): Stream.Stream<ReadonlyArray<string>, E | Error> =>
+  Stream.suspend(() => {
+    let rest = Buffer.alloc(0)
+    const lines = Stream.map(bytes, (part): ReadonlyArray<string> => {
+      const all = Buffer.concat([rest, part])
+      const end = all.lastIndexOf("\n", -endOfList.length) + 1
+      rest = all.subarray(end)
+      return all
+        .toString("utf8", 0, end)
+        .split(/,?\n/)
+        .filter((line) => line !== "" && line !== "[")
+    })
+    const ending = Effect.suspend(() =>
+      rest.toString() === endOfList.slice(1) ? Effect.void : Effect.fail(new Error("The list has no end."))
+    )
+    return Stream.concat(lines, Stream.execute(ending))
+  })
+
+const endOfList = "\n]\n"
 
 /** The one value of a file. */
 const readValue = (file: string) =>

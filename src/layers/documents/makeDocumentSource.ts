@@ -36,8 +36,7 @@ import { FileProblem } from "./media/FileProblem.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progressReporter.ts"
 import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
-import { withWarnings } from "./readText.ts"
-import { listed, makeSayWarnings } from "./warnings.ts"
+import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
 
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
@@ -186,20 +185,22 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const fetch = Effect.fn("DocumentSource.fetch")(
     function* (target: FetchTarget) {
       yield* Effect.annotateCurrentSpan("source", id)
-      const before = yield* knownOf(target.previous)
-      const attached = Option.toArray(before.latest).flatMap(({ documents }) =>
-        documents.flatMap(({ attached }) => attached)
-      )
-      const [given, noticed] = yield* withWarnings(documents(target, attached))
-      yield* checkNames(given, expect, failedIn)
-      const progress = yield* makeProgressReporter(given.length, target.progress)
       const outer = yield* WaitObserver
-      const { warnings, ...fetched } = yield* Effect.provideService(
-        fetchAll(given, target, before, progress),
-        WaitObserver,
-        { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
+      const [{ warnings, ...fetched }, noticed] = yield* withWarnings(
+        Effect.gen(function* () {
+          const before = yield* knownOf(target.previous)
+          const attached = Option.toArray(before.latest).flatMap(({ documents }) =>
+            documents.flatMap(({ attached }) => attached)
+          )
+          const given = yield* documents(target, attached)
+          yield* checkNames(given, expect, failedIn)
+          const progress = yield* makeProgressReporter(given.length, target.progress)
+          return yield* Effect.provideService(fetchAll(given, target, before, progress), WaitObserver, {
+            waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
+          })
+        })
       )
-      const hidden = [...noticed(), ...warnings].map(hide)
+      const hidden = [...noticed, ...warnings].map(hide)
       if (target.isCheck !== true) yield* say(hidden)
       return { ...fetched, ...listed(hidden) } satisfies FetchedSource
     },

@@ -13,7 +13,6 @@ import { catchTooDeep, type Document, DocumentNotSaved, Records } from "./Docume
 import type { DocumentFile, DocumentOnDisk } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { FoundDocument, KnownDocument, KnownDocuments } from "./knownDocuments.ts"
-import { withWarnings } from "./readText.ts"
 import { type DocumentTarget, saveDocument } from "./saveDocument.ts"
 import { emptiedText, hadRecords } from "./warnings.ts"
 
@@ -46,7 +45,7 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...sh
     const about = aboutOf(document)
     const failed = failedIn(document.name)
     const target = path.join(directory, about.name)
-    const [{ check, file, isEmpty, ...saved }, noticed] = yield* saveDocument(
+    const { check, file, isEmpty, ...saved } = yield* saveDocument(
       isSample ? firstPage(document) : document,
       {
         ...shared,
@@ -57,8 +56,7 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...sh
       }
     ).pipe(
       catchTooDeep(failed),
-      Effect.mapError((error) => (error instanceof DocumentNotSaved ? error.hidden(hide) : error)),
-      withWarnings
+      Effect.mapError((error) => (error instanceof DocumentNotSaved ? error.hidden(hide) : error))
     )
     const verdict = yield* expectations.end(check, previous, about.name, saved.holds)
     const isEmptied = isEmpty && (hadRecords(previous, about.name) || before.wasEmptied(document.name))
@@ -68,11 +66,7 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...sh
       name: about.name,
       verdict,
       isEmptied,
-      warnings: [
-        ...noticed(),
-        ...saved.warnings,
-        ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])
-      ],
+      warnings: [...saved.warnings, ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])],
       attached: isSample ? [] : (document.about?.().files ?? [])
     }
     yield* Effect.annotateCurrentSpan("records", saved.records)

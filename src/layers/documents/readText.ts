@@ -1,10 +1,8 @@
 /**
- * What texts of files and servers say, JSON and CSV: how much is made of them, what is noticed about them, and what is wrong with them.
+ * The texts of files and servers, JSON and CSV: their values, what editors should look at in them, and what is wrong with them.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import {
@@ -16,8 +14,8 @@ import {
   shownUrl
 } from "../httpClient/Requests.ts"
 import type { Delimiter } from "./csvHeader.ts"
-import { type CsvRecord, parseCsvRecords } from "./csvText.ts"
-import { readJson } from "./jsonValue.ts"
+import { type CsvRecord, type CsvTable, parseCsvTable } from "./csvText.ts"
+import { type JsonValue, readJson, TooMuch } from "./readJson.ts"
 import {
   findStrayMarks,
   isMarkup,
@@ -26,133 +24,55 @@ import {
   placeText,
   type TextMistake
 } from "./textMistakes.ts"
-import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
-
-/** What is read of texts: one for all texts of a document. */
-interface Reading {
-  readonly count: ValueCount
-  readonly keepDigits: (digits: string) => void
-  readonly notice: (warning: string) => void
-  /** Notices the stray marks of the first text that has any: in a list of many pages, they have one cause. */
-  readonly noticeMarks: (place: string, text: string) => void
-  readonly warnings: () => ReadonlyArray<string>
-  /** Gives what takes back all that is read from now on. */
-  readonly mark: () => () => void
-}
-
-class CurrentReading extends Context.Reference<CurrentReading>()("vitrine/CurrentReading", {
-  defaultValue: () => Option.none<Reading>()
-}) {}
-
-const makeReading = (): Reading => {
-  const count = makeValueCount()
-  let kept = 0
-  let first = ""
-  let hasMarks = false
-  const noticed: Array<string> = []
-  return {
-    count,
-    keepDigits: (digits) => {
-      if (kept++ === 0) first = excerpt(digits)
-    },
-    notice: (warning) => noticed.push(warning),
-    noticeMarks: (place, text) => {
-      if (hasMarks) return
-      const marks = findStrayMarks(text)
-      hasMarks = marks.length > 0
-      noticed.push(...marks.map((mark) => warningAt(place, mark)))
-    },
-    warnings: () =>
-      kept === 0
-        ? noticed
-        : [
-            ...noticed,
-            `${countText(kept, "number")} saved as text, to lose no digit: ${first}${kept === 1 ? "" : " first"}`
-          ],
-    mark: () => {
-      const before = { kept, first, hasMarks, noticed: noticed.length }
-      const uncount = count.mark()
-      return () => {
-        uncount()
-        kept = before.kept
-        first = before.first
-        hasMarks = before.hasMarks
-        noticed.length = before.noticed
-      }
-    }
-  }
-}
-
-/**
- * Reads a document: all its texts together have `maxValues` values at most. Beside what is read is what its editors should look at,
- * as far as it is read when that is asked for.
- */
-export const withWarnings = <A, E, R>(
-  read: Effect.Effect<A, E, R>
-): Effect.Effect<readonly [A, () => ReadonlyArray<string>], E, R> =>
-  Effect.suspend(() => {
-    const reading = makeReading()
-    return read.pipe(
-      Effect.provideService(CurrentReading, Option.some(reading)),
-      Effect.map((value) => [value, reading.warnings] as const)
-    )
-  })
-
-/** Reads texts that are read again after a failure: what a failed try has counted and noticed of the document is taken back. */
-export const readFresh = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(CurrentReading, (reading) => {
-    const takeBack = Option.match(reading, { onNone: () => () => {}, onSome: ({ mark }) => mark() })
-    return Effect.tapErrorCause(read, () => Effect.sync(takeBack))
-  })
+import { notice, noticeCounted } from "./warnings.ts"
 
 const warningAt = (place: string, mistake: TextMistake): string =>
   `${placeText(place, mistake)}: ${mistake.problem}`
 
-/** Reads within the current document. Without one, warnings are logged, but for stray marks: a poll would repeat them. */
-const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.flatMap(
-    CurrentReading,
-    Option.match({
-      onSome: read,
-      onNone: () => {
-        const reading = makeReading()
-        return Effect.tap(read({ ...reading, noticeMarks: () => {} }), () =>
-          Effect.forEach(reading.warnings(), (warning) => Effect.logWarning(warning))
-        )
-      }
-    })
+/** Stray marks in the pages of a list have one cause: each kind is noticed once. */
+const noticeMarks = (place: string, text: string) =>
+  Effect.forEach(
+    findStrayMarks(text),
+    (mark) => noticeCounted({ about: mark.problem, count: 1, text: () => warningAt(place, mark) }),
+    { discard: true }
   )
 
-/** Adds what the editors of the current document should look at. */
-export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
-  withReading(({ notice }) => Effect.sync(() => warnings.forEach(notice)))
+/** Notices the numbers that became texts, with one warning for a document. */
+export const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<void> =>
+  first === undefined
+    ? Effect.void
+    : noticeCounted({
+        about: "digits",
+        count: 1 + others.length,
+        text: (count) =>
+          `${countText(count, "number")} saved as text, to lose no digit: ${excerpt(first)}${count === 1 ? "" : " first"}`
+      })
 
-/** What JSON says. A number that would lose digits is a text. `place` is what warnings are about. */
+/** The value of JSON. A number that would lose digits is a text. `place` is what warnings are about. */
 export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
-  withReading((reading) =>
-    Effect.tap(read(text, reading), () => Effect.sync(() => reading.noticeMarks(place, text)))
+  Effect.try({
+    try: () => readJson(text),
+    catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
+  }).pipe(
+    Effect.tap(noticeDigits),
+    Effect.tap(() => noticeMarks(place, text)),
+    Effect.map(({ value }) => value)
   )
 
-/** The same of a page that is not held together with others: its values are counted alone. */
-export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
-  withReading((reading) => read(text, { ...reading, count: makeValueCount() }))
+interface CsvOptions {
+  readonly delimiter?: Delimiter | undefined
+  /** What warnings are about. Default `CSV`. */
+  readonly place?: string
+}
 
-const read = (text: string, reading: Reading) =>
-  Effect.mapError(readJson(text, reading), (error) =>
-    error instanceof TooMuch ? error : jsonMistake(text, error)
-  )
-
-/** The rows of CSV, without those that have no text. `place` is what warnings are about. */
+/** The rows of CSV with their lines, without the rows that have no text. */
 export const parseCsv = (
   text: string,
-  { delimiter, place = "CSV" }: { readonly delimiter?: Delimiter | undefined; readonly place?: string } = {}
-): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
-  withReading((reading) =>
-    parseCsvRecords(text, {
-      count: reading.count,
-      delimiter,
-      notice: (mistake) => reading.notice(warningAt(place, mistake))
-    }).pipe(Effect.tap(() => Effect.sync(() => reading.noticeMarks(place, text))))
+  { delimiter, place = "CSV" }: CsvOptions = {}
+): Effect.Effect<CsvTable, TextMistake> =>
+  parseCsvTable(text, delimiter).pipe(
+    Effect.tap(({ warnings }) => notice(warnings.map((warning) => warningAt(place, warning)))),
+    Effect.tap(() => noticeMarks(place, text))
   )
 
 /** What asks servers for documents, with retries and limits, and reads their JSON. */
@@ -203,12 +123,10 @@ export const csvOf = (
   { hide, text, url }: Answer,
   delimiter?: Delimiter
 ): Effect.Effect<ReadonlyArray<CsvRecord>, RequestFailed> =>
-  Effect.mapError(parseCsv(text, { delimiter }), (mistake) =>
-    unreadable(
-      url,
-      mistake instanceof TooMuch
-        ? mistake.problem
-        : `${placeText("this is no CSV", mistake)}: ${hide(mistake.problem)}`
+  parseCsv(text, { delimiter }).pipe(
+    Effect.map(({ records }) => records),
+    Effect.mapError((mistake) =>
+      unreadable(url, `${placeText("this is no CSV", mistake)}: ${hide(mistake.problem)}`)
     )
   )
 

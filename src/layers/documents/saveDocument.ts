@@ -18,11 +18,13 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
 import type { Document, DocumentNotSaved } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
-import { type DocumentFile, type FileTarget, type Holds, openRecords, writeValue } from "./documentFile.ts"
+import { type DocumentFile, type FileTarget, type Holds, openList, writeValue } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck } from "./expect/TableCheck.ts"
 import type { JsonObject } from "./mapObjects.ts"
-import { runsOf, sorted } from "./sortedJson.ts"
+import { sorted } from "./sortedJson.ts"
+import { withWarnings } from "./warnings.ts"
+import { readAgain } from "./wholeList.ts"
 
 export interface DocumentTarget extends FileTarget {
   /** Told how many records there are so far. */
@@ -48,22 +50,35 @@ export interface SavedDocument {
 
 type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem>
 
-export const saveDocument = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
-  const { again = (save) => save, content } = document
+/** Saves a document, and once more from its beginning if its list changed meanwhile. */
+export const saveDocument = <E>(document: Document<E>, target: DocumentTarget) => {
+  const { again = readAgain } = document
+  return Effect.zipRight(
+    target.progress(0),
+    again(
+      Effect.map(
+        withWarnings(save(document, target)),
+        ([saved, noticed]): SavedDocument => ({ ...saved, warnings: [...noticed, ...saved.warnings] })
+      )
+    )
+  )
+}
+
+const save = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
+  const { content } = document
   if (content._tag === "Records" && target.steps.length === 0) {
-    return Effect.zipRight(target.progress(0), again(saveRecords(document, content.pages, target)))
+    return saveRecords(document, content.pages, target)
   }
   const whole =
     content._tag === "Value"
       ? content.value
       : Effect.map(Stream.runCollect(Stream.flattenIterables(content.pages)), Chunk.toArray)
-  const save = Effect.gen(function* () {
+  return Effect.gen(function* () {
     const made = yield* runSteps(document, yield* whole, target)
     return yield* Array.isArray(made)
       ? saveRecords(document, Stream.fromIterable(partsOf(made, pageSize)), target)
       : saveValue(document, made, target)
   })
-  return Effect.zipRight(target.progress(0), again(save))
 }
 
 const runSteps = Effect.fnUntraced(function* (
@@ -101,7 +116,8 @@ const saveRecords = <E>(
     const { about, key, name } = document
     const ids = makeRecordIds(key)
     const check = target.begin(name, "records")
-    const file = yield* openRecords(target, orderOf(document))
+    const order = orderOf(document)
+    const file = yield* openList(target)
     const giveWay = makeGiveWay()
 
     const look = (record: unknown) => {
@@ -113,19 +129,20 @@ const saveRecords = <E>(
       }
     }
 
-    const save = Effect.fnUntraced(function* (first: number, values: ReadonlyArray<unknown>) {
-      for (const record of values) look(record)
+    const save = Effect.fnUntraced(function* (page: ReadonlyArray<unknown>) {
+      page.forEach(look)
+      const values = page.map(order)
       const lasting = values.map(target.lasting)
       const isSame = lasting.every((part, index) => part === values[index])
-      yield* file.add(values, first, isSame ? values : lasting)
+      yield* file.add(values, isSame ? values : lasting)
       yield* giveWay
-      return first + values.length
     })
 
-    const records = yield* Stream.runFoldEffect(pages, 0, (before, page) =>
-      Effect.tap(Effect.reduce(runsOf(page), before, save), target.progress)
-    )
-    const { digest, ...written } = yield* file.end(records)
+    const records = yield* Stream.runFoldEffect(pages, 0, (before, page) => {
+      const count = before + page.length
+      return Effect.as(Effect.zipRight(save(page), target.progress(count)), count)
+    })
+    const { digest, ...written } = yield* file.end
     return {
       digest,
       file: written,
@@ -143,7 +160,8 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
     const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
     if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
     const order = orderOf(document)
-    const { digest, ...written } = yield* writeValue(target, value, order, target.lasting(value))
+    const saved = order(value)
+    const { digest, ...written } = yield* writeValue(target, saved, target.lasting(saved))
     yield* target.progress(records)
     return {
       digest,

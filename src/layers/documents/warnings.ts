@@ -1,6 +1,7 @@
 /**
- * What the editors of documents should look at: said once, and counted beyond a number.
+ * What the editors of documents should look at. Whoever reads a document says it by `notice`; the fetch collects it.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
@@ -8,7 +9,54 @@ import * as Ref from "effect/Ref"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 
-/** So many of them, and how many more there are. */
+/** A warning that may come several times, as on each page of a list. */
+export interface Notice {
+  /** Notices about the same are one warning. */
+  readonly about: string
+  readonly count: number
+  /** The warning, for the counts of all of them together. The text of the first notice is used. */
+  readonly text: (count: number) => string
+}
+
+type Notices = ReadonlyMap<string, Notice>
+
+class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
+  defaultValue: () => Option.none<Ref.Ref<Notices>>()
+}) {}
+
+/** Says what the editors should look at. Outside of a fetch, as in a poll, it is dropped: the next fetch says it. */
+export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
+  Effect.forEach(warnings, (warning) => noticeCounted({ about: warning, count: 1, text: () => warning }), {
+    discard: true
+  })
+
+/** Says what the editors should look at, once for all notices about the same. */
+export const noticeCounted = (notice: Notice): Effect.Effect<void> =>
+  Effect.flatMap(
+    Collected,
+    Option.match({
+      onNone: () => Effect.void,
+      onSome: (collected) =>
+        Ref.update(collected, (notices) => {
+          const before = notices.get(notice.about)
+          const added = before === undefined ? notice : { ...before, count: before.count + notice.count }
+          return new Map(notices).set(notice.about, added)
+        })
+    })
+  )
+
+/** Runs an effect, and gives what it noticed beside its value. What a failed run noticed is lost. */
+export const withWarnings = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<readonly [A, ReadonlyArray<string>], E, R> =>
+  Effect.flatMap(Ref.make<Notices>(new Map()), (collected) =>
+    Effect.zip(
+      Effect.provideService(effect, Collected, Option.some(collected)),
+      Effect.map(Ref.get(collected), (notices) => [...notices.values()].map(({ count, text }) => text(count)))
+    )
+  )
+
+/** At most so many warnings, and how many more there are. */
 const firstOf = (warnings: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
   warnings.length > most
     ? [...warnings.slice(0, most), `There are ${countText(warnings.length - most, "more warning")}.`]

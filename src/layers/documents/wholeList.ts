@@ -12,7 +12,6 @@ import * as Stream from "effect/Stream"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
-import { readFresh } from "./readText.ts"
 
 /** A page of a list. */
 export interface ListPage<Position, Item> {
@@ -176,7 +175,7 @@ export const readList = <Position, Item, E>(
 /** Makes something of a list, and once more from its beginning where that has changed: what was made before must be thrown away. */
 export const readAgain = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(
-    Effect.tapError(readFresh(reading), (error) =>
+    Effect.tapError(reading, (error) =>
       Effect.when(Effect.logDebug(`${String(error)} It is read again`), () => isChanged(error))
     ),
     { times: 1, while: isChanged }

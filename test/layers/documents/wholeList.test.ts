@@ -5,7 +5,8 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { parseJson, withWarnings } from "../../../src/layers/documents/readText.ts"
+import { parseJson } from "../../../src/layers/documents/readText.ts"
+import { withWarnings } from "../../../src/layers/documents/warnings.ts"
 import { ListChanged, type ListPage, readAgain, readList } from "../../../src/layers/documents/wholeList.ts"
 
 interface Item {
@@ -131,16 +132,16 @@ describe("a list of a server", () => {
       })
   )
 
-  it.effect("counts values and numbers once, though it is read again", () =>
+  it.effect("says once how many numbers are texts, though it is read again", () =>
     Effect.gen(function* () {
       let tries = 0
-      const text = `[12345678901234567890,12345678901234567891${",0".repeat(3_000_000)}]`
+      const text = "[12345678901234567890,12345678901234567891]"
       const reading = Effect.tap(parseJson(text), () =>
         Effect.when(new ListChanged({ list: "the list", detail: "it changed" }), () => ++tries === 1)
       )
-      const [, noticed] = yield* withWarnings(readAgain(reading))
+      const [, noticed] = yield* readAgain(withWarnings(reading))
       expect(tries).toBe(2)
-      expect(noticed()).toEqual(["2 numbers saved as text, to lose no digit: 12345678901234567890 first"])
+      expect(noticed).toEqual(["2 numbers saved as text, to lose no digit: 12345678901234567890 first"])
     })
   )
 })

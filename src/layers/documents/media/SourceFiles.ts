@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const writeIndex = Effect.fnUntraced(function* (index: MediaIndex.MediaIndex, directory: string) {
-    const text = `${savedText(sorted(index))}\n`
+    const text = savedText(sorted(index))
     yield* Effect.mapError(
       fileSystem.writeFileString(path.join(directory, MediaIndex.indexPath), text),
       (cause) => notSaved(MediaIndex.indexPath, `it cannot be written: ${explain(cause)}`, cause)

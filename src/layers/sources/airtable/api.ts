@@ -8,8 +8,8 @@ import * as Either from "effect/Either"
 import { excerpt } from "../../../internal/printable.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import { type CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
-import { parsePage } from "../../documents/readText.ts"
-import { TooMuch } from "../../documents/valueCount.ts"
+import { TooMuch } from "../../documents/readJson.ts"
+import { parseJson } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/HttpFailure.ts"
 import { hideSecrets } from "../../httpClient/hideSecret.ts"
 import * as Requests from "../../httpClient/Requests.ts"
@@ -95,7 +95,7 @@ export const makeApi = Effect.fnUntraced(function* (
   const jsonOf = (request: Request, text: string) =>
     text === "" && mayBeEmpty(request)
       ? Effect.succeed(undefined)
-      : Effect.mapError(parsePage(text), (mistake) =>
+      : Effect.mapError(parseJson(text), (mistake) =>
           unexpected(
             request,
             mistake instanceof TooMuch

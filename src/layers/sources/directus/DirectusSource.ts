@@ -12,7 +12,7 @@ import { credentials } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { notice } from "../../documents/readText.ts"
+import { notice } from "../../documents/warnings.ts"
 import { makeAsk } from "./api.ts"
 import {
   CheckedOptions,

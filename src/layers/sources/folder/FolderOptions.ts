@@ -35,7 +35,7 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
 
   /**
    * The largest CSV or JSON file at the top of the folder, in bytes. It is held in memory. Default
-   * `67108864` (64 MiB).
+   * `33554432` (32 MiB).
    */
   readonly maxBytes?: number | undefined
 }

@@ -4,7 +4,6 @@
 import * as Effect from "effect/Effect"
 import { sizeText } from "../../../internal/readable.ts"
 import type { Delimiter } from "../../documents/csvHeader.ts"
-import { linesOfRecords } from "../../documents/csvText.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { decodeText } from "../../documents/textMistakes.ts"
@@ -30,17 +29,18 @@ export const readDocument = Effect.fnUntraced(function* (
   const isCsv = /\.csv$/i.test(path)
   return yield* Effect.gen(function* () {
     const text = yield* decodeText(yield* readFile(file))
-    const read = yield* isCsv
-      ? parseCsv(text, { delimiter, place: shown(path) })
-      : parseJson(text, shown(path))
+    const { lines, read } = yield* isCsv
+      ? Effect.map(parseCsv(text, { delimiter, place: shown(path) }), ({ lines, records }) => ({
+          lines,
+          read: records
+        }))
+      : Effect.map(parseJson(text, shown(path)), (read) => ({ lines: [], read }))
     const { count, missing, value } = yield* nameFiles(read, files, pictures)
-    const wanted = new Set(missing.flatMap(({ record }) => (record === undefined ? [] : [record])))
-    const lines = isCsv && wanted.size > 0 ? yield* linesOfRecords(text, wanted, delimiter) : new Map()
     warn(
       missingWarnings(missing, count, files, (record) =>
         record === undefined
           ? shown(path)
-          : `${shown(path)}, ${isCsv ? `line ${lines.get(record)}` : `record ${record + 1}`}`
+          : `${shown(path)}, ${isCsv ? `line ${lines[record]}` : `record ${record + 1}`}`
       )
     )
     return value

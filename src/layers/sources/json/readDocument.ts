@@ -17,7 +17,7 @@ import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
 import { readRecords } from "../../documents/documentFile.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
-import { hasAll, isShort, type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
+import { hasAll, isShort, type ListChanged, readList } from "../../documents/wholeList.ts"
 import { type Answer, RequestFailed, type Requests, shownUrl } from "../../httpClient/Requests.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 import { nextLink, nextPage, type ReadPage, sizeAsked } from "./nextPage.ts"
@@ -42,7 +42,7 @@ export const readDocument = (
     ...(key === undefined ? {} : { key: [key].flat() })
   }
   if (isPaged) {
-    return { ...start, content: Records({ pages: readPages(ask, name, document) }), again: readAgain }
+    return { ...start, content: Records({ pages: readPages(ask, name, document) }) }
   }
   const warnings: Array<string> = []
   return {

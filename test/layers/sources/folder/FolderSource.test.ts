@@ -240,7 +240,7 @@ describe("a folder as a source", () => {
       const { fetch, text } = yield* setUp({ ...example, "more/data.json": "{ }", "more/list.csv": "a\n" })
       const fetched = yield* fetch()
       expect(yield* text(fetched.directory, "Objects.json")).toBe(
-        `${JSON.stringify([{ id: "1", title: "Fog Bell", year: "1862" }, { id: "2" }], null, 2)}\n`
+        '[\n{"id":"1","title":"Fog Bell","year":"1862"},\n{"id":"2"}\n]\n'
       )
       expect(yield* text(fetched.directory, "Settings.json")).toBe('{\n  "a": true,\n  "b": 1\n}\n')
       expect(yield* text(fetched.directory, "more/data.json")).toBe("{ }")

@@ -321,15 +321,10 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect("is an error where it has more values than are held in memory", () =>
+  it.effect("is an error where it has more commas than are held in memory", () =>
     Effect.gen(function* () {
-      const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"0,".repeat(5_000_000)}0]` }))
-      expect(failure.message).toMatch(/A\.json: it has more than 5,000,000 values/)
-      const columns = Array.from({ length: 1000 }, (_, index) => index).join(";")
-      const row = `x${";".repeat(999)}\n`
-      expect(yield* failureOf(`${columns}\n${row.repeat(5000)}`)).toMatch(
-        /T\.csv: it has more than 5,000,000 values/
-      )
+      const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"0,".repeat(2_000_001)}0]` }))
+      expect(failure.message).toMatch(/A\.json: it has more than 2,000,000 commas/)
     })
   )
 })

@@ -52,7 +52,7 @@ describe("a source from a function", () => {
       })
       const fetched = yield* fetch()
       expect(fetched).toMatchObject({ records: 1, documents: { "events.json": {} } })
-      expect(yield* text("events")).toBe('[\n  {\n    "id": 1,\n    "title": "Opening"\n  }\n]\n')
+      expect(yield* text("events")).toBe('[\n{"id":1,"title":"Opening"}\n]\n')
       expect(fetched.digests).toEqual({ "events.json": sha256(yield* text("events")) })
     }).pipe(run)
   )

@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { readAgain } from "../../../../src/layers/documents/wholeList.ts"
 import { RequestFailed } from "../../../../src/layers/httpClient/Requests.ts"
 import { JsonSourceOptions } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
 import { readDocument } from "../../../../src/layers/sources/json/readDocument.ts"
@@ -191,9 +192,9 @@ const read = (shape: Shape, { added, items, size }: Server) =>
       })
     const document = documents.items
     if (document === undefined) return yield* Effect.dieMessage("no document")
-    const { again, content } = readDocument({ get }, "items", document)
-    if (content._tag !== "Records" || again === undefined) return yield* Effect.dieMessage("no pages")
-    const pages = Chunk.toReadonlyArray(yield* again(Stream.runCollect(content.pages)))
+    const { content } = readDocument({ get }, "items", document)
+    if (content._tag !== "Records") return yield* Effect.dieMessage("no pages")
+    const pages = Chunk.toReadonlyArray(yield* readAgain(Stream.runCollect(content.pages)))
     const ids = decodeItems(pages.flat()).map(({ id }) => id)
     return { ids, requests }
   })
