@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { maxEvents } from "../src/internal/eventRing.ts"
@@ -16,9 +17,11 @@ import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
 import * as TableSourceClientMemory from "../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { CommandBus, InvalidCommandFields } from "../src/services/CommandBus.ts"
 import type { ContentSource, FetchedSource, FetchTarget } from "../src/services/ContentSource.ts"
-import { EventBus } from "../src/services/EventBus.ts"
+import { type BusEvent, EventBus } from "../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../src/services/TableSourceClient.ts"
+import { expectSeveral } from "../src/testing/commandBusContract.ts"
 import { fetchChecked } from "../src/testing/contentSourceContract.ts"
+import { expectHandedOn } from "../src/testing/eventBusWrapperContract.ts"
 import {
   commandBusContract,
   eventBusContract,
@@ -194,6 +197,68 @@ const honest: ContentSource = {
       }
     })
 }
+
+eventBusContract(
+  "A bus with room for few events",
+  Layer.scoped(
+    EventBus,
+    Effect.gen(function* () {
+      const events = yield* PubSub.sliding<BusEvent>(4)
+      let last = 0
+      return EventBus.of({
+        publish: (name, payload) =>
+          Effect.sync(() => Effect.runSync(PubSub.publish(events, { name, payload, sequence: ++last }))),
+        subscribe: Stream.fromPubSub(events, { scoped: true }),
+        emptied: Stream.empty
+      })
+    })
+  ),
+  { capacity: 4 }
+)
+
+describe("the suite of a wrapper of a bus finds a wrapper", () => {
+  it.scopedLive.each<
+    readonly [string, (bus: typeof EventBus.Service) => Partial<typeof EventBus.Service>, string]
+  >([
+    ["that publishes nothing", () => ({ publish: () => Effect.void }), "reaches the bus within"],
+    [
+      "whose events all have the number 0",
+      (bus) => ({
+        subscribe: Effect.map(
+          bus.subscribe,
+          Stream.map((event) => ({ ...event, sequence: 0 }))
+        )
+      }),
+      "with their numbers on the bus within"
+    ],
+    [
+      "that subscribes only when the feed is read",
+      (bus) => ({ subscribe: Effect.succeed(Stream.unwrapScoped(bus.subscribe)) }),
+      "has the events since `subscribe` returned"
+    ]
+  ])("%s", ([, change, words]) =>
+    Effect.gen(function* () {
+      const bus = yield* EventBusMemory.make
+      yield* expectHandedOn(bus, bus)
+      const found = yield* Effect.flip(Effect.sandbox(expectHandedOn({ ...bus, ...change(bus) }, bus)))
+      expect(Cause.pretty(found)).toContain(words)
+    })
+  )
+})
+
+it.scopedLive("the suite of a command bus finds a bus that runs one command at a time", () =>
+  Effect.gen(function* () {
+    yield* expectSeveral(yield* CommandBusMemory.make)
+    const bus = yield* CommandBusMemory.make
+    const { withPermits } = yield* Effect.makeSemaphore(1)
+    const oneByOne: typeof CommandBus.Service = {
+      ...bus,
+      dispatch: (command, options) => withPermits(1)(bus.dispatch(command, options))
+    }
+    const found = yield* Effect.flip(Effect.sandbox(expectSeveral(oneByOne)))
+    expect(Cause.pretty(found)).toContain("run several commands at a time")
+  })
+)
 
 describe("the suite of a source finds a source", () => {
   const says = (fetched: Partial<FetchedSource>): ContentSource => ({

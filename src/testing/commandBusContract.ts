@@ -113,6 +113,10 @@ export const commandBusContract = (
       expect((yield* dispatch("nothing")) ?? null).toBe(null)
     })
 
+    scenario("runs several commands at a time, so that a handler can dispatch another", function* (commands) {
+      yield* expectSeveral(commands)
+    })
+
     scenario("ignores fields that the command does not know", function* () {
       const seen: Array<unknown> = []
       const commands = yield* CommandBus
@@ -398,6 +402,29 @@ export const commandBusContract = (
     }
   })
 }
+
+/** Fails in words if a command waits until the one before it has ended. */
+export const expectSeveral = (commands: typeof CommandBus.Service) =>
+  Effect.gen(function* () {
+    yield* Effect.provideService(
+      Effect.zipRight(
+        register("inner", () => Effect.succeed(1)),
+        register("outer", () => commands.dispatch({ type: "inner" }))
+      ),
+      CommandBus,
+      commands
+    )
+    const result = yield* commands.dispatch({ type: "outer" }).pipe(
+      Effect.timeoutFail({
+        duration: "4 seconds",
+        onTimeout: () =>
+          new Error(
+            "A handler that dispatches a command waits for its own end. The bus must run several commands at a time."
+          )
+      })
+    )
+    expect(result).toBe(1)
+  })
 
 /** A command that needs a field. */
 const double = {

@@ -46,6 +46,14 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
       }
     )
 
+    it.scopedLive("hands on what is published, from the moment of a subscription and with its numbers", () =>
+      Effect.gen(function* () {
+        const inner = yield* EventBusMemory.make
+        const wrapper = yield* Effect.provide(EventBus, Layer.provide(layer, Layer.succeed(EventBus, inner)))
+        yield* expectHandedOn(wrapper, inner)
+      })
+    )
+
     const emptied = Effect.runSync(Queue.unbounded<void>())
     scenario(
       "says when the engine of the bus has lost what was published",
@@ -69,6 +77,40 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
     )
   })
 }
+
+/** Fails in words if a wrapper does not hand on what is published through it to the bus within, and from there. */
+export const expectHandedOn = (wrapper: typeof EventBus.Service, inner: typeof EventBus.Service) =>
+  Effect.gen(function* () {
+    const within = yield* listen(yield* inner.subscribe)
+    const feed = yield* wrapper.subscribe
+    for (const versionId of ["20261121T093000Z", "20261121T093001Z"]) {
+      yield* wrapper.publish("content:version:promoted", { versionId })
+    }
+    // The feed is read only now, and what comes later tells that it is read.
+    const seen = yield* listen(feed)
+    yield* inner
+      .publish("content:version:promoted", { versionId: "20261121T093002Z" })
+      .pipe(Effect.zipRight(eventLoopTurn), Effect.repeat({ until: () => seen.length > 2, times: maxTurns }))
+    const numbers = within.slice(0, 2).map(({ sequence }) => sequence)
+    expect(within[1]?.payload, "What is published through the wrapper reaches the bus within").toEqual({
+      versionId: "20261121T093001Z"
+    })
+    expect(
+      seen.slice(0, 2).map(({ sequence }) => sequence),
+      "A subscription has the events since `subscribe` returned, with their numbers on the bus within"
+    ).toEqual(numbers)
+  })
+
+const listen = (feed: Stream.Stream<BusEvent, EventBusError>) => {
+  const seen: Array<BusEvent> = []
+  return Effect.as(
+    Effect.forkScoped(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event)))),
+    seen
+  )
+}
+
+/** Turns of the event loop in which an event of this process comes. */
+const maxTurns = 1000
 
 /** A bus without events. */
 const silent = EventBus.of({
