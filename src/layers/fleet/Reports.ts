@@ -12,7 +12,6 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -25,7 +24,7 @@ import { json } from "../http/responses.ts"
 import * as AskedScreens from "../status/askedScreens.ts"
 import * as PlayersFile from "./playersFile.ts"
 import { readReport } from "./readReport.ts"
-import { moved, playersOf, restored, take } from "./registry.ts"
+import { moved, playersOf, type Registry, restored, take } from "./registry.ts"
 
 export interface Options {
   readonly downloadPath: string
@@ -48,36 +47,36 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   const expected = new Set((system.players ?? []).map(({ id }) => id))
   const isExpected = (id: string) => expected.has(id)
   const found = restored(yield* file.read, isExpected, yield* Clock.currentTimeMillis)
-  const registry = yield* Ref.make(found)
+  const state = yield* Ref.make({ registry: found, last: timesOf(yield* Effect.clock) })
   const saved = yield* Ref.make(found)
   const warnOnce = makeWarnOnce((message) => message)
   const hasToken = tokenCheck(token)
 
-  const clocks = Effect.all({ day: Clock.currentTimeMillis, monotonic: monotonicMillis })
-  const last = yield* Ref.make(yield* clocks)
+  /**
+   * Changes the registry at the present time of day. Where that was set, or this machine was asleep, no player was silent for that time: the
+   * clocks are read and compared in the step that moves the players.
+   */
+  const modify = <A>(change: (registry: Registry, now: number) => readonly [A, Registry]) =>
+    Effect.clockWith((clock) =>
+      Ref.modify(state, ({ last, registry }) => {
+        const now = timesOf(clock)
+        const step = now.day - last.day - (now.monotonic - last.monotonic)
+        const current = Math.abs(step) > stepMs ? moved(registry, step) : registry
+        const [result, next] = change(current, now.day)
+        return [result, { registry: next, last: now }] as const
+      })
+    )
 
-  /** The time of day. Where it was set, or this machine was asleep, no player was silent for that time. */
-  const currentTime = Effect.gen(function* () {
-    const now = yield* clocks
-    const before = yield* Ref.getAndSet(last, now)
-    const step = now.day - before.day - (now.monotonic - before.monotonic)
-    if (Math.abs(step) > stepMs) {
-      yield* Ref.update(registry, (registry) => moved(registry, step))
-    }
-    return now.day
-  })
+  const players = modify((registry, now) => [playersOf(registry, isExpected, now), registry])
 
-  const players = Effect.gen(function* () {
-    const now = yield* currentTime
-    return playersOf(yield* Ref.get(registry), isExpected, now)
-  })
-
+  // One after the other: a save that is left behind must not write over the last one.
+  const { withPermits } = yield* Effect.makeSemaphore(1)
   const save = Effect.gen(function* () {
-    const now = yield* Ref.get(registry)
-    if (now !== (yield* Ref.get(saved)) && (yield* file.write(yield* players))) {
-      yield* Ref.set(saved, now)
+    const { registry } = yield* Ref.get(state)
+    if (registry !== (yield* Ref.get(saved)) && (yield* file.write(yield* players))) {
+      yield* Ref.set(saved, registry)
     }
-  }).pipe(Effect.disconnect, Effect.interruptible)
+  }).pipe(withPermits(1), Effect.disconnect, Effect.interruptible)
   yield* Effect.addFinalizer(() => Effect.timeoutOption(save, lastSave))
   yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
 
@@ -111,11 +110,10 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
       return yield* jsonRequired
     }
     const report = yield* readReport
-    const now = yield* currentTime
-    const received = { report, address: addressOf(request), now }
-    const outcome = yield* Ref.modify(registry, (before) => {
-      const outcome = take(before, received, isExpected)
-      return [outcome, Either.getOrElse(outcome, () => before)] as const
+    const address = addressOf(request)
+    const outcome = yield* modify((before, now) => {
+      const outcome = take(before, { report, address, now }, isExpected)
+      return [outcome, Either.getOrElse(outcome, () => before)]
     })
     yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
     // One that ends would not carry it out.
@@ -126,6 +124,12 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     route: HttpRouter.route("POST", "/vitrine/reports", report),
     players
   }
+})
+
+/** Both in milliseconds. */
+const timesOf = (clock: Clock.Clock) => ({
+  day: clock.unsafeCurrentTimeMillis(),
+  monotonic: Number(clock.unsafeCurrentTimeNanos() / 1_000_000n)
 })
 
 /** How many actions are in one answer, of which players read 4 KiB; the others are in the next. */

@@ -194,7 +194,11 @@ const make = Effect.fnUntraced(function* (directory: string) {
       return
     }
     const real = yield* fs.realPath(root).pipe(mapDiskError("read", root))
-    yield* Ref.set(lock, Option.some(yield* Scope.extend(lockFolder(real, staging), scope)))
+    yield* Scope.extend(lockFolder(real, staging), scope).pipe(
+      Effect.flatMap((isHeld) => Ref.set(lock, Option.some(isHeld))),
+      // A lock that nobody knows of would keep this controller out of its own folder.
+      Effect.uninterruptible
+    )
     if (Option.isNone(before)) {
       const left = yield* Effect.orElseSucceed(namesIn(staging), () => [])
       yield* throwAway(left.map((name) => join(staging, name)))

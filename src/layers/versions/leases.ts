@@ -247,6 +247,20 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       : write
   })
 
+  /** Writes a lease and counts it, both or neither: a file that nobody counts would stay beyond the limit. */
+  const keep = (
+    consumerId: string,
+    lease: LeaseFile.LeaseContent,
+    before: Option.Option<LeaseFile.LeaseContent>,
+    takenAt?: number
+  ) =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const file = yield* renew(fileOf(consumerId), lease, before)
+        learn(consumerId, { ...file, takenAt: takenAt ?? file.takenAt }, yield* LeaseFile.now)
+      })
+    )
+
   const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
     yield* firstLook
     const before = yield* leaseOf(consumerId)
@@ -259,8 +273,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       return
     }
     yield* admit(consumerId)
-    const file = yield* renew(fileOf(consumerId), said, before)
-    learn(consumerId, file, yield* LeaseFile.now)
+    yield* keep(consumerId, said, before)
   }, Effect.provide(platform))
 
   /** Where another run of the consumer goes on, the lease is that of this one. */
@@ -281,8 +294,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     const other = runId === undefined ? undefined : runs.heard.findLast((run) => isFresh(run, now))
     // Anybody can say it in the name of another: the version that this one shows must stay.
     const lease = other?.lease ?? { ...before, closing: true as const }
-    const file = yield* renew(fileOf(consumerId), lease, Option.some(before))
-    learn(consumerId, other === undefined ? file : { ...file, takenAt: other.takenAt }, now)
+    yield* keep(consumerId, lease, Option.some(before), other?.takenAt)
   })
 
   return Leases.of({

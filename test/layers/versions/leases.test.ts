@@ -7,6 +7,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
@@ -17,6 +18,7 @@ import { inMemory } from "../../support/inMemory.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { promote } from "../../support/promote.ts"
 import { withSyncs } from "../../support/syncedFiles.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 1, ackLease: "30 minutes" })
@@ -66,6 +68,23 @@ const write = (file: string, content: string) =>
     yield* fs.writeFileString(file, content)
     yield* fs.utimes(file, now, now)
   })
+
+describe("a consumer whose request is given up half way", () => {
+  scenario("has a lease on disk that is counted, or none", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one")
+      const { consumers } = yield* VersionStore
+      for (let turns = 0; turns < 40; turns++) {
+        const fiber = yield* Effect.fork(acknowledge(`screen-${turns}`, manifest.versionId))
+        yield* Effect.repeatN(eventLoopTurn, turns)
+        yield* Fiber.interrupt(fiber)
+        const counted = (yield* consumers).map(({ consumerId }) => `${consumerId}.json`)
+        expect(counted.toSorted()).toEqual(yield* acksIn(directory))
+      }
+      expect((yield* consumers).length).toBeGreaterThan(0)
+    })
+  )
+})
 
 describe("expired leases", () => {
   scenario("are removed by a sweep, and nothing else is", (directory) =>
