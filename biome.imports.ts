@@ -28,7 +28,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   control: ["httpTransport"],
   controller: ["alerts"],
   types: ["documents"],
-  cli: ["controller", "control", "alerts", "types", "sources/airtable"]
+  cli: ["controller", "control", "alerts", "types"]
 }
 
 const layers = join(import.meta.dirname, "src/layers")

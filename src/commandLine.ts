@@ -52,8 +52,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   resume: withHttpClient(async () => (await import("./layers/cli/hold.ts")).resume),
   screen: async () => (await import("./layers/cli/screen.ts")).run,
   types: withHttpClient(async () => (await import("./layers/cli/types.ts")).run),
-  stop: async () => (await import("./layers/cli/stop.ts")).run,
-  watch: withHttpClient(async () => (await import("./layers/cli/watch.ts")).run)
+  stop: async () => (await import("./layers/cli/stop.ts")).run
 }
 
 /** Loads the command and runs it. */

@@ -8,7 +8,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
@@ -194,6 +194,11 @@ export type SourceEnvironment = FileSystem.FileSystem | Path.Path | HttpClient.H
  */
 export class BaseFolder extends Context.Reference<BaseFolder>()("vitrine/BaseFolder", {
   defaultValue: () => "."
+}) {}
+
+/** The folder in which sources keep small files of their own over a restart: `content` gives one in the downloads folder. Default none. */
+export class SourceFolder extends Context.Reference<SourceFolder>()("vitrine/SourceFolder", {
+  defaultValue: () => Option.none<string>()
 }) {}
 
 /** A source as it stands in a configuration. `R` are services of its own, which a layer of `Content` needs then. */

@@ -39,8 +39,8 @@ export const TableSourceData = Schema.Struct({
   calls: Schema.optional(Calls),
   changes: Schema.optional(
     Schema.Struct({
-      /** Why it cannot be asked what has changed, and when it is asked again. */
-      problem: Schema.optional(Schema.Struct({ reason: Schema.String, retryAt: timestamp }))
+      /** Why it cannot be asked what has changed. */
+      problem: Schema.optional(Schema.String)
     })
   )
 })

@@ -88,41 +88,28 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
     /** Absent where it cannot be asked what has changed, or is not to be. */
     readonly changes?: ChangeFeed
 
-    /**
-     * The schemas of the tables, if the API has them: one request, or a few. `attachment` is what a saved attachment is like.
-     */
-    readonly schema?: (
-      attachment: Schema.Schema.AnyNoContext
-    ) => Effect.Effect<ReadonlyArray<TableSchema>, TableError>
-
     /** How many requests it has sent, retries included. Absent where that is not counted. */
     readonly calls?: Effect.Effect<CallCounts>
   }
 >() {}
 
-/** A table of a base. */
-export interface TableSchema {
-  readonly id: string
-  readonly name: string
-  /** By their names, what a cell that is not empty is like. */
-  readonly fields: Readonly<Record<string, Schema.Schema.AnyNoContext>>
-}
-
-/** What has changed in the tables of the base, for little. */
+/** Whether anything in the base has changed, for little. */
 export interface ChangeFeed {
   /**
-   * What has changed since the position of an earlier question: everything, without one. It ends within a bounded time, with a
-   * bounded number of requests.
+   * Whether anything has changed since the position of an earlier question: everything, without one. It ends within a bounded time,
+   * with a bounded number of requests.
    */
   readonly since: (position: Option.Option<string>) => Effect.Effect<TableChanges, TableError>
+
+  /** Ends the list of changes that a position is of, as a controller does at its start with the list of the run before. */
+  readonly end: (position: string) => Effect.Effect<void, TableError>
 }
 
-/** What has changed in a base since a position. */
+/** Whether anything has changed in a base since a position. */
 export interface TableChanges {
   /** Where the next question begins. What is read from now on has everything that came before it. */
   readonly position: string
-  /** Which tables, by name or id, as far as that is known; everything where it is not known what has changed. */
-  readonly changed: "everything" | ((table: string) => boolean)
+  readonly changed: "nothing" | "everything"
 }
 
 /** Counts of this day and this month, in UTC, and of all since the client was made. */

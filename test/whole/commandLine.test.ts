@@ -260,17 +260,6 @@ describe.concurrent("vitrine", () => {
       })
     )
 
-    scenario("no token for vitrine watch", () =>
-      Effect.gen(function* () {
-        const { run } = yield* project
-        const { ended } = yield* run(["watch", "list", "--base", "appX"], { TABLE_API_KEY: "" })
-        expect(yield* ended).toMatchObject({
-          status: 1,
-          stderr: expect.stringContaining("the environment variable TABLE_API_KEY is not set")
-        })
-      })
-    )
-
     scenario("every mistake in the configuration at once", () =>
       Effect.gen(function* () {
         const { folder, run, write } = yield* project

@@ -19,11 +19,9 @@ export type CommandName =
   | "screen"
   | "types"
   | "stop"
-  | "watch"
 
 /** The options of all commands; one that was not given is absent. */
 export interface Options {
-  readonly base?: string
   readonly by?: string
   readonly check?: boolean
   readonly config?: string
@@ -31,7 +29,6 @@ export interface Options {
   readonly detach?: boolean
   readonly devServer?: boolean
   readonly end?: boolean
-  readonly endpoint?: string
   readonly envFile?: string
   readonly json?: boolean
   readonly logFile?: string

@@ -222,21 +222,5 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
 
   command("stop", "End the running controller: gracefully, and firmly after five seconds.", config, runDir)
 
-  command(
-    "watch",
-    "Create, list or remove webhooks that list what changes in a hosted base.",
-    envFile,
-    new Option("--base <ID>", "The id of the base, app…").makeOptionMandatory(),
-    new Option("--endpoint <URL>", "Where the API is. Default: https://api.airtable.com.")
-  )
-    .addArgument(
-      new Argument("<ACTION>", "create makes a webhook, unless there is one that will do.").choices([
-        "create",
-        "list",
-        "remove"
-      ])
-    )
-    .argument("[WEBHOOK]", "The id of the one to remove, ach…")
-
   return program
 }

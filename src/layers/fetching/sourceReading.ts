@@ -95,10 +95,8 @@ const decodeTableData = Schema.decodeUnknownOption(TableSourceData)
 
 const tableDataOf = (data: unknown): TableSourceData => Option.getOrElse(decodeTableData(data), () => ({}))
 
-type Changes = NonNullable<TableSourceData["changes"]>
-
-const changesText = ({ reason, retryAt }: NonNullable<Changes["problem"]>): string =>
-  `it cannot be asked what has changed: ${reason}. All tables are read instead; asked again at ${retryAt}`
+const changesText = (reason: string): string =>
+  `it cannot be asked what has changed: ${reason}. All tables are read at each tick`
 
 type Calls = NonNullable<TableSourceData["calls"]>
 

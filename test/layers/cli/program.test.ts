@@ -41,8 +41,7 @@ describe("the arguments of the process", () => {
     ["init", "init", {}, ["."]],
     ["init -- --odd", "init", {}, ["--odd"]],
     ["diff a --json", "diff", { json: true, logFormat: "text" }, ["a", undefined]],
-    ["screen identify hall-3/left", "screen", {}, ["identify", "hall-3/left"]],
-    ["watch remove ach1 --base app1", "watch", { base: "app1" }, ["remove", "ach1"]]
+    ["screen identify hall-3/left", "screen", {}, ["identify", "hall-3/left"]]
   ] as const)("%s: run a command with its options and arguments", async (line, name, options, args) => {
     expect(await given(...wordsOf(line))).toEqual({ name, options, args })
   })
@@ -60,9 +59,6 @@ describe("the arguments of the process", () => {
       "start now",
       "too many arguments for 'start'. Expected 0 arguments but got 1.\nSee: vitrine start --help\n"
     ],
-    ["watch --base app1", "missing required argument 'ACTION'"],
-    ["watch lits --base app1", "argument 'ACTION'. Allowed choices are create, list, remove."],
-    ["watch list", "required option '--base <ID>' not specified"],
     ["start --log-format xml", "argument 'xml' is invalid. Allowed choices are text, json."],
     ["--log-level loud start", "Allowed choices are all, trace, debug, info, warning, error, fatal, none."],
     ["--completions cmd", "Allowed choices are bash, zsh, fish, sh."]

@@ -17,7 +17,7 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
   readonly apiKey: Secret
 
   /**
-   * `"webhook"` asks what has changed, and reads only that. It is described in docs/content.md.
+   * `"webhook"` asks whether anything has changed, and reads only then. It is described in docs/content.md.
    * Default none (all tables are read each time).
    */
   readonly changes?: "webhook" | undefined

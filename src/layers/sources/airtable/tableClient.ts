@@ -13,10 +13,8 @@ import {
 } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { makeApi } from "./api.ts"
-import { readSchema, tableSchemas } from "./baseSchema.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
 import { decodePage, decodeRecord } from "./responses.ts"
-import { sharedFeed } from "./sharedFeeds.ts"
 
 /** A client of decoded options. Its requests take their turn in the pacing of the process. */
 export const makeTableClient = Effect.fnUntraced(function* (options: AirtableClientOptions) {
@@ -54,10 +52,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
     readRecord,
     attachments,
     calls,
-    schema: (attachment) => Effect.map(readSchema(api, options), (base) => tableSchemas(base, attachment)),
-    ...(options.changes === undefined
-      ? {}
-      : { changes: makeChangeFeed(api, options, yield* sharedFeed(options)) })
+    ...(options.changes && { changes: makeChangeFeed(api, options) })
   })
 })
 

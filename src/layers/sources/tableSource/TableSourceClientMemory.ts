@@ -65,7 +65,7 @@ export const make = ({
     const delays: Array<Duration.DurationInput> = []
     const removedViews = new Set<string>()
     const requests: Array<PageRequest | RecordRequest> = []
-    const edited: Array<string> = []
+    let edits = 0
     const changeFailures: Array<TableError> = []
     let cursors = 0
 
@@ -115,21 +115,17 @@ export const make = ({
     const since: ChangeFeed["since"] = (position) =>
       Effect.suspend(() => {
         const failure = changeFailures.shift()
-        const changed = Option.map(position, (position) => new Set(edited.slice(Number(position))))
         return failure === undefined
           ? Effect.succeed({
-              position: String(edited.length),
-              changed: Option.match(changed, {
-                onNone: () => "everything" as const,
-                onSome: (tables) => (table: string) => tables.has(table)
-              })
+              position: String(edits),
+              changed: Option.contains(position, String(edits)) ? "nothing" : "everything"
             })
           : Effect.fail(failure)
       })
 
     return {
       client: TableSourceClient.of({
-        ...(changes ? { changes: { since } } : {}),
+        ...(changes ? { changes: { since, end: () => Effect.void } } : {}),
         listPage,
         readRecord,
         ...(attachments === undefined ? {} : { attachments })
@@ -137,7 +133,7 @@ export const make = ({
       setTable: (table, records) =>
         Effect.sync(() => {
           tables.set(table, records)
-          edited.push(table)
+          edits++
         }),
       failNextChanges: (error) => Effect.sync(() => changeFailures.push(error)),
       failNext: (error) => Effect.sync(() => failures.push(error)),

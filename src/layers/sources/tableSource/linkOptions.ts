@@ -46,10 +46,6 @@ const ofTable = (links: Links, table: string): Readonly<Record<string, string>> 
   return Option.isSome(own) && !Predicate.isString(own.value) ? own.value : {}
 }
 
-/** The tables that the records of this one are made of. */
-export const tablesIn = (options: Options, table: string): ReadonlyArray<string> =>
-  Array.dedupe([table, ...linksFrom(options, table).map(({ target }) => target)])
-
 /** All tables that others link to. */
 export const linkedTables = (options: Options): ReadonlyArray<string> =>
   Array.dedupe(options.tables.flatMap((table) => linksFrom(options, table).map(({ target }) => target)))

@@ -13,13 +13,12 @@ import { WaitObserver } from "../../../services/WaitObserver.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { FileOptions } from "../../documents/media/SourceFiles.ts"
 import * as Attachments from "./Attachments.ts"
-import { tablesIn } from "./linkOptions.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { makePolling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
 import { sourceStatus } from "./sourceStatus.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
-import { makeTableDocuments, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
+import { makeTableDocuments, warnOfNoTables } from "./tableDocuments.ts"
 import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
 
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
@@ -41,18 +40,8 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
   const client = yield* TableSourceClient
   const { attachments: format, calls, changes } = client
   const cells = Attachments.make(format)
-  const names = tablesOf(options).map(({ table }) => table)
-  const polling =
-    changes === undefined
-      ? undefined
-      : makePolling(names, ofPlain(wholeEvery), changes, (table) => tablesIn(options, table))
+  const polling = changes && (yield* makePolling(id, ofPlain(wholeEvery), changes))
   const attachment = attachmentSchema(options, format)
-  const baseTables =
-    client.schema === undefined || options.tables.length === 0
-      ? Effect.succeed([])
-      : Effect.catchAll(client.schema(attachment), ({ detail }) =>
-          Effect.as(Effect.logWarning(`The fields of the tables cannot be read: ${detail}`), [])
-        )
 
   const source = yield* makeDocumentSource({
     options,
@@ -62,9 +51,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: Options) {
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
     ...(endpointUrl === undefined ? {} : { url: endpointUrl }),
     ...(polling && { poll: polling.poll }),
-    schema: Effect.map(baseTables, (known) => tableSchemas(options, attachment, known)).pipe(
-      Effect.annotateLogs("source", id)
-    ),
+    schema: Effect.succeed(tableSchemas(options, attachment)),
     data: sourceStatus(calls, polling)
   })
 

@@ -1,29 +1,26 @@
 /**
- * Asking what has changed in the tables of a source, and when to read all of them regardless (docs/content.md, Airtable).
+ * Asking whether anything has changed in the tables of a source, and reading all of them from time to time regardless (docs/content.md,
+ * Airtable).
+ *
+ * Where the last question ended is in memory. On disk is which list of changes was used, so that the next start ends it.
  */
-import * as Array from "effect/Array"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import { makeLastFailure } from "../../../internal/lastFailure.ts"
-import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
-import { changesPause } from "../../../internal/schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
-import type { SourceChanges } from "../../../services/ContentSource.ts"
-import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
-
-/** How often all tables are read while it cannot be asked what has changed. */
-const fallbackEvery = Duration.minutes(10)
-
-/** Before it is asked again after a failure that does not pass by itself. */
-const lastingPause = Duration.minutes(10)
+import { type SourceChanges, SourceFolder } from "../../../services/ContentSource.ts"
+import type { ChangeFeed } from "../../../services/TableSourceClient.ts"
 
 const Cursor = Schema.parseJson(
   Schema.Struct({
-    /** Position in the list of changes; missing if that could not be read. */
-    position: Schema.optionalWith(Schema.String, { exact: true }),
+    /** Position in the list of changes; missing if the list could not be read. */
+    position: Schema.optional(Schema.String),
     /** When all tables were read last, in milliseconds since 1970. */
     wholeAt: Schema.Number
   })
@@ -31,89 +28,82 @@ const Cursor = Schema.parseJson(
 const decodeCursor = Schema.decodeOption(Cursor)
 const encodeCursor = Schema.encodeSync(Cursor)
 
-/** Asks what has changed in the tables of a source. */
-export interface Polling {
-  /** As the `poll` of a `ContentSource`. */
-  readonly poll: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges>
-
-  /** Why it cannot be asked, and when it is asked again (ISO 8601, UTC). */
-  readonly problem: Effect.Effect<Option.Option<{ readonly reason: string; readonly retryAt: string }>>
-}
-
-export const makePolling = (
-  tables: ReadonlyArray<string>,
+export const makePolling = Effect.fnUntraced(function* (
+  sourceId: string,
   wholeEvery: Duration.Duration,
-  feed: ChangeFeed,
-  /** The tables that the records of one are made of. Default itself alone. */
-  tablesIn: (table: string) => ReadonlyArray<string> = Array.of
-): Polling => {
+  feed: ChangeFeed
+) {
+  const kept = yield* keptPosition(sourceId)
+  const problem = yield* Ref.make(Option.none<string>())
   const warning = makeWarnWhile(
-    (detail) =>
-      `It cannot be asked what has changed: ${detail}. Until it can, all tables are read every ${Duration.format(fallbackEvery)}`
-  )
-  const lastFailure = makeLastFailure<TableError>((inRow) =>
-    inRow === 0 ? lastingPause : changesPause(inRow)
+    (detail) => `Nothing says what has changed, all tables are read at each tick: ${detail}`
   )
 
-  const failed = (error: TableError) =>
-    Effect.zipRight(lastFailure.failed(error, !error.isTransient), warning.fails(error.detail))
+  /** The list of the run before would stay for a week, and a base has room for few. */
+  const begin = Effect.flatMap(kept.read, Option.match({ onNone: () => Effect.void, onSome: feed.end })).pipe(
+    Effect.ignore,
+    Effect.zipRight(feed.since(Option.none()))
+  )
 
-  const worked = Effect.gen(function* () {
-    if (Option.isSome(yield* lastFailure.get)) {
-      yield* Effect.logInfo("Changes can be read again")
-    }
-    yield* lastFailure.worked
-    yield* warning.works
-  })
-
-  /** None while it cannot be asked. */
-  const ask = (position: Option.Option<string>): Effect.Effect<Option.Option<TableChanges>> =>
-    Effect.flatMap(
-      lastFailure.resting,
-      Option.match({
-        onNone: () =>
-          Effect.option(Effect.tapBoth(feed.since(position), { onSuccess: () => worked, onFailure: failed })),
-        onSome: () => Effect.succeedNone
-      })
-    )
+  const ask = (position: Option.Option<string>) =>
+    Effect.tapBoth(Option.isNone(position) ? begin : feed.since(position), {
+      onSuccess: ({ changed, position }) =>
+        Effect.all([
+          Ref.set(problem, Option.none()),
+          warning.works,
+          changed === "everything" ? kept.write(position) : Effect.void
+        ]),
+      onFailure: ({ detail }) => Effect.zipRight(Ref.set(problem, Option.some(detail)), warning.fails(detail))
+    })
 
   return {
+    /** As the `poll` of a `ContentSource`. If the list of changes cannot be read, everything may have changed. */
     poll: Effect.fn("TableSource.poll")(function* (cursor: Option.Option<string>) {
       const known = Option.flatMap(cursor, decodeCursor)
       const before = Option.flatMapNullable(known, ({ position }) => position)
-      const answer = yield* ask(before)
+      const answer = yield* Effect.either(ask(before))
       const now = yield* Clock.currentTimeMillis
+      const isDue = Option.match(known, {
+        onNone: () => true,
+        onSome: ({ wholeAt }) => now - wholeAt >= Duration.toMillis(wholeEvery)
+      })
+      const isWhole = isDue || Either.isLeft(answer) || answer.right.changed === "everything"
+      const position = Either.isRight(answer)
+        ? answer.right.position
+        : answer.left.isTransient
+          ? Option.getOrUndefined(before)
+          : undefined
       const wholeAt = Option.match(known, {
-        onNone: () => Number.NEGATIVE_INFINITY,
-        onSome: ({ wholeAt }) => wholeAt
-      })
-      const longest = Option.isSome(answer) ? wholeEvery : Duration.min(wholeEvery, fallbackEvery)
-      const changed = Option.match(answer, {
-        onNone: () => [],
-        onSome: ({ changed }) =>
-          changed === "everything" ? changed : tables.filter((table) => tablesIn(table).some(changed))
-      })
-      const isWhole = changed === "everything" || now - wholeAt >= Duration.toMillis(longest)
-      const position = Option.match(answer, {
-        onNone: () => before,
-        onSome: ({ position }) => Option.some(position)
+        onNone: () => now,
+        onSome: ({ wholeAt }) => (isWhole ? now : wholeAt)
       })
       return {
-        cursor: encodeCursor({
-          wholeAt: isWhole ? now : wholeAt,
-          ...Option.match(position, { onNone: () => ({}), onSome: (position) => ({ position }) })
-        }),
-        changed: isWhole ? "everything" : changed
+        cursor: encodeCursor({ position, wholeAt }),
+        changed: isWhole ? "everything" : "nothing"
       } satisfies SourceChanges
     }),
 
-    problem: Effect.map(
-      Effect.all([lastFailure.get, monotonicMillis, Clock.currentTimeMillis]),
-      ([failure, monotonic, now]) =>
-        Option.map(failure, ({ error, retryAt }) => ({
-          reason: error.detail,
-          retryAt: new Date(now + retryAt - monotonic).toISOString()
-        }))
-    )
+    /** Why the list of changes cannot be read. */
+    problem: Ref.get(problem)
   }
-}
+})
+
+export type Polling = Effect.Effect.Success<ReturnType<typeof makePolling>>
+
+/** The position of the last list of changes, in a file; nothing is kept if the controller has no folder for that. */
+const keptPosition = Effect.fnUntraced(function* (sourceId: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* SourceFolder
+  const file = Option.map(folder, (folder) => path.join(folder, `${sourceId}.changes`))
+  return {
+    read: Effect.option(Effect.flatMap(file, (file) => fs.readFileString(file))),
+    write: (position: string) =>
+      Effect.flatMap(file, (file) =>
+        Effect.zipRight(
+          fs.makeDirectory(path.dirname(file), { recursive: true }),
+          fs.writeFileString(file, position)
+        )
+      ).pipe(Effect.ignore)
+  }
+})

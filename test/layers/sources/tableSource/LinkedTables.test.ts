@@ -230,29 +230,6 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("cause the tables that link to them to be read again when they change", () =>
-    Effect.gen(function* () {
-      const { setTable, source } = yield* setUp({
-        tables: ["Objects", "Rooms"],
-        links: { Objects: { Maker: "Makers" } }
-      })
-      const { poll = () => Effect.dieMessage("no poll") } = source
-      const { cursor } = yield* poll(Option.none())
-      yield* setTable("Makers", [])
-      expect((yield* poll(Option.some(cursor))).changed).toEqual(["Objects"])
-    }).pipe(run)
-  )
-
-  it.scoped("do not change key/value tables, which have no links", () =>
-    Effect.gen(function* () {
-      const { setTable, source } = yield* setUp({ keyValueTables: ["Settings"] })
-      const { poll = () => Effect.dieMessage("no poll") } = source
-      const { cursor } = yield* poll(Option.none())
-      yield* setTable("Makers", [])
-      expect((yield* poll(Option.some(cursor))).changed).toEqual(["Objects"])
-    }).pipe(run)
-  )
-
   it.scoped("are checked as a list where one is expected", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ expect: { Objects: { fields: { Maker: "list?", Name: "text" } } } })

@@ -5,13 +5,15 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
+import { makePolling } from "../../../../src/layers/sources/tableSource/pollChanges.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
-import type { Changed } from "../../../../src/services/ContentSource.ts"
+import { type Changed, SourceFolder } from "../../../../src/services/ContentSource.ts"
 import { TableError, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../../src/services/VersionStore.ts"
 import { temporaryStore } from "../../../support/content.ts"
@@ -54,7 +56,7 @@ const setUp = Effect.gen(function* () {
   const tick = Effect.gen(function* () {
     const news = yield* poll(mark)
     mark = Option.some(news.cursor)
-    if (news.changed.length > 0) yield* fetch(news.changed)
+    if (news.changed !== "nothing") yield* fetch(news.changed)
     return news.changed
   })
 
@@ -79,33 +81,18 @@ const setUp = Effect.gen(function* () {
 })
 
 describe("a table source with a change feed", () => {
-  it.scoped("reads only the tables that have changed", () =>
+  it.scoped("is read only if something in the base has changed", () =>
     Effect.gen(function* () {
       const { requests, saved, setTable, tick } = yield* setUp
       expect(yield* tick).toBe("everything")
       expect(yield* requests).toHaveLength(3)
-      expect(yield* tick).toEqual([])
+      expect(yield* tick).toBe("nothing")
+      expect(yield* requests).toHaveLength(3)
       yield* setTable("Rooms", records("attic"))
-      yield* setTable("Elsewhere", records("x"))
-      expect(yield* tick).toEqual(["Rooms"])
-      expect((yield* requests).slice(3).map(({ table }) => table)).toEqual(["Rooms"])
+      expect(yield* tick).toBe("everything")
       expect(yield* saved("Rooms")).toContain("attic")
       expect(yield* saved("Objects")).toContain("vase")
       expect(JSON.parse(yield* saved("Settings"))).toEqual({ title: "Show" })
-    }).pipe(Effect.provide(environment))
-  )
-
-  it.scoped("reads everything where the previous version is not the one that it read last", () =>
-    Effect.gen(function* () {
-      const { requests, setTable, tick } = yield* setUp
-      const store = yield* VersionStore
-      yield* tick
-      const staged = yield* store.stage
-      yield* staged.sourceDirectory("exhibits")
-      yield* staged.promote([{ sourceId: "exhibits", fingerprint: "somebody else's" }])
-      yield* setTable("Rooms", records("attic"))
-      yield* tick
-      expect((yield* requests).slice(3)).toHaveLength(3)
     }).pipe(Effect.provide(environment))
   )
 
@@ -114,54 +101,60 @@ describe("a table source with a change feed", () => {
       const { tick } = yield* setUp
       yield* tick
       yield* TestClock.adjust("59 minutes")
-      expect(yield* tick).toEqual([])
+      expect(yield* tick).toBe("nothing")
       yield* TestClock.adjust("1 minute")
       expect(yield* tick).toBe("everything")
-      expect(yield* tick).toEqual([])
+      expect(yield* tick).toBe("nothing")
     }).pipe(Effect.provide(environment))
   )
 
-  it.scoped("reads everything at intervals while the change feed fails, and warns once", () => {
+  it.scoped("reads everything at each tick while the list of changes cannot be read, and warns once", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
-      const { data, failNextChanges, setTable, tick } = yield* setUp
+      const { data, failNextChanges, tick } = yield* setUp
       yield* tick
       yield* failNextChanges(failure("NotFound"))
       yield* failNextChanges(failure("NotFound"))
-      expect(yield* tick).toEqual([])
-      expect(yield* data).toMatchObject({ changes: { problem: { reason: "it says NotFound" } } })
-      yield* setTable("Rooms", records("attic"))
-      yield* TestClock.adjust("9 minutes")
-      expect(yield* tick).toEqual([])
-      yield* TestClock.adjust("1 minute")
       expect(yield* tick).toBe("everything")
-      yield* setTable("Rooms", records("cellar"))
-      yield* TestClock.adjust("10 minutes")
-      // The change feed works again, and has the changes since the last poll.
-      yield* tick
+      expect(yield* data).toMatchObject({ changes: { problem: "it says NotFound" } })
+      expect(yield* tick).toBe("everything")
+      // The list can be read again, and begins anew.
+      expect(yield* tick).toBe("everything")
       expect(yield* data).toMatchObject({ changes: {} })
       expect(JSON.stringify(yield* data)).not.toContain("problem")
+      expect(yield* tick).toBe("nothing")
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        "WARN It cannot be asked what has changed: it says NotFound. Until it can, all tables are read every 10m"
+        "WARN Nothing says what has changed, all tables are read at each tick: it says NotFound"
       ])
     }).pipe(Effect.provide(environment), withLog(log))
   })
 
-  it.scoped("retries the change feed after transient errors, with growing pauses", () =>
+  it.scoped("goes on with its list of changes after an error that passes", () =>
     Effect.gen(function* () {
-      const { data, failNextChanges, tick } = yield* setUp
+      const { failNextChanges, tick } = yield* setUp
       yield* tick
       yield* failNextChanges(failure("Unreachable"))
-      yield* failNextChanges(failure("ServerError"))
-      yield* tick
-      yield* TestClock.adjust("15 seconds")
-      yield* tick
-      yield* TestClock.adjust("15 seconds")
-      yield* tick
-      expect(JSON.stringify(yield* data)).toContain("problem")
-      yield* TestClock.adjust("15 seconds")
-      yield* tick
-      expect(JSON.stringify(yield* data)).not.toContain("problem")
+      expect(yield* tick).toBe("everything")
+      expect(yield* tick).toBe("nothing")
     }).pipe(Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("ends the list of changes of the run before", () =>
+    Effect.gen(function* () {
+      const ended: Array<string> = []
+      const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+      const run = (position: string) =>
+        makePolling("exhibits", Duration.hours(1), {
+          since: () => Effect.succeed({ position, changed: "everything" }),
+          end: (position) => Effect.sync(() => ended.push(position))
+        }).pipe(
+          Effect.flatMap(({ poll }) => poll(Option.none())),
+          Effect.provideService(SourceFolder, Option.some(`${folder}/.sources`))
+        )
+      yield* run("first 1")
+      expect(ended).toEqual([])
+      yield* run("second 1")
+      expect(ended).toEqual(["first 1"])
+    }).pipe(Effect.provide(environment))
   )
 })
