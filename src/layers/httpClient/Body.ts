@@ -6,14 +6,14 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { sizeText } from "../../internal/readable.ts"
 import { errorCode } from "../../internal/systemError.ts"
 import { charsetOf, decodeText } from "./charset.ts"
-import { broken, type DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
-import type { DownloadPace } from "./DownloadPace.ts"
-import { deepestMessage, passes, retryAfter } from "./HttpFailure.ts"
+import { broken, type DownloadFailed, failed, retryable, silent, wrongSize } from "./DownloadFailed.ts"
+import { deepestMessage, passes, retryAfter, withTimeout } from "./HttpFailure.ts"
 import { contentLength, type Headers } from "./headers.ts"
 
 /** What has come before the body. */
@@ -23,6 +23,8 @@ export interface Response {
   readonly status: number
   readonly headers: Headers
   readonly source: HttpClientResponse.HttpClientResponse
+  /** The longest pause in the body, in milliseconds. */
+  readonly maxSilence: number
 }
 
 /** Fails unless the response has what was asked for, or a status that `alsoAccepts` has. */
@@ -85,10 +87,12 @@ export interface Part {
 export type ReadPart = (atLeast: number) => Effect.Effect<Part, DownloadFailed>
 
 /** The body without its codings. */
-export const reader = Effect.fnUntraced(function* (
-  { headers, source, url }: Response,
-  pace: DownloadPace
-): Effect.fn.Return<ReadPart, DownloadFailed> {
+export const reader = Effect.fnUntraced(function* ({
+  headers,
+  maxSilence,
+  source,
+  url
+}: Response): Effect.fn.Return<ReadPart, DownloadFailed> {
   const codings = codingsOf(headers).toReversed()
   const unknown = codings.find((coding) => !Object.hasOwn(decoders, coding))
   if (unknown !== undefined) {
@@ -102,7 +106,7 @@ export const reader = Effect.fnUntraced(function* (
   const body = nodeBodyOf(source) ?? (yield* NodeStream.toReadable(source.stream))
   return readerOf(
     codings.reduce((coded, coding) => Readable.from(decoded(coded, coding), { objectMode: false }), body),
-    pace,
+    Number.isFinite(maxSilence) ? withTimeout(maxSilence, () => silent(url, maxSilence)) : identity,
     (cause) =>
       isDecoderError(cause)
         ? retryable(
@@ -145,7 +149,7 @@ export const end = (response: Response): void => {
 
 const readerOf = (
   body: Readable,
-  pace: DownloadPace,
+  inTime: <A>(wait: Effect.Effect<A>) => Effect.Effect<A, DownloadFailed>,
   failureOf: (cause: unknown) => DownloadFailed
 ): ReadPart => {
   let parts: Array<Uint8Array> = []
@@ -159,7 +163,6 @@ const readerOf = (
   }
   body
     .on("data", (part: Uint8Array) => {
-      pace.came(part.length)
       parts.push(part)
       length += part.length
       hasChanged()
@@ -169,41 +172,41 @@ const readerOf = (
     .on("close", () => (body.readableEnded ? hasChanged() : fails(new Error("it was closed"))))
     .pause()
 
-  return (atLeast) =>
-    Effect.async((resume) => {
-      hasChanged = () => {
-        const isLast = body.readableEnded
-        if (length < atLeast && !isLast && failure === undefined) {
-          pace.waits()
-          return
-        }
-        hasChanged = () => {}
-        body.pause()
-        if (length === 0 && failure !== undefined && !isLast) {
-          resume(failureOf(failure.cause))
-          return
-        }
-        const [first, ...more] = parts
-        const bytes = more.length === 0 && first !== undefined ? first : Buffer.concat(parts)
-        parts = []
-        length = 0
-        resume(Effect.succeed({ bytes, isLast }))
-      }
-      body.resume()
-      hasChanged()
-    })
+  const change = Effect.async<void>((resume) => {
+    hasChanged = () => {
+      hasChanged = () => {}
+      resume(Effect.void)
+    }
+    body.resume()
+  })
+
+  const take = (): Effect.Effect<Part, DownloadFailed> => {
+    const isLast = body.readableEnded
+    body.pause()
+    if (length === 0 && failure !== undefined && !isLast) return failureOf(failure.cause)
+    const [first, ...more] = parts
+    const bytes = more.length === 0 && first !== undefined ? first : Buffer.concat(parts)
+    parts = []
+    length = 0
+    return Effect.succeed({ bytes, isLast })
+  }
+
+  const read: ReadPart = (atLeast) =>
+    Effect.suspend(() =>
+      length < atLeast && !body.readableEnded && failure === undefined
+        ? Effect.zipRight(inTime(change), read(atLeast))
+        : take()
+    )
+  return read
 }
 
 /** Gives the text of a body in UTF-8 while it comes, however long it is. */
 export const forEachText = <E>(
   response: Response,
-  pace: DownloadPace,
   use: (text: string) => Effect.Effect<void, E>
 ): Effect.Effect<void, E | DownloadFailed> => {
   const decoder = new TextDecoder()
-  pace.came(0)
-  pace.waits()
-  return Effect.flatMap(reader(response, pace), (read) => {
+  return Effect.flatMap(reader(response), (read) => {
     const next: Effect.Effect<void, E | DownloadFailed> = Effect.flatMap(read(1), ({ bytes, isLast }) =>
       Effect.zipRight(use(decoder.decode(bytes, { stream: true })), isLast ? Effect.void : next)
     )
@@ -212,12 +215,7 @@ export const forEachText = <E>(
 }
 
 /** The bytes of a body without its codings, no more than `maxBytes`. `option` is what a user calls that. */
-export const readBytes = Effect.fnUntraced(function* (
-  response: Response,
-  pace: DownloadPace,
-  maxBytes: number,
-  option?: string
-) {
+export const readBytes = Effect.fnUntraced(function* (response: Response, maxBytes: number, option?: string) {
   const { headers, url } = response
   const tooLarge = () =>
     failed(
@@ -225,7 +223,7 @@ export const readBytes = Effect.fnUntraced(function* (
     )
   const length = contentLength(headers)
   if (Option.exists(length, (length) => length > maxBytes)) return yield* tooLarge()
-  const read = yield* reader(response, pace)
+  const read = yield* reader(response)
   const { bytes, isLast } = yield* read(maxBytes + 1)
   if (bytes.length > maxBytes) return yield* tooLarge()
   // It has broken off: that is what is read next.

@@ -1,7 +1,7 @@
 /**
  * Downloads into files: whole and of the right size, or not there.
  *
- * It owns retries, the pace and the limits. What an expired link means is decided by the caller.
+ * It owns retries and the limits. What an expired link means is decided by the caller.
  */
 import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
@@ -23,8 +23,7 @@ export interface Options {
   /** The most bytes that a file may have, and the name of the option that says so. Default: as many as are expected. */
   readonly maxBytes?: { readonly value: number; readonly option: string }
   /**
-   * Milliseconds for a response to begin and for every pause in it, not for the whole of it: files may be large. How slow
-   * they may be says `DownloadPace`.
+   * Milliseconds for a response to begin and for every pause in it, not for the whole of it: files may be large.
    */
   readonly maxTimeout: number
 }
@@ -194,7 +193,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       return yield* get(
         url,
         bytes === 0 ? headers : restHeaders(headers, bytes, begun),
-        Effect.fnUntraced(function* (response, pace) {
+        Effect.fnUntraced(function* (response) {
           const isCoded = Body.codingsOf(response.headers).length > 0
           yield* Body.accept(response, bytes === 0 ? aboutConditions(headers) : aboutRanges)
           if (
@@ -215,7 +214,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           const expected =
             response.status === 206 ? Option.orElse(whole, () => totalOf(response.headers)) : size
           yield* checkSize(Option.getOrElse(all, () => 0))
-          const read = yield* Body.reader(response, pace)
+          const read = yield* Body.reader(response)
           return yield* save(
             read,
             length,

@@ -7,7 +7,6 @@ import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/systemError.ts"
-import { leastThroughput, type TooSlow } from "./DownloadPace.ts"
 import {
   certificateAdvice,
   deepestMessage,
@@ -78,17 +77,10 @@ export const broken = ({ origin }: URL, cause: unknown) =>
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
   `${origin} gave ${bytes} of ${expected} bytes`
 
-export const tooSlow = (url: URL, slow: TooSlow) => retryable(slowText(url, slow), Duration.zero, true)
+/** Nothing came for so many milliseconds. */
+export const silent = ({ origin }: URL, millis: number) =>
+  retryable(`nothing came from ${origin} for ${millis} ms ("maxTimeout")`, Duration.zero, true)
 
-const slowText = ({ origin }: URL, slow: TooSlow): string => {
-  switch (slow.reason) {
-    case "Silence":
-      return `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
-    case "NothingMore":
-      return `nothing came any more from ${origin} for ${slow.millis / 1000} s`
-    case "Whole":
-      return `no complete answer from ${origin} within ${slow.millis} ms ("maxTimeout")`
-    case "Trickle":
-      return `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(leastThroughput)} per second are needed`
-  }
-}
+/** Not everything came within so many milliseconds. */
+export const notWhole = ({ origin }: URL, millis: number) =>
+  retryable(`no complete answer from ${origin} within ${millis} ms ("maxTimeout")`, Duration.zero, true)

@@ -5,15 +5,15 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import { constTrue } from "effect/Function"
+import { constTrue, identity } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
 import { drop, end, isWholeRead, type Response } from "./Body.ts"
-import { connectionFailed, DownloadFailed, failed, tooSlow } from "./DownloadFailed.ts"
-import * as DownloadPace from "./DownloadPace.ts"
+import { connectionFailed, DownloadFailed, failed, notWhole, silent } from "./DownloadFailed.ts"
+import { withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeader } from "./headers.ts"
 import { hideSecrets } from "./hideSecret.ts"
 
@@ -28,13 +28,12 @@ export interface RequestOptions {
 
 /**
  * Headers that may be secrets go to the origin of the first address only, and are in no error. Bodies are asked for as they are, not
- * compressed, unless the headers say otherwise. `use` is interrupted, and the request fails, when the server is silent for too long or
- * too slow.
+ * compressed, unless the headers say otherwise. The request fails when the server is silent for too long.
  */
 export type Get = <A, E>(
   address: string,
   headers: Headers,
-  use: (response: Response, pace: DownloadPace.DownloadPace) => Effect.Effect<A, E>,
+  use: (response: Response) => Effect.Effect<A, E>,
   options?: RequestOptions
 ) => Effect.Effect<A, E | DownloadFailed>
 
@@ -54,18 +53,21 @@ export interface Limits {
   readonly maxTimeout: number
   /** Whether that is for all of it. Default false. */
   readonly isWhole?: boolean
-  /** For every pause in a body that comes for as long as something happens. Default: it has to come without rest. */
+  /** For every pause in the body. Default `maxTimeout`. */
   readonly maxSilence?: number
 }
 
 export const make = ({
   isWhole = false,
-  maxSilence,
-  maxTimeout
+  maxTimeout,
+  maxSilence = isWhole ? Number.POSITIVE_INFINITY : maxTimeout
 }: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
-    const watch = DownloadPace.makeWatch(maxTimeout)
+    const begin = <A, R>(request: Effect.Effect<A, HttpClientError, R>, url: URL) =>
+      Effect.mapError(request, ({ cause }) => connectionFailed(url, cause)).pipe(
+        isWhole ? identity : withTimeout(maxTimeout, () => silent(url, maxTimeout))
+      )
 
     const follow = (
       address: string,
@@ -81,10 +83,10 @@ export const make = ({
       if (url === undefined) return failed("its link is no http or https address")
       on.asked(address)
       const request = requestOf(url, { "accept-encoding": "identity", ...headers }, options)
-      return Effect.matchEffect(http.execute(request), {
-        onFailure: ({ cause }) => Effect.fail(connectionFailed(url, cause)),
+      return Effect.matchEffect(begin(http.execute(request), url), {
+        onFailure: (error) => Effect.fail(error),
         onSuccess: (source): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
-          const response = { url, status: source.status, headers: source.headers, source }
+          const response = { url, status: source.status, headers: source.headers, source, maxSilence }
           if (
             !isRedirect(response.status) ||
             response.headers.location === undefined ||
@@ -108,51 +110,39 @@ export const make = ({
     }
 
     return (address, headers, use, options = {}) =>
-      Effect.flatMap(Effect.clock, (clock) => {
-        const pace = isWhole
-          ? DownloadPace.whole(clock, maxTimeout)
-          : DownloadPace.make(clock, maxTimeout, maxSilence)
+      Effect.suspend(() => {
         let asked = address
-        let slow: DownloadPace.TooSlow | undefined
         let isRead: () => boolean = () => false
         const dropped: Array<Response> = []
         const on = {
           asked: (address: string) => {
             asked = address
-            pace.waits()
           },
           redirected: (by: Response) => {
             dropped.push(by)
             drop(by)
           }
         }
-        return Effect.acquireUseRelease(
-          Effect.tap(Scope.make(), (scope) =>
-            watch.begin(pace, (tooSlow) => {
-              slow = tooSlow
-              return Scope.close(scope, Exit.void)
-            })
-          ),
+        const request = Effect.acquireUseRelease(
+          Scope.make(),
           (scope) =>
             follow(address, headers, maxRedirects, on, options).pipe(
               Effect.flatMap((response) => {
                 isRead = () => response.status === 304 || isWholeRead(response)
-                pace.waits()
-                return use(response, pace)
+                return use(response)
               }),
               Effect.provideService(Scope.Scope, scope)
             ),
           (scope, exit) => {
-            watch.end(pace)
             dropped.forEach(end)
             // A body that was read to its end needs no abort, and closing the scope is slow.
             return isRead() ? Effect.void : Scope.close(scope, exit)
           }
-        ).pipe(
-          Effect.mapError((error) =>
-            slow === undefined ? withoutSecrets(error, address, headers) : tooSlow(new URL(asked), slow)
-          )
         )
+        const inTime = isWhole
+          ? withTimeout(maxTimeout, () => notWhole(new URL(asked), maxTimeout))(request)
+          : request
+        return Effect.mapError(inTime, (error) => withoutSecrets(error, address, headers))
       })
   })
 

@@ -12,7 +12,6 @@ import { excerpt, printableLine } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import * as Body from "./Body.ts"
 import { DownloadFailed } from "./DownloadFailed.ts"
-import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { originOf, passes, RetryAfter, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeaders } from "./headers.ts"
@@ -129,8 +128,7 @@ export const make = Effect.fnUntraced(function* ({
     const isRead = (options.method ?? "GET") === "GET" && options.body === undefined
 
     const read = Effect.fnUntraced(function* (
-      response: Body.Response,
-      pace: DownloadPace
+      response: Body.Response
     ): Effect.fn.Return<Answer, RequestFailed | DownloadFailed | E> {
       const {
         status,
@@ -144,10 +142,10 @@ export const make = Effect.fnUntraced(function* ({
         const begun = { url: href, status, headers, hide }
         if (listen !== undefined) {
           const use = yield* listen(begun)
-          yield* Body.forEachText(response, pace, use)
+          yield* Body.forEachText(response, use)
         }
         if (isStatusOnly || listen !== undefined) return { ...begun, text: "" }
-        const text = yield* Effect.tapError(Body.readText(response, pace, maxBytes, option), () =>
+        const text = yield* Effect.tapError(Body.readText(response, maxBytes, option), () =>
           Effect.sync(() => {
             coding = "identity"
           })
@@ -156,7 +154,7 @@ export const make = Effect.fnUntraced(function* ({
       }
       const body = isStatusOnly
         ? ""
-        : yield* Body.readText(response, pace, maxErrorBytes).pipe(
+        : yield* Body.readText(response, maxErrorBytes).pipe(
             withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
             Effect.orElseSucceed(() => ""),
             Effect.map((text) => hide(plainJson(text)))

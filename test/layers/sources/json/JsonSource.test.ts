@@ -435,7 +435,7 @@ describe("an error of a JSON source", () => {
       })
       const before = process.memoryUsage().rss
       expect(yield* failure({ documents: { events: server.url } })).toMatch(
-        /gave more than 64\.0 MiB \("maxBytes"\)$/
+        /gave more than 32\.0 MiB \("maxBytes"\)$/
       )
       expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 ** 2)
     }).pipe(run)

@@ -568,33 +568,6 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("is ended and retried where it is too slow", () =>
-    Effect.gen(function* () {
-      const { fetch, host, logs, setOne } = yield* setUp()
-      const trickling = yield* Deferred.make<ServerResponse>()
-      yield* setOne()
-      host.next((response) => Deferred.unsafeDone(trickling, Effect.succeed(response)))
-      const fiber = yield* Effect.fork(fetch())
-      const { closed } = yield* Queue.take(host.received)
-      const response = yield* Deferred.await(trickling)
-      for (let bytes = 0; bytes < 60 && (yield* Queue.size(logs)) === 0; bytes++) {
-        yield* Effect.async<void>((resume) => {
-          response.write("b", () => resume(Effect.void))
-        })
-        yield* Effect.repeatN(eventLoopTurn, 20)
-        yield* TestClock.adjust("1500 millis")
-      }
-      expect(Option.getOrElse(yield* Queue.poll(logs), () => "")).toMatch(
-        new RegExp(
-          `only [2-5]\\d bytes came from ${host.url} in 60 s; at least 1.0 KiB per second are needed`
-        )
-      )
-      yield* Deferred.await(closed)
-      yield* TestClock.adjust("1 second")
-      expect((yield* Fiber.join(fiber)).files).toEqual({ "attachments/att1/a.png": "/att1" })
-    }).pipe(run)
-  )
-
   it.scoped("fails where it is larger than allowed, with and without a Content-Length", () =>
     Effect.gen(function* () {
       const { directories, fetch, fileSystem, host, setOne } = yield* setUp({ maxAttachmentBytes: 5 })
