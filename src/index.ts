@@ -81,10 +81,10 @@ export * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 export * as Replica from "./layers/replica/Replica.ts"
 export * as AirtableClient from "./layers/sources/airtable/AirtableClient.ts"
 export * as TableSource from "./layers/sources/tableSource/TableSource.ts"
-/** A fake for tests. */
-export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"
 export * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
 export * as Plugin from "./services/Plugin.ts"
+/** A fake for tests. */
+export * as TableSourceClientMemory from "./testing/TableSourceClientMemory.ts"
 
 // The services, each with its types, schemas and errors.
 

@@ -5,7 +5,6 @@
  * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.
  */
 
-export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"
 export { withAdvancingClock } from "./testing/advancingClock.ts"
 export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"
 export {
@@ -16,6 +15,7 @@ export {
 export { type EventBusTraits, eventBusContract } from "./testing/eventBusContract.ts"
 export { eventBusWrapperContract } from "./testing/eventBusWrapperContract.ts"
 export { type ReplayBacklogTraits, replayBacklogContract } from "./testing/replayBacklogContract.ts"
+export * as TableSourceClientMemory from "./testing/TableSourceClientMemory.ts"
 export {
   type TableSourceClientHarness,
   type TableSourceClientTraits,

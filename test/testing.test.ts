@@ -14,7 +14,6 @@ import * as Stream from "effect/Stream"
 import { maxEvents } from "../src/internal/eventRing.ts"
 import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
-import * as TableSourceClientMemory from "../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { CommandBus, InvalidCommandFields } from "../src/services/CommandBus.ts"
 import type { ContentSource, FetchedSource, FetchTarget } from "../src/services/ContentSource.ts"
 import { type BusEvent, EventBus } from "../src/services/EventBus.ts"
@@ -22,6 +21,7 @@ import { TableError, TableSourceClient } from "../src/services/TableSourceClient
 import { expectSeveral } from "../src/testing/commandBusContract.ts"
 import { fetchChecked } from "../src/testing/contentSourceContract.ts"
 import { expectHandedOn } from "../src/testing/eventBusWrapperContract.ts"
+import * as TableSourceClientMemory from "../src/testing/TableSourceClientMemory.ts"
 import {
   commandBusContract,
   eventBusContract,

@@ -12,12 +12,12 @@ import * as Schema from "effect/Schema"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import { attachments } from "../../../src/layers/sources/airtable/tableClient.ts"
 import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
-import * as TableSourceClientMemory from "../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentCheck } from "../../../src/services/ContentCheck.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
+import * as TableSourceClientMemory from "../../../src/testing/TableSourceClientMemory.ts"
 import { fetch, follow, names, readManifest, services } from "../../support/content.ts"
 
 const noChanges = { added: 0, changed: 0, removed: 0 }

@@ -18,9 +18,7 @@ import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.t
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
-import { countAttachments } from "../../../src/layers/sources/tableSource/metrics.ts"
 import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
-import * as TableSourceClientMemory from "../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { Content } from "../../../src/services/Content.ts"
@@ -30,6 +28,7 @@ import { EventBus } from "../../../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { reportWait } from "../../../src/services/WaitObserver.ts"
+import * as TableSourceClientMemory from "../../../src/testing/TableSourceClientMemory.ts"
 import { countsOf, since } from "../../support/metrics.ts"
 
 const services = Layer.unwrapScoped(
@@ -122,7 +121,7 @@ it.scoped("the layer of content reports every mistake in its options", () =>
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("metrics count fetches, promotions, records, versions, requests, waits and attachments", () =>
+it.scoped("metrics count fetches, promotions, records and versions", () =>
   Effect.gen(function* () {
     const { definition, failNext, setTable } = yield* makeTables("counted")
     const read = Effect.all({
@@ -156,16 +155,6 @@ it.scoped("metrics count fetches, promotions, records, versions, requests, waits
     expect(yield* countsOf("vitrine_content_last_success_timestamp_seconds")).toEqual({ "unit=s": 20 })
     expect(yield* countsOf("vitrine_content_records")).toMatchObject({ "source=counted": 120 })
     expect(yield* countsOf("vitrine_content_versions")).toEqual({ "": 2 })
-    expect(yield* countsOf("vitrine_table_requests_total")).toMatchObject({
-      "outcome=ok,source=counted": 3 + 3 + 2,
-      "outcome=Unreachable,source=counted": 1
-    })
-    expect(yield* countsOf("vitrine_table_waits_total")).toMatchObject({ "reason=pacing,source=counted": 9 })
-    yield* countAttachments("counted", { total: 5, bytes: 500, reused: 2 })
-    expect(yield* countsOf("vitrine_table_attachments_total")).toMatchObject({
-      "outcome=reused,source=counted": 2,
-      "outcome=downloaded,source=counted": 3
-    })
   }).pipe(Effect.provide(services))
 )
 
@@ -187,14 +176,13 @@ it.scoped("a fetch is a tree of spans with what was fetched, without one for eac
       "Content.fetch": { changed: true, records: 250, versionId },
       "Content.fetchSource": { source: "exhibits", records: 250, attachments: 0 },
       "Content.promote": { changed: true, versionId },
-      "TableSource.fetch": { source: "exhibits", records: 250, attachments: 0 },
       "DocumentSource.read": { document: "Objects", records: 250 }
     })
     expect(parentsOf(spans)).toMatchObject({
       "CommandBus.dispatch": "request",
       "Content.fetch": "CommandBus.dispatch",
       "Content.fetchSource": "Content.fetch",
-      "TableSource.fetch": "Content.fetchSource",
+      "DocumentSource.fetch": "Content.fetchSource",
       "DocumentSource.read": "DocumentSource.fetch",
       "Content.promote": "Content.fetch"
     })

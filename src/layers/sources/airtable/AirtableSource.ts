@@ -8,14 +8,13 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { idOf, issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import type { EffectSchema } from "../../documents/expect/ExpectConfig.ts"
 import { fileFields } from "../../documents/media/MediaOptions.ts"
 import { makeSource } from "../tableSource/makeSource.ts"
 import { decodeSource } from "../tableSource/TableSourceOptions.ts"
+import * as AirtableClient from "./AirtableClient.ts"
 import type * as Config from "./AirtableConfig.ts"
 import { AirtableTableOptions, withEndpoint } from "./AirtableOptions.ts"
-import { makeTableClient } from "./tableClient.ts"
 
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 
@@ -35,8 +34,16 @@ export const tableSource = (config: AirtableSourceConfig): ContentSourceDefiniti
   return {
     id: idOf(config),
     issues: issuesOf(decoded),
-    make: Effect.flatMap(decoded, (options) =>
-      Effect.provideServiceEffect(makeSource(options), TableSourceClient, makeTableClient(options))
-    )
+    make: Effect.flatMap(decoded, (options) => Effect.provide(makeSource(options), clientOf(options)))
   }
 }
+
+/** The client of the base that the options of a source name. */
+const clientOf = ({
+  apiKey,
+  baseId,
+  changes,
+  endpointUrl,
+  maxTimeout
+}: Parameters<typeof AirtableClient.layer>[0]) =>
+  AirtableClient.layer({ apiKey, baseId, changes, endpointUrl, maxTimeout })

@@ -16,13 +16,13 @@ import type { FieldType, FullFieldType } from "../../../../src/layers/documents/
 import { fieldTest } from "../../../../src/layers/documents/expect/fieldTypes.ts"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
-import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import {
   decode,
   type TableSourceConfig
 } from "../../../../src/layers/sources/tableSource/TableSourceOptions.ts"
 import type { PreviousContent } from "../../../../src/services/ContentSource.ts"
 import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
 import { withLog } from "../../../support/logged.ts"
 
 const options = { id: "exhibits", tables: ["Objects"], keyValueTables: ["Settings"] }

@@ -165,7 +165,6 @@ it.scoped("a token is shown nowhere, whatever way a server sends it back", () =>
       "<apiKey>",
       "content:fetch:error",
       signature,
-      "vitrine_table_requests_total",
       "vitrine_content_fetches_total",
       "vitrine_commands_total",
       "DocumentSource.read",

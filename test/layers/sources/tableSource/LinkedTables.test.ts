@@ -11,8 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
-import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { type PageRequest, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
 
 type Options = Partial<Parameters<typeof TableSource.make>[0]>
 

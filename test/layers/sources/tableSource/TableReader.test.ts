@@ -3,13 +3,13 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Stream from "effect/Stream"
 import type { Pages } from "../../../../src/layers/sources/tableSource/TableReader.ts"
-import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import {
   CursorExpired,
   type Page,
   TableError,
   TableSourceClient
 } from "../../../../src/services/TableSourceClient.ts"
+import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
 import { records } from "../../../../src/testing/tableSourceClientContract.ts"
 import { readTable } from "../../../support/readTable.ts"
 

@@ -15,7 +15,6 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { tableSource } from "../../../../src/layers/sources/airtable/AirtableSource.ts"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
-import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import * as VersionStoreDisk from "../../../../src/layers/versions/VersionStoreDisk.ts"
 import type { SourceProgress } from "../../../../src/services/ContentSource.ts"
 import { FileListJson, filesOf } from "../../../../src/services/FileList.ts"
@@ -24,6 +23,7 @@ import {
   type TableRecord,
   TableSourceClient
 } from "../../../../src/services/TableSourceClient.ts"
+import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
 import { records } from "../../../../src/testing/tableSourceClientContract.ts"
 import { type FileCounts, withCountedFiles } from "../../../support/countedFiles.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"

@@ -14,7 +14,7 @@ import {
   TableError,
   type TableRecord,
   TableSourceClient
-} from "../../../services/TableSourceClient.ts"
+} from "../services/TableSourceClient.ts"
 
 /** What the tables in memory are like. */
 export interface TableSourceClientMemoryOptions {

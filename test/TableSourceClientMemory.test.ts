@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { TableSourceClientMemory, tableSourceClientContract } from "../../../../src/testing.ts"
+import { TableSourceClientMemory, tableSourceClientContract } from "../src/testing.ts"
 
 const waits = { pause: 1000, penalty: 30_000 } as const
 
