@@ -39,7 +39,7 @@ const fetch = (plan: MediaPlan): Promise<Fetched> =>
   Effect.gen(function* () {
     const source = yield* DocumentSource.make({
       options: options(plan.proves ? {} : { media: { find: ["*.url"] } }),
-      documents: () => Effect.succeed(documents(plan)),
+      open: () => Effect.succeed({ documents: documents(plan) }),
       ...(plan.proves
         ? {
             reader: ({ url }) =>

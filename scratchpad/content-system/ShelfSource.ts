@@ -19,5 +19,5 @@ export const shelfSource = (config: ShelfSourceConfig): ContentSource.ContentSou
 const make = Effect.fnUntraced(function* (options: ShelfOptions) {
   const requests = yield* DocumentSource.makeRequests(options)
   const documents = options.shelves.map((shelf) => readShelf(requests, options, shelf))
-  return yield* DocumentSource.make({ options, documents: () => Effect.succeed(documents) })
+  return yield* DocumentSource.make({ options, open: () => Effect.succeed({ documents }) })
 })

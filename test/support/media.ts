@@ -52,7 +52,7 @@ export interface MediaSettings extends Partial<MediaOptions>, Omit<FileSettings,
   readonly maxTimeout?: number
 }
 
-type Inner = Pick<DocumentSource<DocumentNotSaved, never>, "documents" | "ownFiles"> & {
+type Inner = Pick<DocumentSource<DocumentNotSaved, never>, "open"> & {
   readonly url: string
 }
 
@@ -67,28 +67,30 @@ export const makeDocuments = (url: string) => {
     )
   const source: Inner = {
     url,
-    documents: () => Effect.sync(documentsIn),
-    ownFiles: ({ directory }) =>
-      Effect.sync(() => {
-        const own = Object.entries(files).flatMap(([name, value]) =>
-          Predicate.isString(value) || Buffer.isBuffer(value) ? [[name, value] as const] : []
-        )
-        for (const [name, value] of own) {
-          const file = join(directory, name)
-          mkdirSync(dirname(file), { recursive: true })
-          writeFileSync(file, value)
-        }
-        return {
-          total: 0,
-          bytes: 0,
-          reused: 0,
-          warnings: [],
-          place: Effect.void,
-          digests: Object.fromEntries(
-            own.map(([name]) => [name, sha256(readFileSync(join(directory, name)))])
-          )
-        }
-      })
+    open: ({ directory }) =>
+      Effect.sync(() => ({
+        documents: documentsIn(),
+        files: () =>
+          Effect.sync(() => {
+            const own = Object.entries(files).flatMap(([name, value]) =>
+              Predicate.isString(value) || Buffer.isBuffer(value) ? [[name, value] as const] : []
+            )
+            for (const [name, value] of own) {
+              const file = join(directory, name)
+              mkdirSync(dirname(file), { recursive: true })
+              writeFileSync(file, value)
+            }
+            return {
+              total: 0,
+              bytes: 0,
+              reused: 0,
+              place: Effect.void,
+              digests: Object.fromEntries(
+                own.map(([name]) => [name, sha256(readFileSync(join(directory, name)))])
+              )
+            }
+          })
+      }))
   }
   return {
     source,

@@ -45,14 +45,16 @@ describe("a document of 200 MiB", () => {
         },
         {
           url: server.url,
-          documents: () =>
-            Effect.succeed([
-              {
-                name: "objects",
-                url: server.url,
-                content: Records({ pages: Stream.map(Stream.range(0, pages - 1, 1), pageOf) })
-              }
-            ])
+          open: () =>
+            Effect.succeed({
+              documents: [
+                {
+                  name: "objects",
+                  url: server.url,
+                  content: Records({ pages: Stream.map(Stream.range(0, pages - 1, 1), pageOf) })
+                }
+              ]
+            })
         }
       )
       const { directory, fetched, media } = yield* fetch()

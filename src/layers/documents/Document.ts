@@ -44,8 +44,6 @@ export interface Document<E> {
 
 /** What a source knows of a document that it has given. */
 export interface DocumentFacts {
-  /** What its editors should look at. */
-  readonly warnings?: ReadonlyArray<string>
   /** The files that it names, where their places are known. */
   readonly files?: ReadonlyArray<WantedFile>
   /** How many records a value was made of. Default 1. */

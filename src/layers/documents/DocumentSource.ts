@@ -19,7 +19,6 @@ import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
 import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
-import type { WantedFile } from "./media/WantedFile.ts"
 
 // The declarations of a program name these types.
 export type {
@@ -45,7 +44,7 @@ export const make: <E extends DocumentsError, R>(
 ) => Effect.Effect<
   ContentSource,
   never,
-  FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | R
+  FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
 > = makeDocumentSource
 
 /** Why documents cannot be had. */
@@ -63,9 +62,22 @@ export interface Tables extends Pick<CheckedTable, "isAttachment" | "view"> {
 export interface OwnFiles<E> extends FetchedAttachments {
   /** By their paths. */
   readonly digests: Readonly<Record<string, string>>
-  readonly warnings: ReadonlyArray<string>
-  /** Puts there what is not yet; only where something has changed. */
+  /** Puts the files there that are not yet; only if something has changed. */
   readonly place: Effect.Effect<unknown, E>
+}
+
+/** A source as one fetch sees it: whatever belongs to the fetch is in here, and ends with its scope. */
+export interface OpenedSource<E> {
+  /** The documents, in the order in which they are read, one after the other. */
+  readonly documents: ReadonlyArray<Document<E>>
+
+  /** Files of the source's own, once the documents are read. Default none. */
+  readonly files?:
+    | ((progress: (attachments: AttachmentProgress) => Effect.Effect<void>) => Effect.Effect<OwnFiles<E>, E>)
+    | undefined
+
+  /** Whether a path is that of one of these files, for what is expected. Default: there are none. */
+  readonly isFile?: ((path: string) => boolean) | undefined
 }
 
 /** What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs. */
@@ -76,31 +88,14 @@ export interface DocumentSource<E extends DocumentsError, R>
     Partial<Pick<DocumentOptions, "steps">> &
     FileOptions
 
-  /**
-   * The documents, in the order in which they are read. They are read one after the other. `attached` are the files of those that
-   * may be taken over instead.
-   */
-  readonly documents: (
-    target: FetchTarget,
-    attached: ReadonlyArray<WantedFile>
-  ) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
-
-  /** Puts files of its own into the folder, once the documents are read. */
-  readonly ownFiles?:
-    | ((
-        target: FetchTarget,
-        progress: (attachments: AttachmentProgress) => Effect.Effect<void>
-      ) => Effect.Effect<OwnFiles<E>, E, R>)
-    | undefined
+  /** Begins a fetch, or a check. */
+  readonly open: (target: FetchTarget) => Effect.Effect<OpenedSource<E>, E, R | Scope.Scope>
 
   /** Where its documents are tables. */
   readonly tables?: Tables | undefined
 
   /** As the `poll` of a `ContentSource`. */
   readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>) | undefined
-
-  /** Whether a path is that of a file that the source has beside its documents, for what is expected. Default: it has none. */
-  readonly isFile?: ((path: string) => boolean) | undefined
 
   /** As the `schema` of a `ContentSource`. Default what is expected. */
   readonly schema?: ContentSource["schema"] | undefined

@@ -13,6 +13,7 @@ import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
@@ -27,7 +28,7 @@ import { WaitObserver } from "../../services/WaitObserver.ts"
 import { makeSentHeaders, SentHeaders } from "../httpClient/hideSecret.ts"
 import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
-import type { DocumentSource, DocumentsError, OwnFiles } from "./DocumentSource.ts"
+import type { DocumentSource, DocumentsError, OpenedSource, OwnFiles } from "./DocumentSource.ts"
 import { rewrite } from "./documentFile.ts"
 import { makeExpectations, NotAsExpected, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/fieldTypes.ts"
@@ -43,167 +44,70 @@ import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
  * `media` or `images` say so. It fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, `FileProblem`, or what is not as
  * expected. Parts that have changed, in polls, are names of documents.
  */
-export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>({
-  changes,
-  data,
-  documents,
-  isFile,
-  lasting = identity,
-  options,
-  ownFiles = () => Effect.succeed(noFiles),
-  poll,
-  schema,
-  tables,
-  ...settings
-}: DocumentSource<E, R>) {
+export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>(
+  source: DocumentSource<E, R>
+) {
+  const { changes, data, lasting = identity, options, poll, schema, tables } = source
   const { expect, id, steps = [] } = options
   const environment = yield* withoutParentSpan(
-    Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | R>()
+    Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
   )
-  const path = yield* Path.Path
-  const subject = tables === undefined ? "Document" : "Table"
   const sent = makeSentHeaders()
   const { hide } = sent
-  const expectations = makeExpectations(expect, {
-    view: tables?.view ?? null,
-    isAttachment: tables?.isAttachment ?? constFalse,
-    isFile,
-    ...(tables === undefined && { kind: "document" as const })
-  })
-  const files = yield* SourceFiles.make(options, settings, hide)
+  const files = yield* SourceFiles.make(options, source, hide)
   const knownOf = yield* makeKnownDocuments
   const say = makeSayWarnings()
-
   const failedIn = (document: string) => (detail: string, cause?: unknown) =>
     new DocumentNotSaved({ document, detail, ...(tables && { kind: "table" as const }), cause })
 
-  const { read, takeOver } = makeReadDocument({
-    expectations,
-    failedIn,
-    fieldsOf: tables?.fieldsOf ?? identity,
-    hasFiles: files.isWanted,
-    hide,
-    lasting: files.lasting(lasting),
-    steps
-  })
-
-  const readAll = Effect.fnUntraced(function* (
-    given: ReadonlyArray<Document<E>>,
-    target: FetchTarget,
-    before: KnownDocuments,
-    progress: ProgressReporter
-  ) {
-    const all = yield* Effect.forEach(
-      given,
-      Effect.fnUntraced(function* (document) {
-        const found =
-          target.changedParts?.includes(document.name) === false ? before.find(document.name) : Option.none()
-        const report = (records: number) => progress.report({ document: document.name, records })
-        const result: ReadDocument = yield* Option.isSome(found)
-          ? takeOver(document, found.value, target)
-          : read(document, target, before, report)
-        yield* progress.documentDone
-        return result
-      })
-    )
-    yield* requireExpected(all.map(({ known }) => known.verdict))
-    return all
-  })
-
-  /** Reads the documents, gets their files, and puts both into the folder unless they are what was there before. */
-  const fetchAll = Effect.fnUntraced(function* (
-    given: ReadonlyArray<Document<E>>,
-    target: FetchTarget,
-    before: KnownDocuments,
-    progress: ProgressReporter
-  ) {
-    const { directory, isCheck = false, isSample = false, previous } = target
-    const all = yield* readAll(given, target, before, progress)
-    const records = new Map(all.map(({ known }) => [known.document, known.records]))
-    const reportFiles = (document: string, attachments: AttachmentProgress) =>
-      progress.report({ document, records: records.get(document) ?? 0, attachments })
-    const own = yield* ownFiles(target, (attachments) => reportFiles("files", attachments))
-    const found = yield* files.find(isSample ? [] : all)
-    const fetched = yield* files.fetchAll({
-      directory,
-      previous,
-      found,
-      attached: all.flatMap(({ known }) => known.attached),
-      index: Option.map(before.latest, ({ index }) => index),
-      progress: ({ place }, attachments) => reportFiles(place.document, attachments)
+  /** A fetch, begun. */
+  const open = Effect.fnUntraced(function* (target: FetchTarget) {
+    const opened = yield* source.open(target)
+    yield* checkNames(opened.documents, expect, failedIn)
+    const reading = makeReadDocument({
+      expectations: makeExpectations(expect, {
+        view: tables?.view ?? null,
+        isAttachment: tables?.isAttachment ?? constFalse,
+        isFile: opened.isFile,
+        ...(tables === undefined && { kind: "document" as const })
+      }),
+      failedIn,
+      fieldsOf: tables?.fieldsOf ?? identity,
+      hasFiles: files.isWanted,
+      hide,
+      lasting: files.lasting(lasting),
+      steps
     })
-    const content = fingerprint([
-      ...all.map(({ known }) => known),
-      ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
-      ...(files.isWanted ? [{ name: "", digest: fetched.digest }] : [])
-    ])
-    const isUnchanged = Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content))
-    const placed = isUnchanged
-      ? {
-          ...nothingPlaced,
-          flaws: Option.match(before.latest, { onNone: () => [], onSome: ({ flaws }) => flaws })
-        }
-      : yield* Effect.zipRight(own.place, fetched.place(own.digests))
-    const { change } = placed
-    const written =
-      change === undefined || isSample
-        ? all.map(({ file }) => file)
-        : yield* Effect.forEach(all, (document) =>
-            rewrite(document, change(document), path.join(directory, document.about.name))
-          )
-    if (!isCheck) {
-      yield* before.add({
-        fingerprint: content,
-        documents: all.map(({ known }) => known),
-        index: fetched.index,
-        flaws: placed.flaws
-      })
-    }
-    const total = sum(all.map(({ known }) => known.records))
-    const warnings = [
-      ...all.flatMap(({ known: { document, warnings } }) =>
-        warnings.map((warning) => `${subject} "${document}": ${warning}`)
-      ),
-      ...own.warnings,
-      ...fetched.warnings,
-      ...(isSample ? [] : yield* files.nothingFound(found, total)),
-      ...placed.flaws
-    ]
-    const attachments = addUp(own, fetched.attachments)
-    const digests = all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""] as const)
     return {
-      warnings,
-      fingerprint: content,
-      records: total,
-      bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + placed.bytes,
-      ...((tables !== undefined || files.isWanted || own.total > 0) && { attachments }),
-      digests: { ...Object.fromEntries(digests), ...own.digests, ...placed.digests },
-      documents: Object.fromEntries(all.map(({ about: { name, ...document } }) => [name, document]))
-    } satisfies FetchedSource
+      files,
+      opened,
+      reading,
+      target,
+      before: yield* knownOf(target.previous),
+      progress: yield* makeProgressReporter(opened.documents.length, target.progress),
+      isOfTables: tables !== undefined
+    } satisfies Fetch<E>
   })
 
   const fetch = Effect.fn("DocumentSource.fetch")(
     function* (target: FetchTarget) {
       yield* Effect.annotateCurrentSpan("source", id)
       const outer = yield* WaitObserver
-      const [{ warnings, ...fetched }, noticed] = yield* withWarnings(
-        Effect.gen(function* () {
-          const before = yield* knownOf(target.previous)
-          const attached = Option.toArray(before.latest).flatMap(({ documents }) =>
-            documents.flatMap(({ attached }) => attached)
-          )
-          const given = yield* documents(target, attached)
-          yield* checkNames(given, expect, failedIn)
-          const progress = yield* makeProgressReporter(given.length, target.progress)
-          return yield* Effect.provideService(fetchAll(given, target, before, progress), WaitObserver, {
-            waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
+      const [{ before, fetched, found, read }, noticed] = yield* withWarnings(
+        Effect.flatMap(open(target), (fetch) =>
+          Effect.provideService(fetchAll(fetch), WaitObserver, {
+            waiting: (wait) => Effect.zipRight(outer.waiting(wait), fetch.progress.waiting(wait))
           })
-        })
+        )
       )
-      const hidden = [...noticed, ...warnings].map(hide)
-      if (target.isCheck !== true) yield* say(hidden)
-      return { ...fetched, ...listed(hidden) } satisfies FetchedSource
+      const warnings = [...noticed, ...found].map(hide)
+      if (target.isCheck !== true) {
+        yield* before.add(read)
+        yield* say(warnings)
+      }
+      return { ...fetched, ...listed(warnings) } satisfies FetchedSource
     },
+    Effect.scoped,
     Effect.mapError(withoutSecrets(hide))
   )
 
@@ -226,8 +130,125 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         }))
       ),
     fetch: (target) => answering(fetch(target)),
-    ...(poll && { poll: (cursor) => answering(poll(cursor)) })
+    ...(poll && { poll: (cursor) => answering(Effect.scoped(poll(cursor))) })
   } satisfies ContentSource
+})
+
+/** What one fetch works with. */
+interface Fetch<E> {
+  readonly target: FetchTarget
+  readonly opened: OpenedSource<E>
+  readonly reading: ReturnType<typeof makeReadDocument>
+  readonly files: Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
+  /** What is known of the version before. */
+  readonly before: KnownDocuments
+  readonly progress: ProgressReporter
+  /** Whether messages call documents tables. */
+  readonly isOfTables: boolean
+}
+
+/** Reads the documents, one after the other, or takes those over that have not changed. */
+const readAll = Effect.fnUntraced(function* <E>({ before, opened, progress, reading, target }: Fetch<E>) {
+  const all = yield* Effect.forEach(
+    opened.documents,
+    Effect.fnUntraced(function* (document) {
+      const found =
+        target.changedParts?.includes(document.name) === false ? before.find(document.name) : Option.none()
+      const report = (records: number) => progress.report({ document: document.name, records })
+      const result: ReadDocument = yield* Option.isSome(found)
+        ? reading.takeOver(document, found.value, target)
+        : reading.read(document, target, before, report)
+      yield* progress.documentDone
+      return result
+    })
+  )
+  yield* requireExpected(all.map(({ known }) => known.verdict))
+  return all
+})
+
+/** Gets the files of the documents, and those of the source's own. */
+const fetchFiles = Effect.fnUntraced(function* <E>(
+  { before, files, opened, progress, target }: Fetch<E>,
+  all: ReadonlyArray<ReadDocument>
+) {
+  const { directory, isSample = false, previous } = target
+  const records = new Map(all.map(({ known }) => [known.document, known.records]))
+  const report = (document: string, attachments: AttachmentProgress) =>
+    progress.report({ document, records: records.get(document) ?? 0, attachments })
+  const own = yield* opened.files?.((attachments) => report("files", attachments)) ??
+    Effect.succeed<OwnFiles<E>>(noFiles)
+  const found = yield* files.find(isSample ? [] : all)
+  const fetched = yield* files.fetchAll({
+    directory,
+    previous,
+    found,
+    attached: all.flatMap(({ known }) => known.attached),
+    index: Option.map(before.latest, ({ index }) => index),
+    progress: ({ place }, attachments) => report(place.document, attachments)
+  })
+  return { own, found, fetched }
+})
+
+/** Puts everything into the folder, unless it is what was there before. */
+const fetchAll = Effect.fnUntraced(function* <E>(fetch: Fetch<E>) {
+  const { before, files, isOfTables, target } = fetch
+  const { directory, isSample = false, previous } = target
+  const path = yield* Path.Path
+  const all = yield* readAll(fetch)
+  const { fetched, found, own } = yield* fetchFiles(fetch, all)
+  const content = fingerprint([
+    ...all.map(({ known }) => known),
+    ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
+    ...(files.isWanted ? [{ name: "", digest: fetched.digest }] : [])
+  ])
+  const isUnchanged = Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content))
+  const placed = isUnchanged
+    ? {
+        ...nothingPlaced,
+        flaws: Option.match(before.latest, { onNone: () => [], onSome: ({ flaws }) => flaws })
+      }
+    : yield* Effect.zipRight(own.place, fetched.place(own.digests))
+  const { change } = placed
+  const written =
+    change === undefined || isSample
+      ? all.map(({ file }) => file)
+      : yield* Effect.forEach(all, (document) =>
+          rewrite(document, change(document), path.join(directory, document.about.name))
+        )
+  const total = sum(all.map(({ known }) => known.records))
+  const attachments = addUp(own, fetched.attachments)
+  const warned = [
+    ...all.flatMap(({ known: { document, warnings } }) =>
+      warnings.map((warning) => `${isOfTables ? "Table" : "Document"} "${document}": ${warning}`)
+    ),
+    ...fetched.warnings,
+    ...(isSample ? [] : yield* files.nothingFound(found, total)),
+    ...placed.flaws
+  ]
+  return {
+    before,
+    /** What editors should look at in the documents and their files. */
+    found: warned,
+    /** What a later fetch may know of this one. */
+    read: {
+      fingerprint: content,
+      documents: all.map(({ known }) => known),
+      index: fetched.index,
+      flaws: placed.flaws
+    },
+    fetched: {
+      fingerprint: content,
+      records: total,
+      bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + placed.bytes,
+      ...((isOfTables || files.isWanted || own.total > 0) && { attachments }),
+      digests: {
+        ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
+        ...own.digests,
+        ...placed.digests
+      },
+      documents: Object.fromEntries(all.map(({ about: { name, ...document } }) => [name, document]))
+    }
+  }
 })
 
 /** A failure that is shown, in spans too: what it says of documents may have secrets in it that a server has repeated. */
@@ -256,7 +277,6 @@ const noFiles: OwnFiles<never> = {
   bytes: 0,
   reused: 0,
   digests: {},
-  warnings: [],
   place: Effect.void
 }
 

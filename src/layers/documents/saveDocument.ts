@@ -113,7 +113,7 @@ const saveRecords = <E>(
   target: DocumentTarget
 ): Saving<E> =>
   Effect.gen(function* () {
-    const { about, key, name } = document
+    const { key, name } = document
     const ids = makeRecordIds(key)
     const check = target.begin(name, "records")
     const order = orderOf(document)
@@ -150,14 +150,14 @@ const saveRecords = <E>(
       holds: "records" as const,
       isEmpty: records === 0,
       check,
-      warnings: [...ids.warnings(), ...(about?.().warnings ?? []), ...warningsOf(check)]
+      warnings: [...ids.warnings(), ...warningsOf(check)]
     }
   }).pipe(Effect.scoped)
 
 const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTarget): Saving<E> =>
   Effect.gen(function* () {
     const check = target.begin(document.name, "keys")
-    const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
+    const { records = 1, recordOf = () => undefined } = document.about?.() ?? {}
     if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
     const order = orderOf(document)
     const saved = order(value)
@@ -170,7 +170,7 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
       holds: "keys" as const,
       isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
       check,
-      warnings: [...warnings, ...warningsOf(check)]
+      warnings: warningsOf(check)
     }
   })
 

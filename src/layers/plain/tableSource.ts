@@ -21,7 +21,7 @@ import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { catchTooDeep } from "../documents/Document.ts"
 import { makeExpectations, type NotAsExpected, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
-import { makeSayWarnings } from "../documents/warnings.ts"
+import { makeSayWarnings, withWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import type { PlainSourceConfig } from "../sources/airtable/AirtableConfig.ts"
@@ -162,9 +162,9 @@ const read = (source: SourceTable, options: Omit<TableSourceOptions, "wholeEvery
 
     const reading: Effect.Effect<Checked, ReadError> =
       content._tag === "Records" ? readRecords(content.pages) : readValue(content.value)
-    const { check, data } = yield* catchTooDeep((detail, cause) => tableNotSaved(table, detail, cause))(
-      again(reading)
-    )
+    const [{ check, data }, warnings] = yield* catchTooDeep((detail, cause) =>
+      tableNotSaved(table, detail, cause)
+    )(again(withWarnings(reading)))
     yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
-    return { data, warnings: about().warnings ?? [] }
+    return { data, warnings }
   })

@@ -13,6 +13,7 @@ import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../../src/layers/documents/Document.ts"
 import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
 import type { WantedFile } from "../../../src/layers/documents/media/WantedFile.ts"
+import { notice } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
 import { withLog } from "../../support/logged.ts"
@@ -32,7 +33,7 @@ const setUp = (given: () => Given) =>
     const { lasting } = given()
     const source = yield* makeDocumentSource({
       options: { id: "things", expect: {}, steps: [] },
-      documents: () => Effect.sync(() => given().documents),
+      open: () => Effect.sync(() => ({ documents: given().documents })),
       ...(lasting === undefined ? {} : { lasting })
     })
     return Effect.fnUntraced(function* (target: Partial<FetchTarget> = {}) {
@@ -136,7 +137,7 @@ describe("a source of documents", () => {
         const log: Array<string> = []
         return Effect.gen(function* () {
           const fetch = yield* setUp(() => ({
-            documents: [{ ...value("a", [{ id: 1 }]), about: () => ({ warnings: ["odd"] }) }]
+            documents: [{ name: "a", content: Value({ value: Effect.as(notice(["odd"]), [{ id: 1 }]) }) }]
           }))
           yield* fetch(check)
           expect(log).toEqual([])
@@ -219,7 +220,7 @@ describe("a source of documents", () => {
       })
       const { poll } = yield* makeDocumentSource({
         options: { id: "things", expect: {}, steps: [] },
-        documents: () => Effect.succeed([]),
+        open: () => Effect.succeed({ documents: [] }),
         poll: () =>
           Effect.zipRight(
             Effect.logInfo("asking"),

@@ -51,7 +51,8 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
 
   return yield* makeDocumentSource({
     options,
-    documents: () => Effect.forEach(Object.entries(collections), documentOf),
+    open: () =>
+      Effect.map(Effect.forEach(Object.entries(collections), documentOf), (documents) => ({ documents })),
     reader: readFile(url),
     serverHeaders: credentials(options.token),
     url

@@ -8,9 +8,9 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
-import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -19,6 +19,7 @@ import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
+  type AttachmentProgress,
   BaseFolder,
   type ContentSource,
   type ContentSourceDefinition,
@@ -29,10 +30,11 @@ import { define } from "../../documents/DocumentOptions.ts"
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource, sourceFailed } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
+import { notice } from "../../documents/warnings.ts"
 import { FolderFailed, FolderInUse, shown } from "./FolderFailed.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
-import { isShownType, makeNamedFiles } from "./namedFiles.ts"
+import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { readDocument } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
@@ -43,6 +45,27 @@ import * as WatchedFolder from "./WatchedFolder.ts"
  */
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
+
+/** What of a look at the folder is saved. */
+interface FolderParts {
+  readonly look: FolderLook
+  readonly documents: ReadonlyArray<Document<FolderFailed | FolderInUse>>
+  readonly others: ReadonlyArray<FolderFile>
+  readonly named: NamedFiles
+  /** Spreadsheets whose names no document has, by these. */
+  readonly spreadsheets: ReadonlyMap<string, string>
+}
+
+/** The parts of the look that a fetch saves. */
+class CurrentParts extends Context.Reference<CurrentParts>()("vitrine/FolderParts", {
+  defaultValue: (): FolderParts => ({
+    look: { files: [], folders: [], leftOut: [], stamp: "" },
+    documents: [],
+    others: [],
+    named: makeNamedFiles([]),
+    spreadsheets: new Map()
+  })
+}) {}
 
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const { id, keys } = options
@@ -63,36 +86,24 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
 
-  /** What of a look is saved. */
-  const partsOf = (look: FolderLook) => {
+  const partsOf = (look: FolderLook): FolderParts => {
     const nameOf = (path: string) => (options.documents ? documentName(path) : undefined)
     const others = look.files.filter(({ path }) => nameOf(path) === undefined)
     const named = makeNamedFiles(others.map(({ path }) => path))
-    const noticed: Array<string> = []
     const documents = look.files.flatMap((file): ReadonlyArray<Document<FolderFailed | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
-      const value = readDocument(file, named, { ...options, pictures }, (found) => noticed.push(...found))
+      const value = readDocument(file, named, { ...options, pictures })
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
       return [{ name, content: Value({ value }), ...(key === undefined ? {} : { key: [key].flat() }) }]
     })
     const spreadsheets = options.documents
       ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
       : new Map<string, string>()
-    return {
-      documents,
-      others,
-      named,
-      spreadsheets,
-      /** Once the documents are read. */
-      warnings: () => [...noticed, ...look.leftOut, ...[...spreadsheets.values()].map(noTable)]
-    }
+    return { look, documents, others, named, spreadsheets }
   }
 
-  /** Those of the fetch that is under way: there is one at a time. */
-  const parts = MutableRef.make(partsOf({ files: [], folders: [], leftOut: [], stamp: "" }))
-
-  const checkNames = ({ documents, spreadsheets }: ReturnType<typeof partsOf>) => {
+  const checkNames = ({ documents, spreadsheets }: FolderParts) => {
     for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
       const unknown = Object.keys(named).find((name) => documents.every((document) => document.name !== name))
       if (unknown === undefined) continue
@@ -106,40 +117,43 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   }
 
   const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
-  const documentSource = yield* makeDocumentSource({
-    options: { ...options, ...(images && { images }) },
-    documents: () => Effect.sync(() => MutableRef.get(parts).documents),
-    isFile: (path) => MutableRef.get(parts).named.find(path) === path,
-    ownFiles: Effect.fnUntraced(function* (target, progress) {
-      const { others, warnings } = MutableRef.get(parts)
+  const open = Effect.fnUntraced(function* (target: FetchTarget) {
+    const { documents, look, named, others, spreadsheets } = yield* CurrentParts
+    const files = Effect.fnUntraced(function* (progress: (files: AttachmentProgress) => Effect.Effect<void>) {
       const taken = yield* takeFiles(others, target, progress)
+      yield* notice([
+        ...look.leftOut,
+        ...[...spreadsheets.values()].map(noTable),
+        ...taken.flatMap(({ flaw, path }) =>
+          flaw === undefined || (flaw.isShrinkable && images !== undefined)
+            ? []
+            : [`${shown(path)}: ${flaw.problem}`]
+        )
+      ])
       return {
         total: taken.length,
         bytes: sizeOf(taken),
         reused: taken.filter(({ isReused }) => isReused).length,
         digests: Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])),
-        warnings: [
-          ...warnings(),
-          ...taken.flatMap(({ flaw, path }) =>
-            flaw === undefined || (flaw.isShrinkable && images !== undefined)
-              ? []
-              : [`${shown(path)}: ${flaw.problem}`]
-          )
-        ],
         place: Effect.provide(linkReused(taken, target), environment)
       }
     })
+    return { documents, files, isFile: (path: string) => named.find(path) === path }
+  })
+
+  const documentSource = yield* makeDocumentSource({
+    options: { ...options, ...(images && { images }) },
+    open
   })
 
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
     const found = partsOf(look)
-    MutableRef.set(parts, found)
     if (isBuildNeeded) yield* checkBuild(look, target)
     yield* checkNames(found)
     yield* checkFiles(found.others)
     yield* empty(target.directory)
-    return yield* documentSource.fetch(target)
+    return yield* Effect.provideService(documentSource.fetch(target), CurrentParts, found)
   })
 
   const source: ContentSource = {

@@ -7,17 +7,17 @@ import type { Delimiter } from "../../documents/csvHeader.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { decodeText } from "../../documents/textMistakes.ts"
+import { notice } from "../../documents/warnings.ts"
 import { FolderFailed, FolderInUse, mistaken, shown } from "./FolderFailed.ts"
 import { readFile } from "./folderFiles.ts"
 import type { FolderFile } from "./lookAtFolder.ts"
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 
-/** A row of CSV is an object of texts, without its empty cells. `warn` is given what its editors should look at. */
+/** Reads a document. A row of CSV is an object of texts, without its empty cells. */
 export const readDocument = Effect.fnUntraced(function* (
   file: FolderFile,
   files: NamedFiles,
-  { delimiter, maxBytes, pictures }: DocumentReading,
-  warn: (warnings: ReadonlyArray<string>) => void
+  { delimiter, maxBytes, pictures }: DocumentReading
 ) {
   const { path, size } = file
   if (size > maxBytes) {
@@ -36,7 +36,7 @@ export const readDocument = Effect.fnUntraced(function* (
         }))
       : Effect.map(parseJson(text, shown(path)), (read) => ({ lines: [], read }))
     const { count, missing, value } = yield* nameFiles(read, files, pictures)
-    warn(
+    yield* notice(
       missingWarnings(missing, count, files, (record) =>
         record === undefined
           ? shown(path)

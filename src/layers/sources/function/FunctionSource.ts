@@ -43,7 +43,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
   const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const requests = yield* Requests.make(options)
 
-  const documents = Effect.fnUntraced(function* (target: FetchTarget) {
+  const open = Effect.fnUntraced(function* (target: FetchTarget) {
     const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
     const given = yield* calling("fetch", (signal) =>
       fetch({
@@ -53,7 +53,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
         previous: makePrevious(target, runtime, signal)
       })
     )
-    return yield* documentsOf(given, keys)
+    return { documents: yield* documentsOf(given, keys) }
   })
 
   const ask = (poll: Poll) =>
@@ -63,7 +63,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
 
   return yield* makeDocumentSource({
     options,
-    documents,
+    open,
     ...(poll === undefined
       ? {}
       : {

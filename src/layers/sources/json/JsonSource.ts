@@ -28,11 +28,11 @@ const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
 
   return yield* makeDocumentSource({
     options,
-    documents: (target) =>
-      Effect.succeed(
-        Object.entries(options.documents).map(([name, document]) =>
+    open: (target) =>
+      Effect.succeed({
+        documents: Object.entries(options.documents).map(([name, document]) =>
           readDocument(requests, name, document, columnsBefore(name, target))
         )
-      )
+      })
   })
 })

@@ -17,6 +17,7 @@ import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
 import { readRecords } from "../../documents/documentFile.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
+import { notice } from "../../documents/warnings.ts"
 import { hasAll, isShort, type ListChanged, readList } from "../../documents/wholeList.ts"
 import { type Answer, RequestFailed, type Requests, shownUrl } from "../../httpClient/Requests.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
@@ -44,12 +45,7 @@ export const readDocument = (
   if (isPaged) {
     return { ...start, content: Records({ pages: readPages(ask, name, document) }) }
   }
-  const warnings: Array<string> = []
-  return {
-    ...start,
-    content: Value({ value: readWhole(ask, name, document, warnings, columnsBefore) }),
-    about: () => ({ warnings })
-  }
+  return { ...start, content: Value({ value: readWhole(ask, name, document, columnsBefore) }) }
 }
 
 const mistake = (document: string, detail: string) => new DocumentNotSaved({ document, detail })
@@ -181,7 +177,6 @@ const readWhole = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
   document: JsonDocumentOptions,
-  warnings: Array<string>,
   columnsBefore: ColumnsBefore
 ) {
   const { items, total, url } = document
@@ -199,13 +194,14 @@ const readWhole = Effect.fnUntraced(function* (
   }
   const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
   const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
-  warnings.length = 0
   if (stated.total !== undefined && stated.total > records) {
-    warnings.push(`${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`)
+    yield* notice([
+      `${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`
+    ])
   } else if (total !== false && Array.isArray(value) && nextLink(headers) !== undefined) {
-    warnings.push(
+    yield* notice([
       `${countText(records, "record")}, and the server states that there is another page. ${pagesAdvice}`
-    )
+    ])
   }
   return value
 })

@@ -35,7 +35,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
 
   return yield* makeDocumentSource({
     options,
-    documents: () => Effect.succeed(documents),
+    open: () => Effect.succeed({ documents }),
     reader: readAsset(options),
     // The cache gives old content once after a change, and is read at each tick.
     ...(useCdn ? {} : { poll: (before: Option.Option<string>) => poll(api, perspective, before) }),

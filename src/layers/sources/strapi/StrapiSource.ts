@@ -45,7 +45,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
 
   return yield* makeDocumentSource({
     options,
-    documents: () => Effect.forEach(Object.entries(types), documentOf),
+    open: () => Effect.map(Effect.forEach(Object.entries(types), documentOf), (documents) => ({ documents })),
     lasting,
     reader: readFile,
     url

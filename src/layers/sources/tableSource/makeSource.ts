@@ -39,7 +39,7 @@ export const makeSource = Effect.fnUntraced(function* (options: Options) {
 
   return yield* makeDocumentSource({
     options,
-    documents: makeTableDocuments(options, client),
+    open: () => Effect.map(makeTableDocuments(options, client), (documents) => ({ documents })),
     lasting: cells.withoutVolatileParts,
     tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },

@@ -5,11 +5,11 @@ import * as Effect from "effect/Effect"
 import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { FetchTarget } from "../../../services/ContentSource.ts"
 import type { Attachment, TableRecord, TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { type Document, Records, Value } from "../../documents/Document.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.ts"
+import { notice } from "../../documents/warnings.ts"
 import * as Attachments from "./Attachments.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { type ChangeRecord, type LinkedFrom, type LinkedTables, makeLinkedTables } from "./LinkedTables.ts"
@@ -52,14 +52,12 @@ type Options = Pick<
   "appendLocalAttachmentPaths" | "defaultView" | "fields" | "keyValueTables" | "links" | "tables"
 >
 
-/** Gives the documents of a fetch. `attached` are files that have their paths already. */
+/** The documents of a fetch. */
 export const makeTableDocuments = (options: Options, client: typeof TableSourceClient.Service) => {
   const cells = Attachments.make(client.attachments)
 
-  return Effect.fnUntraced(function* (_: FetchTarget, attached: ReadonlyArray<WantedFile>) {
-    const linked = yield* makeLinkedTables(options, client)
+  return Effect.map(makeLinkedTables(options, client), (linked) => {
     const pathOf = Attachments.makeAttachmentPaths()
-    for (const { name = "", version = "" } of attached) pathOf({ id: version, filename: name })
     const linkOf = makeLinks(cells, client)
     return tablesOf(options).map((source) =>
       tableDocument(source, linked, () => makeCollection(source.table, options, cells, { linkOf, pathOf }))
@@ -86,9 +84,10 @@ export const tableDocument = (
     const { add, files } = collect()
     const saved = makeSavedRecords(table)
     const { end, resolve, warnings } = linked.linksOf(table)
-    MutableRef.set(about, () => ({ warnings: [...saved.warnings(), ...warnings()], files: files() }))
+    MutableRef.set(about, () => ({ files: files() }))
+    const warned = Effect.suspend(() => notice([...saved.warnings(), ...warnings()]))
     return Stream.mapEffect(pages, (page) => Effect.flatMap(resolve(page, add), saved.add)).pipe(
-      Stream.concat(Stream.execute(end))
+      Stream.concat(Stream.execute(Effect.zipRight(end, warned)))
     )
   })
   const value = Effect.gen(function* () {
@@ -100,7 +99,8 @@ export const tableDocument = (
       })
     )
     const { recordOf, value, warnings } = yield* keyValues(table, rows)
-    MutableRef.set(about, () => ({ warnings, recordOf, records: rows.length, files: files(value) }))
+    MutableRef.set(about, () => ({ recordOf, records: rows.length, files: files(value) }))
+    yield* notice(warnings)
     return value
   })
   return {

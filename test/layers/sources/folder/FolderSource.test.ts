@@ -490,10 +490,10 @@ describe("a folder as a source", () => {
         "photos/bell.jpg": "a bell"
       })
       expect((yield* fetch()).warnings).toEqual([
-        'Objects.csv, line 4, "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
-        'Objects.csv, line 5, "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
-        'Start.json, "film": there is no file "films/start.mp4" in the folder.',
-        'Tours.json, record 1, "stops.0.photo": there is no file "PHOTOS\\\\bell.JPG" in the folder. Is it "photos/bell.jpg"?'
+        'Document "Objects": Objects.csv, line 4, "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Document "Objects": Objects.csv, line 5, "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Document "Start": Start.json, "film": there is no file "films/start.mp4" in the folder.',
+        'Document "Tours": Tours.json, record 1, "stops.0.photo": there is no file "PHOTOS\\\\bell.JPG" in the folder. Is it "photos/bell.jpg"?'
       ])
     }).pipe(run)
   )
@@ -519,7 +519,7 @@ describe("a folder as a source", () => {
           ["photos/bell 1.jpg?w=800", 3]
         ].map(
           ([cell, record]) =>
-            `Objects.json, record ${record}, "photo": there is no file "${cell}" in the folder. Is it "photos/bell 1.jpg"?`
+            `Document "Objects": Objects.json, record ${record}, "photo": there is no file "${cell}" in the folder. Is it "photos/bell 1.jpg"?`
         )
       )
     }).pipe(run)
@@ -548,8 +548,8 @@ describe("a folder as a source", () => {
         photo: "photos/bell.jpg"
       })
       expect(warnings).toEqual([
-        'Objects.csv, line 3, "photo": there is no file "photos/be\\u00adll.jpg" in the folder. Is it "photos/bell.jpg"?',
-        'Objects.csv, line 4, "photo": there is no file "photos/bell.j\\u00adpg" in the folder. Is it "photos/bell.jpg"?'
+        'Document "Objects": Objects.csv, line 3, "photo": there is no file "photos/be\\u00adll.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Document "Objects": Objects.csv, line 4, "photo": there is no file "photos/bell.j\\u00adpg" in the folder. Is it "photos/bell.jpg"?'
       ])
     }).pipe(run)
   )
@@ -561,7 +561,7 @@ describe("a folder as a source", () => {
       const { warnings } = yield* fetch()
       expect(warnings).toHaveLength(11)
       expect(warnings?.at(-2)).toMatch(/line 11, "photo": there is no file "photos\/9\.jpg"/)
-      expect(warnings?.at(-1)).toBe("1990 more files that cells name: not in the folder.")
+      expect(warnings?.at(-1)).toBe('Document "Objects": 1990 more files that cells name: not in the folder.')
     }).pipe(run)
   )
 
