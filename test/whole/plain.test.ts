@@ -132,7 +132,7 @@ describe("vitrine/plain", () => {
     expect(
       packages.filter(
         (path) =>
-          !/^(node:|effect\/|@effect\/platform(-node)?\/|(content-disposition|eventsource-parser|leven|mime|neverthrow)$)/.test(
+          !/^(node:|effect\/|@effect\/platform(-node)?\/|(content-disposition|eventsource-parser|ipaddr\.js|leven|mime|neverthrow)$)/.test(
             path
           )
       )

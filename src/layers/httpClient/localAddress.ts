@@ -6,11 +6,12 @@
  * are allowed: files on a server in the house are ordinary.
  */
 import * as dns from "node:dns"
-import { BlockList, isIP, type LookupFunction } from "node:net"
+import type { LookupFunction } from "node:net"
 import * as Undici from "@effect/platform-node/Undici"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import ipaddr from "ipaddr.js"
 
 /**
  * The hosts that the configuration names, as in the `hostname` of a URL: requests to them may reach local addresses, on any port.
@@ -44,65 +45,47 @@ export class LocalAddressRefused extends Schema.TaggedError<LocalAddressRefused>
   }
 }
 
-/** Where IPv4 addresses are in those of IPv6, beside the mapped ones, which `BlockList` knows: compatible, NAT64, and 6to4. */
-const embedded = (address: string, bits: number) => {
-  const [a = 0, b = 0, c = 0, d = 0] = address.split(".").map(Number)
-  const digits = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
-  return [
-    [`::${digits}`, 96 + bits],
-    [`64:ff9b::${digits}`, 96 + bits],
-    [`64:ff9b:1::${digits}`, 96 + bits],
-    [`2002:${digits}::`, 16 + bits]
-  ] as const
-}
-
-const listOf = (
-  v4: ReadonlyArray<readonly [string, number]>,
-  v6: ReadonlyArray<readonly [string, number]>
-) => {
-  const list = new BlockList()
-  for (const [address, bits] of v4) list.addSubnet(address, bits, "ipv4")
-  for (const [address, bits] of [...v6, ...v4.flatMap((net) => embedded(...net))]) {
-    list.addSubnet(address, bits, "ipv6")
+/**
+ * An address, or the IPv4 address inside of an IPv6 address: mapped (`::ffff:`), compatible (`::`), NAT64 and 6to4. `undefined` for a
+ * name.
+ */
+const addressOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
+  const [withoutZone = ""] = text.split("%")
+  if (!ipaddr.isValid(withoutZone)) return undefined
+  const address = ipaddr.parse(withoutZone)
+  if (address.kind() === "ipv4") return address
+  const bytes = address.toByteArray()
+  const isCompatible = address.range() === "unicast" && bytes.slice(0, 12).every((byte) => byte === 0)
+  switch (address.range()) {
+    case "ipv4Mapped":
+    case "rfc6052":
+      return ipaddr.fromByteArray(bytes.slice(12))
+    case "6to4":
+      return ipaddr.fromByteArray(bytes.slice(2, 6))
+    default:
+      return isCompatible ? ipaddr.fromByteArray(bytes.slice(12)) : address
   }
-  return list
 }
-
-const loopback = listOf([["127.0.0.0", 8]], [["::1", 128]])
 
 /** Unspecified addresses reach this machine as well. */
-const local = listOf(
-  [
-    ["0.0.0.0", 8],
-    ["127.0.0.0", 8],
-    ["169.254.0.0", 16]
-  ],
-  [
-    ["::", 127],
-    ["fe80::", 10]
-  ]
-)
+const localRanges: ReadonlySet<string> = new Set(["loopback", "linkLocal", "unspecified"])
 
 /** Metadata services of Amazon, Google, Microsoft, Oracle, Alibaba, Tencent, Scaleway and OpenStack; of containers, too. */
-const metadata = listOf(
-  [
-    ["169.254.169.254", 32],
-    ["169.254.170.2", 32],
-    ["169.254.170.23", 32],
-    ["169.254.0.23", 32],
-    ["169.254.42.42", 32],
-    ["100.100.100.200", 32],
-    ["168.63.129.16", 32],
-    ["192.0.0.192", 32]
-  ],
-  [
-    ["fd00:ec2::254", 128],
-    ["fd00:ec2::23", 128],
-    ["fd00:42::42", 128],
-    ["fd20:ce::254", 128],
-    ["fe80::a9fe:a9fe", 128]
-  ]
-)
+const metadata: ReadonlySet<string> = new Set([
+  "169.254.169.254",
+  "169.254.170.2",
+  "169.254.170.23",
+  "169.254.0.23",
+  "169.254.42.42",
+  "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
+  "fd00:ec2::254",
+  "fd00:ec2::23",
+  "fd00:42::42",
+  "fd20:ce::254",
+  "fe80::a9fe:a9fe"
+])
 
 /** Names of them that a proxy would resolve. */
 const metadataNames: ReadonlySet<string> = new Set([
@@ -113,15 +96,11 @@ const metadataNames: ReadonlySet<string> = new Set([
   "metadata.tencentyun.com"
 ])
 
-const isIn = (list: BlockList, address: string): boolean => {
-  const [withoutZone = ""] = address.split("%")
-  return list.check(withoutZone, isIP(withoutZone) === 6 ? "ipv6" : "ipv4")
-}
-
 /** As names and addresses are written in a URL, in a form that can be compared. */
 const plainName = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
 
-const isLoopbackName = (name: string): boolean => /(?:^|\.)localhost$/.test(name) || isIn(loopback, name)
+const isLoopbackName = (name: string): boolean =>
+  /(?:^|\.)localhost$/.test(name) || addressOf(name)?.range() === "loopback"
 
 /** Whether it is one of the hosts; the names and addresses of loopback are one host. */
 export const isNamed = (hostname: string, hosts: ReadonlySet<string>): boolean =>
@@ -129,8 +108,10 @@ export const isNamed = (hostname: string, hosts: ReadonlySet<string>): boolean =
   (isLoopbackName(plainName(hostname)) && [...hosts].some((host) => isLoopbackName(plainName(host))))
 
 const refusal = (address: string, hostname: string, isNamed: boolean): LocalAddressRefused | undefined => {
-  const isMetadata = isIn(metadata, address) || metadataNames.has(address)
-  return isMetadata || (!isNamed && (isIn(local, address) || isLoopbackName(address)))
+  const found = addressOf(address)
+  const isMetadata = metadata.has(found?.toString() ?? "") || metadataNames.has(address)
+  const isLocal = localRanges.has(found?.range() ?? "") || isLoopbackName(address)
+  return isMetadata || (!isNamed && isLocal)
     ? new LocalAddressRefused({ address, hostname, isMetadata })
     : undefined
 }
@@ -140,7 +121,7 @@ export const refusedHost = (hostname: string, isNamed: boolean): LocalAddressRef
   refusal(plainName(hostname), plainName(hostname), isNamed)
 
 /**
- * Connects to everything but local addresses, or to those too, but for metadata services. The address that is checked is the one that
+ * Connects to everything except local addresses, or to local addresses too, except those of metadata services. The address that is checked is the one that
  * is connected to, so a name that resolves differently a moment later changes nothing.
  */
 export const connector = (isNamed: boolean): Undici.buildConnector.connector => {
