@@ -6,6 +6,7 @@
 import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
+import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
@@ -30,7 +31,6 @@ export interface Options {
 
 export interface Target<E = never> {
   readonly url: string
-  /** Conditions among them (`if-none-match`, `if-modified-since`) are for `onResponse`, which gets the 304. */
   readonly headers?: Headers
   /** The file to write, in a folder that is there. */
   readonly file: string
@@ -45,7 +45,7 @@ export interface Target<E = never> {
   readonly resumes?: boolean
   /** Whether nothing of it is there, as the caller knows: it is not looked for. Default false. */
   readonly isNew?: boolean
-  /** Told of each response with the whole file, or none (304), before its body is read. What it fails with ends the download. */
+  /** Told of each response with the whole file, before its body is read. What it fails with ends the download. */
   readonly onResponse?: (response: Response) => Effect.Effect<void, E>
   /** Given the first bytes of the file, as many as came at once, none where it is empty. What it fails with ends the download. */
   readonly onBeginning?: (bytes: Uint8Array) => Effect.Effect<void, E>
@@ -66,8 +66,22 @@ export interface Downloaded {
   readonly bytes: number
 }
 
-/** Downloads a file; a try that may succeed later is made again, three times at most. */
-export type Download = <E = never>(target: Target<E>) => Effect.Effect<Downloaded, DownloadFailed | E>
+/** A file that may be there already, as the headers of the target ask (`if-none-match`, `if-modified-since`). */
+export interface ConditionalTarget<E = never> extends Target<E> {
+  /** Whether a response says that the file has not changed; a 304 does. */
+  readonly isUnchanged: (response: Response) => boolean
+}
+
+/** Each try that may succeed later is made again, three times at most. */
+export interface Downloads {
+  /** Downloads a file. */
+  readonly download: <E = never>(target: Target<E>) => Effect.Effect<Downloaded, DownloadFailed | E>
+
+  /** Downloads a file if it has changed; `None` if not. */
+  readonly downloadChanged: <E = never>(
+    target: ConditionalTarget<E>
+  ) => Effect.Effect<Option.Option<Downloaded>, DownloadFailed | E>
+}
 
 /** What has come of a file. */
 interface Part {
@@ -85,7 +99,10 @@ interface Begun {
 
 const nothing = (): Part => ({ bytes: 0, hash: createHash("sha256") })
 
-export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Options) {
+export const make = Effect.fnUntraced(function* ({
+  maxBytes,
+  maxTimeout
+}: Options): Effect.fn.Return<Downloads, never, FileSystem.FileSystem | HttpClient> {
   const fileSystem = yield* FileSystem.FileSystem
   const get = yield* Get.make({ maxTimeout })
 
@@ -98,6 +115,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     file,
     headers = {},
     isNew = false,
+    isUnchanged,
     name,
     onBeginning = () => Effect.void,
     onBytes,
@@ -105,7 +123,10 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     resumes = false,
     size,
     url
-  }: Target<E>): Effect.Effect<Downloaded, DownloadFailed | E> => {
+  }: Target<E> & Partial<ConditionalTarget<E>>): Effect.Effect<
+    Option.Option<Downloaded>,
+    DownloadFailed | E
+  > => {
     const onDisk =
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
@@ -181,7 +202,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       const { bytes } = part
       return Option.exists(expected, (expected) => bytes < expected)
         ? yield* retryable(notAsExpected(bytes))
-        : { sha256: hash.digest("hex"), bytes }
+        : Option.some<Downloaded>({ sha256: hash.digest("hex"), bytes })
     }, Effect.scoped)
 
     const attempt = Effect.gen(function* () {
@@ -189,13 +210,16 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       if (Option.exists(size, (size) => size < part.bytes)) yield* startAnew
       const { bytes, hash } = part
       const whole = Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
-      if (bytes > 0 && Option.contains(whole, bytes)) return { sha256: hash.digest("hex"), bytes }
+      if (bytes > 0 && Option.contains(whole, bytes)) {
+        return Option.some<Downloaded>({ sha256: hash.digest("hex"), bytes })
+      }
       return yield* get(
         url,
         bytes === 0 ? headers : restHeaders(headers, bytes, begun),
         Effect.fnUntraced(function* (response) {
           const isCoded = Body.codingsOf(response.headers).length > 0
           yield* Body.accept(response, bytes === 0 ? aboutConditions(headers) : aboutRanges)
+          if (bytes === 0 && isUnchanged?.(response) === true) return Option.none<Downloaded>()
           if (
             response.status === 416 ||
             (response.status === 206 && (isCoded || !isRest(response, bytes, whole, begun)))
@@ -239,8 +263,14 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     )
   }
 
-  const download: Download = (target) => Effect.suspend(() => begin(target))
-  return download
+  return {
+    download: (target) =>
+      Effect.map(
+        Effect.suspend(() => begin(target)),
+        Option.getOrThrow
+      ),
+    downloadChanged: (target) => Effect.suspend(() => begin(target))
+  }
 })
 
 /** Bodies of no more bytes are written when they have come, all others as they come. */
@@ -252,7 +282,7 @@ const isNotFound = (error: PlatformError): boolean =>
 /** What says something about the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
-/** What says that the file is the one that is there, where that was asked. */
+/** What says that the file is the one that is there, if that was asked. */
 const aboutConditions = (headers: Headers): ReadonlySet<number> =>
   new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
 

@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
   const limits = { maxTimeout, maxBytesOption: "", urls: [url] }
   const manifests = yield* Requests.make({ ...limits, isWhole: true, maxBytes: maxManifestBytes })
   const lists = yield* Requests.make({ ...limits, maxBytes: maxListBytes })
-  const download = yield* Download.make({ maxTimeout })
+  const { download } = yield* Download.make({ maxTimeout })
   const headers = authorization === undefined ? {} : { authorization: Redacted.value(authorization) }
   const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
   const notReached = (detail: string) => failed(detail, { isTransient: true })

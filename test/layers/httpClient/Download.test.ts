@@ -28,7 +28,7 @@ const setUp = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const folder = yield* fileSystem.makeTempDirectoryScoped()
   const server = yield* ScriptedServer.make(text(200, "12345"))
-  const download = yield* Download.make({
+  const { download, downloadChanged } = yield* Download.make({
     maxBytes: { value: 8, option: "maxFileBytes" },
     maxTimeout: 60_000
   })
@@ -47,7 +47,20 @@ const setUp = Effect.gen(function* () {
         name: "photos/file",
         size,
         onBytes: (bytes) => Effect.sync(() => reports.push(bytes))
+      }),
+    /** Over a file that is there, if the server does not say that it is the same. */
+    fetchChanged: Effect.zipRight(
+      fileSystem.writeFileString(`${folder}/file`, "before"),
+      downloadChanged({
+        url: server.url,
+        headers: { "if-none-match": '"1"' },
+        file: `${folder}/file`,
+        name: "photos/file",
+        size: Option.none(),
+        isUnchanged: ({ status }) => status === 304,
+        onBytes: () => Effect.void
       })
+    )
   }
 })
 
@@ -57,6 +70,17 @@ const run = flow(
 )
 
 describe("a download", () => {
+  it.scoped("leaves the file alone where the server says that it has not changed", () =>
+    Effect.gen(function* () {
+      const { content, fetchChanged, server } = yield* setUp
+      server.next((response) => response.writeHead(304).end())
+      expect(yield* fetchChanged).toEqual(Option.none())
+      expect(yield* content).toBe("before")
+      expect(yield* fetchChanged).toEqual(Option.some({ sha256: sha256("12345"), bytes: 5 }))
+      expect(yield* content).toBe("12345")
+    }).pipe(run)
+  )
+
   it.scoped("is saved in its file, with its progress reported", () =>
     Effect.gen(function* () {
       const { content, fetch, reports } = yield* setUp
@@ -134,7 +158,7 @@ const resuming = Effect.fnUntraced(function* (part: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const folder = yield* fileSystem.makeTempDirectoryScoped()
   const server = yield* ScriptedServer.make(text(200, ten))
-  const download = yield* Download.make({ maxTimeout: 60_000 })
+  const { download } = yield* Download.make({ maxTimeout: 60_000 })
   yield* fileSystem.writeFileString(`${folder}/part`, part)
   const reports: Array<number> = []
   const ranges: Array<string | undefined> = []
@@ -300,7 +324,7 @@ it.effect.prop(
         if (cut === 0) response.end(body)
         else response.write(body.slice(0, cut), () => setImmediate(() => response.destroy()))
       })
-      const download = yield* Download.make({ maxTimeout: 60_000 })
+      const { download } = yield* Download.make({ maxTimeout: 60_000 })
       const fetch = download({
         url: server.url,
         file,

@@ -4,7 +4,6 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
@@ -54,12 +53,6 @@ export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile =>
   format: Option.none()
 })
 
-/** Ends a download. */
-interface Unchanged {
-  readonly _tag: "Unchanged"
-  readonly file: FetchedFile
-}
-
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
   /** Where documents come from. */
   readonly url?: string
@@ -87,8 +80,11 @@ export const make = Effect.fnUntraced(function* (
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const most = { value: maxBytes, option: "media.maxBytes" }
-  const download = yield* Download.make({ maxBytes: most, maxTimeout })
-  const downloadAttachment = yield* Download.make({ maxBytes: maxAttachment ?? most, maxTimeout })
+  const { downloadChanged } = yield* Download.make({ maxBytes: most, maxTimeout })
+  const { download: downloadAttachment } = yield* Download.make({
+    maxBytes: maxAttachment ?? most,
+    maxTimeout
+  })
   const credentials = Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
   const serverCredentials = Record.map(serverHeaders, Redacted.value)
   const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
@@ -110,36 +106,29 @@ export const make = Effect.fnUntraced(function* (
     let format: PictureFormat | undefined
     let byBytes = Option.none<string>()
 
-    const downloaded = yield* download({
+    const downloaded = yield* downloadChanged({
       url: url.href,
       headers: { ...credentialsFor(url), ...conditions(before) },
       file: temporary,
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(wanted.size),
       onBytes,
-      onResponse: (response): Effect.Effect<void, Unchanged | Download.DownloadFailed> => {
+      isUnchanged: (response) => Option.exists(before, (file) => isUnchanged(response, file)),
+      onResponse: (response) => {
         begun = response
-        return Option.match(
-          Option.filter(before, (file) => isUnchanged(response, file)),
-          {
-            onNone: () => failWith(url, wrongType(url, typeOfResponse(response), types)),
-            // With the tags that came with the file: under those of one that did not come, it would not change any more.
-            onSome: (file) => Effect.fail({ _tag: "Unchanged", file: kept({ ...file, ...given }) } as const)
-          }
-        )
+        return failWith(url, wrongType(url, typeOfResponse(response), types))
       },
       onBeginning: (bytes) => {
         format = formatOf(bytes)
         byBytes = typeOfBytes(bytes)
         return failWith(url, wrongBeginning(typeOfUrl(url), typeOfResponse(begun), types, bytes))
       }
-    }).pipe(
-      Effect.map(Either.right),
-      Effect.catchTag("Unchanged", ({ file }) => Effect.succeed(Either.left(file)))
-    )
-    if (Either.isLeft(downloaded)) return downloaded.left
-
-    const { bytes, sha256 } = downloaded.right
+    })
+    if (Option.isNone(downloaded)) {
+      // Keeps the old tags: those of a body that did not come would hide the change.
+      return kept({ ...Option.getOrThrow(before), ...given })
+    }
+    const { bytes, sha256 } = downloaded.value
     const type = typeOfResponse(begun)
     const inUrl = nameOfUrl(url)
     const name =
