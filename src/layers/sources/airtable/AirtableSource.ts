@@ -10,7 +10,7 @@ import { idOf, issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import type { EffectSchema } from "../../documents/expect/ExpectConfig.ts"
 import { fileFields } from "../../documents/media/MediaOptions.ts"
-import { makeSource } from "../tableSource/makeSource.ts"
+import * as TableSource from "../tableSource/TableSource.ts"
 import { decodeSource } from "../tableSource/TableSourceOptions.ts"
 import * as AirtableClient from "./AirtableClient.ts"
 import type * as Config from "./AirtableConfig.ts"
@@ -34,7 +34,9 @@ export const tableSource = (config: AirtableSourceConfig): ContentSourceDefiniti
   return {
     id: idOf(config),
     issues: issuesOf(decoded),
-    make: Effect.flatMap(decoded, (options) => Effect.provide(makeSource(options), clientOf(options)))
+    make: Effect.flatMap(decoded, (options) =>
+      Effect.provide(TableSource.fromOptions(options), clientOf(options))
+    )
   }
 }
 

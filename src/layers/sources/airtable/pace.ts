@@ -1,11 +1,13 @@
 /**
- * How often the hosted table API may be asked, and how long it is left alone after too many requests.
+ * How often the hosted table API may be asked, how often it was, and how long it is left alone after too many requests.
  */
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import type { Pacer } from "../../../services/RequestPacing.ts"
-import type { CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
+import type { CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 
 /** The pace of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
@@ -49,3 +51,24 @@ export const withCooldowns =
       )
       return Effect.zipRight(pacer.hold(rejectsFor), left === 0 ? Effect.fail(failure) : again)
     })
+
+/** Counts requests by days and months, in UTC. */
+export const makeCalendarCount = Effect.map(
+  Ref.make({ date: "", today: 0, month: 0, total: 0 }),
+  (counts) => {
+    const add = (amount: number): Effect.Effect<CallCounts> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Ref.updateAndGet(counts, (before) => {
+          const date = new Date(now).toISOString().slice(0, "2026-11-22".length)
+          const isSameMonth = date.startsWith(before.date.slice(0, "2026-11".length))
+          return {
+            date,
+            today: (date === before.date ? before.today : 0) + amount,
+            month: (isSameMonth ? before.month : 0) + amount,
+            total: before.total + amount
+          }
+        })
+      )
+    return { add, counts: add(0) }
+  }
+)

@@ -6,9 +6,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../../internal/printable.ts"
 import { isLast, isShort, type Reading } from "../../documents/wholeList.ts"
+import { linkOf, parameterOf, withParameter } from "./addresses.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
-import { linkOf } from "./linkHeader.ts"
-import { parameterOf, withParameter } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
 
 /** A page that was read. */

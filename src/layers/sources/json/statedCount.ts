@@ -4,8 +4,8 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import { parameterOf } from "./addresses.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
-import { parameterOf } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
 
 /** On all pages, those before the first one that is asked for not counted. */

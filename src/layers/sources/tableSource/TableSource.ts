@@ -5,19 +5,35 @@
  * <source id>/<table>.json                               an array of records, or the object of a key/value table
  * <source id>/attachments/<attachment id>/<file name>    the files in the cells
  * ```
+ *
+ * Talking to the API belongs to the client, versions to the content plugin.
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../../../internal/Options.ts"
+import { ofPlain } from "../../../internal/optionSchemas.ts"
 import { ContentSource } from "../../../services/ContentSource.ts"
-import { type Environment, makeSource } from "./makeSource.ts"
-import { decode, type TableSourceConfig } from "./TableSourceOptions.ts"
+import type { TableSourceData } from "../../../services/Slices.ts"
+import { type CallCounts, TableSourceClient } from "../../../services/TableSourceClient.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import type { FileOptions } from "../../documents/media/SourceFiles.ts"
+import * as Attachments from "./Attachments.ts"
+import { makePolling, type Polling } from "./pollChanges.ts"
+import { columnsOf } from "./SavedRecords.ts"
+import { decode, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
+import { makeTableDocuments, warnOfNoTables } from "./tableDocuments.ts"
+import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
 
 export type { FieldExpectations, FieldType } from "../../documents/expect/ExpectConfig.ts"
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
-export type { Environment, TableSourceConfig }
+export type { TableSourceConfig }
+
+export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
 /** The source over any client. For several sources in a program there is `make`. */
 export const layer = (
@@ -29,4 +45,45 @@ export const layer = (
 export const make = (
   config: TableSourceConfig
 ): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient | Scope.Scope> =>
-  Effect.flatMap(decode(config), makeSource)
+  Effect.flatMap(decode(config), fromOptions)
+
+interface Options extends TableSourceOptions, Omit<FileOptions, "maxTimeout"> {
+  /** Where the API is: links and redirects may lead to its host though that is a local one. Default the host of the link. */
+  readonly endpointUrl?: string
+}
+
+/** As `make`, of decoded options. */
+export const fromOptions = Effect.fnUntraced(function* (options: Options) {
+  const { defaultView: view, endpointUrl, id, maxAttachmentBytes, wholeEvery } = options
+  yield* warnOfNoTables(options)
+  const client = yield* TableSourceClient
+  const { attachments: format, calls, changes } = client
+  const cells = Attachments.make(format)
+  const polling = changes && (yield* makePolling(id, ofPlain(wholeEvery), changes))
+  const attachment = attachmentSchema(options, format)
+
+  return yield* makeDocumentSource({
+    options,
+    open: () => Effect.map(makeTableDocuments(options, client), (documents) => ({ documents })),
+    lasting: cells.withoutVolatileParts,
+    tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
+    maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
+    ...(endpointUrl === undefined ? {} : { url: endpointUrl }),
+    poll: polling?.poll,
+    schema: Effect.succeed(tableSchemas(options, attachment)),
+    data: dataOf(calls, polling)
+  })
+})
+
+/** What the status says beside the fetches: API calls, if they are counted, and why it cannot be asked what has changed. */
+const dataOf = (
+  calls: Effect.Effect<CallCounts> | undefined,
+  polling: Polling | undefined
+): Effect.Effect<TableSourceData> =>
+  Effect.gen(function* () {
+    const counts = yield* calls ?? Effect.succeed(undefined)
+    return {
+      calls: counts && { today: counts.today, month: counts.month },
+      changes: polling && { problem: Option.getOrUndefined(yield* polling.problem) }
+    }
+  })
