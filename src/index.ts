@@ -1,12 +1,10 @@
 /**
  * Vitrine: the plugins and sources of a configuration, and the services and layers for your own programs.
  */
-import { resolve } from "node:path"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { type InvalidOptions, issuesOf } from "./internal/Options.ts"
@@ -26,7 +24,7 @@ import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 import * as Replica from "./layers/replica/Replica.ts"
 import * as ReplicaOptions from "./layers/replica/ReplicaOptions.ts"
 import * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
-import { BaseFolder, SourceFolder } from "./services/ContentSource.ts"
+import { BaseFolder } from "./services/ContentSource.ts"
 import * as Plugin from "./services/Plugin.ts"
 import { VersionStore } from "./services/VersionStore.ts"
 
@@ -118,26 +116,17 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
   versionsPlugin(config, {
     decode: ContentOptions.decode,
-    make: (options, { cwd }) => withSourceServices(Content.fromOptions(options), options, cwd),
-    sources: (options, cwd) =>
+    make: (options, { cwd }) => withSourceServices(Content.fromOptions(options), cwd),
+    sources: ({ sources }, cwd) =>
       withSourceServices(
-        Effect.forEach(options.sources, ({ make }) => make),
-        options,
+        Effect.forEach(sources, ({ make }) => make),
         cwd
       )
   })
 
-const withSourceServices = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  { downloadPath }: Pick<ContentOptions.ContentOptions, "downloadPath">,
-  cwd: string
-) =>
+const withSourceServices = <A, E, R>(effect: Effect.Effect<A, E, R>, cwd: string) =>
   Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
-    effect.pipe(
-      Effect.provide(pacing),
-      Effect.provideService(BaseFolder, cwd),
-      Effect.provideService(SourceFolder, Option.some(resolve(cwd, downloadPath, ".sources")))
-    )
+    effect.pipe(Effect.provide(pacing), Effect.provideService(BaseFolder, cwd))
   )
 
 /**

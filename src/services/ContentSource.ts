@@ -35,13 +35,13 @@ export interface ContentSource {
    * A cheap question: what has changed since the cursor that an earlier poll gave; `None` at the first. It is asked at each tick, and
    * the source is fetched only where something has changed. Without it the source is fetched at each tick.
    */
-  readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceFailed>
+  readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceFailed>) | undefined
 
   /**
    * Emits when something may have changed: the source is polled, or fetched, without waiting for the next tick. It never ends by
    * itself; what it cannot hear is found at the next tick.
    */
-  readonly changes?: Stream.Stream<void>
+  readonly changes?: Stream.Stream<void> | undefined
 
   /**
    * What it knows of its documents without fetching them, by their names, for the types that pages are compiled with: a schema of the
@@ -53,7 +53,7 @@ export interface ContentSource {
    * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
    * and `problems`, each a `Problem`, which count for the health of the controller.
    */
-  readonly data?: Effect.Effect<Readonly<Record<string, unknown>>>
+  readonly data?: Effect.Effect<Readonly<Record<string, unknown>>> | undefined
 }
 
 /** What a source knows of a document before it is fetched. */
@@ -162,9 +162,9 @@ export type FetchedAttachments = typeof FetchedAttachments.Type
 /** A JSON document as a source has saved it. */
 export interface FetchedDocument {
   /** The fields that identify a record of it, each a path with dots, for comparing versions. Default `["id"]`. */
-  readonly key?: ReadonlyArray<string>
+  readonly key?: ReadonlyArray<string> | undefined
   /** Where it came from: relative links in it are relative to this address. */
-  readonly url?: string
+  readonly url?: string | undefined
 }
 
 /** What became of one fetch of a source. */

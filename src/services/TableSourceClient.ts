@@ -25,9 +25,9 @@ export interface PageRequest {
   /** Name or id of the view that filters and orders; `null` for the whole table. */
   readonly view: string | null
   /** Names of the fields to give; absent for all. */
-  readonly fields?: ReadonlyArray<string>
+  readonly fields?: ReadonlyArray<string> | undefined
   /** The `next` of the page before; absent for the first page. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 /** Some records of a table, in its order. */
@@ -86,7 +86,7 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
     readonly attachments?: AttachmentFormat
 
     /** Absent where it cannot be asked what has changed, or is not to be. */
-    readonly changes?: ChangeFeed
+    readonly changes?: ChangeFeed | undefined
 
     /** How many requests it has sent, retries included. Absent where that is not counted. */
     readonly calls?: Effect.Effect<CallCounts>

@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
@@ -28,6 +29,7 @@ import * as EventBusMemory from "../../dist/layers/memory/EventBusMemory.js"
 import { tableSource } from "../../dist/layers/sources/airtable/AirtableSource.js"
 import * as VersionStoreDisk from "../../dist/layers/versions/VersionStoreDisk.js"
 import { CommandBus } from "../../dist/services/CommandBus.js"
+import { SourceFolder } from "../../dist/services/ContentSource.js"
 import { EventBus } from "../../dist/services/EventBus.js"
 import { RequestPacing } from "../../dist/services/RequestPacing.js"
 
@@ -100,8 +102,11 @@ const sources = [
 ]
 
 /** More ticks than the options allow. */
-const makeContent = Effect.flatMap(Effect.all(sources.map(({ make }) => make)), (sources) =>
-  Content.fromSources(mode === "undo" ? { fetchEvery: "50 millis" } : {}, sources)
+const makeContent = Effect.all(sources.map(({ make }) => make)).pipe(
+  Effect.provideService(SourceFolder, Option.some(join(downloads, ".sources"))),
+  Effect.flatMap((sources) =>
+    Content.fromSources(mode === "undo" ? { fetchEvery: "50 millis" } : {}, sources)
+  )
 )
 
 /** Without a pause: this server has no limit. */

@@ -31,9 +31,9 @@ export interface Document<E> {
   readonly name: string
   readonly content: DocumentContent<E>
   /** What identifies its records: fields, as paths with dots. Default `["id"]`. */
-  readonly key?: RecordKey
+  readonly key?: RecordKey | undefined
   /** Where it comes from, for relative links in it. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Whether its records come as they are to be saved: the names in them in order. Default false. */
   readonly isSorted?: boolean
   /** Saves it again from its beginning where what was read of it is worth nothing. Default never. */
@@ -74,7 +74,7 @@ export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vi
       document,
       detail: hide(detail),
       isTransient,
-      ...(kind && { kind }),
+      kind,
       cause: causeWithoutSecrets(cause, hide)
     })
   }

@@ -58,7 +58,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const knownOf = yield* makeKnownDocuments
   const say = makeSayWarnings()
   const failedIn = (document: string) => (detail: string, cause?: unknown) =>
-    new DocumentNotSaved({ document, detail, ...(tables && { kind: "table" as const }), cause })
+    new DocumentNotSaved({ document, detail, kind: tables && "table", cause })
 
   /** A fetch, begun. */
   const open = Effect.fnUntraced(function* (target: FetchTarget) {
@@ -69,7 +69,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         view: tables?.view ?? null,
         isAttachment: tables?.isAttachment ?? constFalse,
         isFile: opened.isFile,
-        ...(tables === undefined && { kind: "document" as const })
+        kind: tables === undefined ? "document" : undefined
       }),
       failedIn,
       fieldsOf: tables?.fieldsOf ?? identity,
@@ -120,8 +120,8 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
 
   return {
     id,
-    ...(changes && { changes }),
-    ...(data && { data }),
+    changes,
+    data,
     schema:
       schema ??
       Effect.succeed(
@@ -130,7 +130,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         }))
       ),
     fetch: (target) => answering(fetch(target)),
-    ...(poll && { poll: (cursor) => answering(Effect.scoped(poll(cursor))) })
+    poll: poll && ((cursor) => answering(Effect.scoped(poll(cursor))))
   } satisfies ContentSource
 })
 

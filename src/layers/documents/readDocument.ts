@@ -102,8 +102,8 @@ export const makeReadDocument = ({ expectations, failedIn, hasFiles, hide, ...sh
 
 const aboutOf = ({ key, name, url }: Document<unknown>) => ({
   name: `${fileName(name)}.json`,
-  ...(key && { key }),
-  ...(url && { url })
+  key,
+  url
 })
 
 const firstPage = <E>(document: Document<E>): Document<E> =>

@@ -1,6 +1,7 @@
 /**
  * The content of sources.
  */
+import { join } from "node:path"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,11 +14,12 @@ import {
   type ContentSource,
   type ContentSourceDefinition,
   type SourceEnvironment,
-  SourceFailed
+  SourceFailed,
+  SourceFolder
 } from "../../services/ContentSource.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { VersionStore } from "../../services/VersionStore.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
 import { type ContentConfig, decodeFetching, defaultFailingFor, defaultSettle } from "./ContentOptions.ts"
 import { fetchSources } from "./fetchSources.ts"
 import { makeContent } from "./makeContent.ts"
@@ -53,7 +55,15 @@ export const make = <R = never>(config: FetchingConfig<R>) =>
 
 /** As `make`, of decoded options. */
 export const fromOptions = <R = never>(options: FetchingConfig<R>) =>
-  Effect.flatMap(Effect.forEach(options.sources, makeSource), (sources) => fromSources(options, sources))
+  Effect.gen(function* () {
+    const { directory } = yield* VersionStore
+    const sources = yield* Effect.provideService(
+      Effect.forEach(options.sources, makeSource),
+      SourceFolder,
+      Option.some(join(directory, ".sources"))
+    )
+    return yield* fromSources(options, sources)
+  })
 
 const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
   Effect.mapError(make, (cause) =>

@@ -50,7 +50,7 @@ export interface TableCheck {
 export interface CheckedTable extends CellTests {
   readonly table: string
   /** Where it is a document of a source that has no tables. */
-  readonly kind?: "document"
+  readonly kind?: "document" | undefined
   /** `keys` are those of a key/value table. */
   readonly holds: "records" | "keys"
   /** The view that is read; `null` for the whole table. */

@@ -55,7 +55,7 @@ export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile =>
 
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
   /** Where documents come from. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Headers for its origin only. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
   /** The most bytes that an attached file may have, and the name of the option that says so. Default as other files. */

@@ -10,7 +10,9 @@ import { type DocumentPath, matches, type PathPattern, parse } from "./PathPatte
 type Places = boolean | ReadonlyArray<PathPattern>
 
 /** Which links are wanted: those that match all given rules. */
-export interface Rules extends Pick<MediaOptions, "hosts" | "types"> {
+export interface Rules {
+  readonly hosts: MediaOptions["hosts"] | undefined
+  readonly types: MediaOptions["types"] | undefined
   readonly find: ReadonlyArray<PathPattern> | undefined
   /** Patterns for what is one level deeper, such as in each language: they find nothing, but say what is meant. */
   readonly deeper: ReadonlyArray<DeeperPattern>
@@ -24,8 +26,8 @@ export interface DeeperPattern {
 }
 
 export const fromOptions = ({ find, hosts, optional, replace, types }: Partial<MediaOptions>): Rules => ({
-  ...(hosts === undefined ? {} : { hosts }),
-  ...(types === undefined ? {} : { types }),
+  hosts,
+  types,
   find: find === undefined ? undefined : parsed(find),
   deeper: (find ?? []).map(deeper).flatMap((text) => parsed([text]).map((pattern) => ({ text, pattern }))),
   replace: placesOf(replace),

@@ -49,12 +49,12 @@ export interface FileOptions {
 
 export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment"> {
   /** Finds the media objects of a vendor, in addition to the options. */
-  readonly reader?: MediaReader
+  readonly reader?: MediaReader | undefined
   /**
    * Where documents came from that do not say so: relative links are relative to it, and where it is a local address, files may come
    * from the same host.
    */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Sent to the origin of `url` only; names in lower case. Default none. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
 }
@@ -176,7 +176,7 @@ export const make = Effect.fnUntraced(function* (
         const sizes = pictures.sizes.get(pictureKey(link))
         return Option.map(Option.fromNullable(placed.get(link.identity)), ({ localPath }) => ({
           localPath,
-          ...(sizes && { sizes })
+          sizes
         }))
       }
       return {

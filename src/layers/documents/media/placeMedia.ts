@@ -51,7 +51,7 @@ export const ownIdentity = (localPath: string): string => `./${localPath}`
 export interface Placed {
   readonly localPath?: string
   /** Smaller pictures of a picture. */
-  readonly sizes?: ReadonlyArray<Size>
+  readonly sizes?: ReadonlyArray<Size> | undefined
 }
 
 export interface Placing {

@@ -52,7 +52,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
     readRecord,
     attachments,
     calls,
-    ...(options.changes && { changes: makeChangeFeed(api, options) })
+    changes: options.changes && makeChangeFeed(api, options)
   })
 })
 

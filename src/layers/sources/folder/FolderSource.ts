@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       if (name === undefined) return []
       const value = readDocument(file, named, { ...options, pictures })
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      return [{ name, content: Value({ value }), ...(key === undefined ? {} : { key: [key].flat() }) }]
+      return [{ name, content: Value({ value }), key: key === undefined ? undefined : [key].flat() }]
     })
     const spreadsheets = options.documents
       ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))

@@ -122,7 +122,7 @@ const documentsOf = (
       return {
         name,
         content: contentOf(name, given[name]),
-        ...(key === undefined ? {} : { key: [key].flat() })
+        key: key === undefined ? undefined : [key].flat()
       }
     })
   )

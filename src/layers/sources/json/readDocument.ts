@@ -40,7 +40,7 @@ export const readDocument = (
   const start = {
     name,
     url: `${origin}${pathname}`,
-    ...(key === undefined ? {} : { key: [key].flat() })
+    key: key === undefined ? undefined : [key].flat()
   }
   if (isPaged) {
     return { ...start, content: Records({ pages: readPages(ask, name, document) }) }

@@ -38,7 +38,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
     open: () => Effect.succeed({ documents }),
     reader: readAsset(options),
     // The cache gives old content once after a change, and is read at each tick.
-    ...(useCdn ? {} : { poll: (before: Option.Option<string>) => poll(api, perspective, before) }),
+    poll: useCdn ? undefined : (before: Option.Option<string>) => poll(api, perspective, before),
     ...(live && !useCdn ? yield* makeLiveEvents(options) : {})
   })
 })

@@ -65,7 +65,7 @@ export const makeLinkedTables = Effect.fnUntraced(function* (
     pagesOf(client, {
       table,
       view,
-      ...Option.match(fieldsOf(options, table), { onNone: () => ({}), onSome: (fields) => ({ fields }) })
+      fields: Option.getOrUndefined(fieldsOf(options, table))
     })
 
   const hold = (table: string) =>

@@ -62,7 +62,7 @@ export const pagesOf = (client: typeof TableSourceClient.Service, request: Table
   const { table } = request
 
   const ask = Effect.fnUntraced(function* ({ cursor, read }: Position) {
-    const page = yield* client.listPage({ ...request, ...Option.match(cursor, cursorField) })
+    const page = yield* client.listPage({ ...request, cursor: Option.getOrUndefined(cursor) })
     const next = { cursor: Option.fromNullable(page.next), read: read + page.records.length }
     if (next.read > maxRecords) {
       return yield* unexpected(table, `the list does not end: it has more than ${maxRecords} records`)
@@ -80,8 +80,6 @@ export const pagesOf = (client: typeof TableSourceClient.Service, request: Table
     firstAgain: "the list goes round in a circle: it is page 1 again"
   })
 }
-
-const cursorField = { onNone: () => ({}), onSome: (cursor: string) => ({ cursor }) }
 
 const unexpected = (table: string, detail: string) =>
   new TableError({ table, reason: "UnexpectedAnswer", detail })

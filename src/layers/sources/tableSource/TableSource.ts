@@ -68,7 +68,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
     lasting: cells.withoutVolatileParts,
     tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
-    ...(endpointUrl === undefined ? {} : { url: endpointUrl }),
+    url: endpointUrl,
     poll: polling?.poll,
     schema: Effect.succeed(tableSchemas(options, attachment)),
     data: dataOf(calls, polling)
