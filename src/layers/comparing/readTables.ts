@@ -15,7 +15,7 @@ import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.t
 import { readLines } from "../documents/documentFile.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
 
-/** What two documents hold, one of which may be missing. */
+/** Two documents, one of which may be missing. */
 export interface Tables {
   readonly holds: "records" | "keys"
   readonly batches: Stream.Stream<Batch, NoTable, FileSystem.FileSystem>
@@ -148,6 +148,6 @@ const unequal = <E, R>(
     })
   )
 
-/** What throws while it is read is no table. */
+/** Reads something of a table. If that throws, there is no table. */
 export const tryRead = <A>(read: () => A): Effect.Effect<A, NoTable> =>
   Effect.try({ try: read, catch: (cause) => new NoTable({ cause }) })

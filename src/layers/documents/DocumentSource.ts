@@ -66,7 +66,7 @@ export interface OwnFiles<E> extends FetchedAttachments {
   readonly place: Effect.Effect<unknown, E>
 }
 
-/** A source as one fetch sees it: whatever belongs to the fetch is in here, and ends with its scope. */
+/** A source, opened for one fetch. Everything that belongs to the fetch is in here, and ends with its scope. */
 export interface OpenedSource<E> {
   /** The documents, in the order in which they are read, one after the other. */
   readonly documents: ReadonlyArray<Document<E>>

@@ -18,7 +18,7 @@ export interface CsvTable {
   readonly records: ReadonlyArray<CsvRecord>
   /** The lines on which the records end, counted from 1. */
   readonly lines: ReadonlyArray<number>
-  /** What is no mistake, and what editors should look at. */
+  /** Warnings: the text can be read, and editors should look at it. */
   readonly warnings: ReadonlyArray<TextMistake>
 }
 

@@ -158,7 +158,7 @@ export const rewrite = Effect.fnUntraced(
   (rewriting, { failed }) => catchTooDeep(failed)(rewriting)
 )
 
-/** What is in a document, some records at a time. */
+/** The content of a document, some records at a time. */
 export const readParts = ({
   failed,
   holds,

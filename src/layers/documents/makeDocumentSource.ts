@@ -134,13 +134,13 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   } satisfies ContentSource
 })
 
-/** What one fetch works with. */
+/** A fetch that has begun, with everything that its steps need. */
 interface Fetch<E> {
   readonly target: FetchTarget
   readonly opened: OpenedSource<E>
   readonly reading: ReturnType<typeof makeReadDocument>
   readonly files: Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
-  /** What is known of the version before. */
+  /** Knows the documents of the version before. */
   readonly before: KnownDocuments
   readonly progress: ProgressReporter
   /** Whether messages call documents tables. */
@@ -227,9 +227,9 @@ const fetchAll = Effect.fnUntraced(function* <E>(fetch: Fetch<E>) {
   ]
   return {
     before,
-    /** What editors should look at in the documents and their files. */
+    /** Warnings about the documents and their files. */
     found: warned,
-    /** What a later fetch may know of this one. */
+    /** Kept for later fetches, unless this is a check. */
     read: {
       fingerprint: content,
       documents: all.map(({ known }) => known),

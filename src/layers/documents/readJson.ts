@@ -1,14 +1,14 @@
 /**
  * JSON text from outside as a value.
  *
- * The limit of an answer in bytes belongs to whoever asked for it. Here is the limit of what a short text may say: two million commas, before
- * anything is parsed.
+ * The caller limits the bytes of an answer. This module limits the values of a short text: two million commas, counted before anything is
+ * parsed.
  */
 
 /** A text that can be read, and says more than a content has. */
 export class TooMuch extends Error {
   constructor(
-    /** What is too much, with the limit. */
+    /** Names the excess, with the limit. */
     readonly problem: string
   ) {
     super(problem)
@@ -21,7 +21,7 @@ export interface JsonValue {
   readonly digits: ReadonlyArray<string>
 }
 
-/** What the text says. It throws `SyntaxError` where the text is no JSON, and `TooMuch`. */
+/** The value of a text. It throws `SyntaxError` if the text is no JSON, and `TooMuch`. */
 export const readJson = (text: string): JsonValue => {
   requireFewCommas(text)
   const digits: Array<string> = []

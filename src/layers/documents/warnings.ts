@@ -1,5 +1,5 @@
 /**
- * What the editors of documents should look at. Whoever reads a document says it by `notice`; the fetch collects it.
+ * Warnings for the editors of documents. Every reader of a document says them by `notice`; the fetch collects them.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,13 +24,13 @@ class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
   defaultValue: () => Option.none<Ref.Ref<Notices>>()
 }) {}
 
-/** Says what the editors should look at. Outside of a fetch, as in a poll, it is dropped: the next fetch says it. */
+/** Adds warnings for the editors. Outside of a fetch, as in a poll, it is dropped: the next fetch says it. */
 export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
   Effect.forEach(warnings, (warning) => noticeCounted({ about: warning, count: 1, text: () => warning }), {
     discard: true
   })
 
-/** Says what the editors should look at, once for all notices about the same. */
+/** Adds a warning, once for all notices about the same. */
 export const noticeCounted = (notice: Notice): Effect.Effect<void> =>
   Effect.flatMap(
     Collected,
