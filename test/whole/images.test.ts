@@ -1,9 +1,10 @@
 /**
  * The processes that make pictures: how many there are, how they end, and what becomes of the work then.
  */
-import { type ChildProcess, fork } from "node:child_process"
+import { type ChildProcess, execFileSync, fork } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -16,6 +17,7 @@ import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as TestServices from "effect/TestServices"
 import sharp from "sharp"
+import * as PictureWorkers from "../../src/layers/documents/images/PictureWorkers.ts"
 import { repository } from "../support/documents.ts"
 import { makeImages, noisy, plain, sourceFolder } from "../support/pictures.ts"
 import * as waiting from "../support/waiting.ts"
@@ -142,6 +144,36 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
       expect([...priorities]).toEqual(["10"])
       // The time without work begins some moments after the work has ended.
       yield* eventually(Effect.map(TestClock.adjust("2 minutes"), () => workers().length === 0))
+    }).pipe(provided)
+  )
+
+  it.scopedLive("work on two pictures at the same time, however many sources there are", () =>
+    Effect.gen(function* () {
+      const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+      const pipe = join(folder, "pipe")
+      const picture = join(folder, "picture.png")
+      execFileSync("mkfifo", [pipe])
+      yield* Effect.promise(() =>
+        sharp({ create: { width: 2, height: 2, channels: 3, background: "red" } }).toFile(picture)
+      )
+      const one = yield* PictureWorkers.make
+      const other = yield* PictureWorkers.make
+      const endless = yield* Effect.forkScoped(
+        Effect.all([one.look(pipe), one.look(pipe)], { concurrency: 2 })
+      )
+      // Opens once a process reads it.
+      yield* Effect.acquireRelease(
+        Effect.promise(() => open(pipe, "w")),
+        (handle) => Effect.promise(() => handle.close())
+      )
+
+      const looked = yield* Effect.forkScoped(other.look(picture))
+      yield* Effect.repeatN(Effect.yieldNow(), 100)
+      const working = workers().length
+
+      yield* Fiber.interrupt(endless)
+      expect(yield* Fiber.join(looked)).toMatchObject({ is: "picture", width: 2 })
+      expect(working).toBe(2)
     }).pipe(provided)
   )
 
