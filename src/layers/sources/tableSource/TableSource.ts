@@ -33,6 +33,7 @@ export type { FieldExpectations, FieldType } from "../../documents/expect/Expect
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 export type { TableSourceConfig }
 
+/** What a table source needs from its environment: files, and the client of its base. */
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
 /** The source over any client. For several sources in a program there is `make`. */
