@@ -14,6 +14,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { jsonText } from "../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
+import { eventLoopTurn } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
 /** What an event bus can and cannot do. */
@@ -211,6 +212,8 @@ export const eventBusContract = (
           yield* bus.publish("event", 1)
           yield* Queue.take(heard)
           const emptied = yield* Effect.fork(Stream.runHead(bus.emptied))
+          // A Stream is subscribed to some turns after it is run.
+          yield* Effect.repeatN(eventLoopTurn, 20)
           yield* bus.publish("event", 1)
           yield* Queue.take(heard)
           yield* restart

@@ -24,7 +24,7 @@ const perPage = 512
 const pageOf = (page: number) =>
   Array.from({ length: perPage }, (_, index) => {
     const record = page * perPage + index
-    return { id: `rec${record}`, image: { url: `/${record % 20}.jpg` }, text: "x".repeat(1950) }
+    return { id: `rec${record}`, image: { url: `/${record % 20}.jpg` }, text: "x".repeat(1990) }
   })
 
 describe("a document of 200 MiB", () => {

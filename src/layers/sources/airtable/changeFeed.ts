@@ -80,5 +80,4 @@ const parse = (position: string): Option.Option<Position> => {
 }
 
 /** Whether the webhook, or its change of this number, is not there. */
-const isGone = (error: TableError): boolean =>
-  error.reason === "NotFound" || (error.reason === "Refused" && error.status !== 401)
+const isGone = ({ reason }: TableError): boolean => reason === "NotFound" || reason === "Refused"

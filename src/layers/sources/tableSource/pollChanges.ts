@@ -39,11 +39,23 @@ export const makePolling = Effect.fnUntraced(function* (
     (detail) => `Nothing says what has changed, all tables are read at each tick: ${detail}`
   )
 
-  /** The list of the run before would stay for a week, and a base has room for few. */
-  const begin = Effect.flatMap(kept.read, Option.match({ onNone: () => Effect.void, onSome: feed.end })).pipe(
-    Effect.ignore,
-    Effect.zipRight(feed.since(Option.none()))
+  /** The list of the run before would stay for a week, and a base has room for few. It may be gone, or not be ours any more. */
+  const endKept = Effect.flatMap(
+    kept.read,
+    Option.match({
+      onNone: () => Effect.void,
+      onSome: (position) =>
+        Effect.zipRight(
+          Effect.catchIf(
+            feed.end(position),
+            ({ isTransient }) => !isTransient,
+            () => Effect.void
+          ),
+          kept.remove
+        )
+    })
   )
+  const begin = Effect.zipRight(endKept, feed.since(Option.none()))
 
   const ask = (position: Option.Option<string>) =>
     Effect.tapBoth(Option.isNone(position) ? begin : feed.since(position), {
@@ -98,6 +110,7 @@ const keptPosition = Effect.fnUntraced(function* (sourceId: string) {
   const file = Option.map(folder, (folder) => path.join(folder, `${sourceId}.changes`))
   return {
     read: Effect.option(Effect.flatMap(file, (file) => fs.readFileString(file))),
+    remove: Effect.ignore(Effect.flatMap(file, (file) => fs.remove(file, { force: true }))),
     write: (position: string) =>
       Effect.flatMap(file, (file) =>
         Effect.zipRight(

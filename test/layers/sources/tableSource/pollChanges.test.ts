@@ -9,11 +9,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as TestClock from "effect/TestClock"
 import { makePolling } from "../../../../src/layers/sources/tableSource/pollChanges.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
 import { type Changed, SourceFolder } from "../../../../src/services/ContentSource.ts"
-import { TableError, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+import { type ChangeFeed, TableError, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../../src/services/VersionStore.ts"
 import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
 import { temporaryStore } from "../../../support/content.ts"
@@ -136,6 +137,37 @@ describe("a table source with a change feed", () => {
       yield* failNextChanges(failure("Unreachable"))
       expect(yield* tick).toBe("everything")
       expect(yield* tick).toBe("nothing")
+    }).pipe(Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("keeps the list of the run before until it is ended", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+      const begun = yield* Ref.make(0)
+      const run = (end: ChangeFeed["end"]) =>
+        makePolling("exhibits", Duration.hours(1), {
+          since: () =>
+            Effect.map(
+              Ref.updateAndGet(begun, (count) => count + 1),
+              (count) => ({ position: `list ${count}`, changed: "everything" })
+            ),
+          end
+        }).pipe(
+          Effect.flatMap(({ poll }) => poll(Option.none())),
+          Effect.provideService(SourceFolder, Option.some(folder))
+        )
+      yield* run(() => Effect.void)
+      expect((yield* run(() => failure("Unreachable"))).changed).toBe("everything")
+      expect(yield* Ref.get(begun)).toBe(1)
+      const ended: Array<string> = []
+      yield* run((position) =>
+        Effect.zipRight(
+          Effect.sync(() => ended.push(position)),
+          failure("NotFound")
+        )
+      )
+      expect(ended).toEqual(["list 1"])
+      expect(yield* Ref.get(begun)).toBe(2)
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
