@@ -98,10 +98,12 @@ const expectWhole = (directory: string, known: ReadonlyMap<string, Files>) => {
   }
 }
 
+const makeStoreIn = (directory: string) => VersionStoreDisk.make({ directory, keepVersions: 2 })
+
 const makeStore = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
-  return { directory, store: yield* VersionStoreDisk.make({ directory, keepVersions: 2 }) }
+  return { directory, store: yield* makeStoreIn(directory) }
 })
 
 /** Copies versions one after the other, from the first, with a sweep after each. */
@@ -269,10 +271,14 @@ it.live(
   () =>
     Effect.gen(function* () {
       const known = new Map([1, 2, 3, 4].map((version) => [idOf(version), edition(version)]))
+      const fs = yield* FileSystem.FileSystem
+      // Removed at the end, when nothing is on its way any more that could still change something.
+      const stores = yield* fs.makeTempDirectoryScoped()
       for (let steps = 0, isDone = false; !isDone; steps++) {
         const changes = { left: Number.POSITIVE_INFINITY }
         const scope = yield* Scope.make()
-        const { directory, store } = yield* makeStore.pipe(
+        const directory = yield* fs.makeTempDirectory({ directory: stores })
+        const store = yield* makeStoreIn(directory).pipe(
           Effect.provide(stoppingAfter(changes)),
           Scope.extend(scope)
         )
@@ -297,8 +303,6 @@ it.live(
         )
         isDone = ended
         copying.unsafeInterruptAsFork(copying.id())
-        // What was on its way may still change something.
-        rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
       }
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 )
