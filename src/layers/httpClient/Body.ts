@@ -172,13 +172,18 @@ const readerOf = (
     .on("close", () => (body.readableEnded ? hasChanged() : fails(new Error("it was closed"))))
     .pause()
 
-  const change = Effect.async<void>((resume) => {
-    hasChanged = () => {
-      hasChanged = () => {}
-      resume(Effect.void)
-    }
-    body.resume()
-  })
+  const isReady = (atLeast: number) => length >= atLeast || body.readableEnded || failure !== undefined
+
+  /** Waits for more. A part may have come since the wait was decided on: a fiber may start late. */
+  const change = (atLeast: number) =>
+    Effect.async<void>((resume) => {
+      hasChanged = () => {
+        hasChanged = () => {}
+        resume(Effect.void)
+      }
+      body.resume()
+      if (isReady(atLeast)) hasChanged()
+    })
 
   const take = (): Effect.Effect<Part, DownloadFailed> => {
     const isLast = body.readableEnded
@@ -193,9 +198,7 @@ const readerOf = (
 
   const read: ReadPart = (atLeast) =>
     Effect.suspend(() =>
-      length < atLeast && !body.readableEnded && failure === undefined
-        ? Effect.zipRight(inTime(change), read(atLeast))
-        : take()
+      isReady(atLeast) ? take() : Effect.zipRight(inTime(change(atLeast)), read(atLeast))
     )
   return read
 }
