@@ -29,9 +29,6 @@ export const request = Schedule.intersect(Schedule.exponential("1 second"), Sche
  */
 export const upstreamPause = doubling("5 seconds", "1 minute")
 
-/** Asking what has changed in tables: 15 seconds, doubling up to ten minutes. */
-export const changesPause = doubling("15 seconds", "10 minutes")
-
 /** A fetch that failed: 15 seconds, doubling up to five minutes. */
 export const fetchPause = doubling("15 seconds", "5 minutes")
 

@@ -12,7 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { nextTurn } from "../../internal/nextTurn.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
-import { readLines } from "../documents/documentFile.ts"
+import { readLines, readValue } from "../documents/documentFile.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
 
 /** Two documents, one of which may be missing. */
@@ -53,17 +53,10 @@ const isList = (file: string) =>
 
 /** The keys of an object with their values, as lines. */
 const memberLines = (file: string) =>
-  Stream.fromEffect(
-    Effect.flatMap(FileSystem.FileSystem, (fs) =>
-      Effect.flatMap(fs.readFileString(file), (text) =>
-        tryRead(() => {
-          const value: unknown = JSON.parse(text)
-          if (!Predicate.isReadonlyRecord(value))
-            throw new Error("The document is neither a list nor an object.")
-          return Object.entries(value).map((member) => JSON.stringify(member))
-        })
-      )
-    )
+  Stream.mapEffect(readValue(file), (value) =>
+    Predicate.isReadonlyRecord(value)
+      ? Effect.succeed(Object.entries(value).map((member) => JSON.stringify(member)))
+      : new NoTable({ cause: "the document is neither a list nor an object" })
   )
 
 type EntryOf = (line: string) => Entry

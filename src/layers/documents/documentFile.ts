@@ -233,7 +233,7 @@ const splitLines = <E>(
 const endOfList = "\n]\n"
 
 /** The one value of a file. */
-const readValue = (file: string) =>
+export const readValue = (file: string) =>
   Stream.fromEffect(
     Effect.flatMap(FileSystem.FileSystem, (fs) =>
       Effect.flatMap(fs.readFileString(file), (text) =>

@@ -31,37 +31,44 @@ const warningAt = (place: string, mistake: TextMistake): string =>
 
 /** Stray marks in the pages of a list have one cause: each kind is noticed once. */
 const noticeMarks = (place: string, text: string) =>
-  Effect.forEach(
-    findStrayMarks(text),
-    (mark) => noticeCounted({ about: mark.problem, count: 1, text: () => warningAt(place, mark) }),
-    { discard: true }
+  noticeCounted(
+    findStrayMarks(text).map((mark) => ({
+      about: mark.problem,
+      count: 1,
+      text: () => warningAt(place, mark)
+    }))
   )
 
 /** Notices the numbers that became texts, with one warning for a document. */
-export const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<void> =>
+const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<void> =>
   first === undefined
     ? Effect.void
-    : noticeCounted({
-        about: "digits",
-        count: 1 + others.length,
-        text: (count) =>
-          `${countText(count, "number")} saved as text, to lose no digit: ${excerpt(first)}${count === 1 ? "" : " first"}`
-      })
+    : noticeCounted([
+        {
+          about: "digits",
+          count: 1 + others.length,
+          text: (count) =>
+            `${countText(count, "number")} saved as text, to lose no digit: ${excerpt(first)}${count === 1 ? "" : " first"}`
+        }
+      ])
 
-/** The value of JSON. A number that would lose digits is a text. `place` is what warnings are about. */
-export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
+/** The value of JSON that a program wrote. A number that would lose digits is a text. */
+export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
   Effect.try({
     try: () => readJson(text),
     catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
   }).pipe(
     Effect.tap(noticeDigits),
-    Effect.tap(() => noticeMarks(place, text)),
     Effect.map(({ value }) => value)
   )
 
+/** The value of JSON that an editor may have written: stray marks are noticed too. Warnings begin with `place`. */
+export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
+  Effect.tap(parsePage(text), () => noticeMarks(place, text))
+
 interface CsvOptions {
   readonly delimiter?: Delimiter | undefined
-  /** What warnings are about. Default `CSV`. */
+  /** Warnings begin with it. Default `CSV`. */
   readonly place?: string
 }
 

@@ -24,26 +24,32 @@ class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
   defaultValue: () => Option.none<Ref.Ref<Notices>>()
 }) {}
 
-/** Adds warnings for the editors. Outside of a fetch, as in a poll, it is dropped: the next fetch says it. */
+/** Adds warnings for the editors. Outside of a fetch, as in a poll, they are dropped: the next fetch says them. */
 export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
-  Effect.forEach(warnings, (warning) => noticeCounted({ about: warning, count: 1, text: () => warning }), {
-    discard: true
-  })
+  noticeCounted(warnings.map((warning) => ({ about: warning, count: 1, text: () => warning })))
 
-/** Adds a warning, once for all notices about the same. */
-export const noticeCounted = (notice: Notice): Effect.Effect<void> =>
-  Effect.flatMap(
-    Collected,
-    Option.match({
-      onNone: () => Effect.void,
-      onSome: (collected) =>
-        Ref.update(collected, (notices) => {
-          const before = notices.get(notice.about)
-          const added = before === undefined ? notice : { ...before, count: before.count + notice.count }
-          return new Map(notices).set(notice.about, added)
+/** Adds warnings, one for all notices about the same. */
+export const noticeCounted = (notices: ReadonlyArray<Notice>): Effect.Effect<void> =>
+  notices.length === 0
+    ? Effect.void
+    : Effect.flatMap(
+        Collected,
+        Option.match({
+          onNone: () => Effect.void,
+          onSome: (collected) =>
+            Ref.update(collected, (before) => {
+              const all = new Map(before)
+              for (const notice of notices) {
+                const same = all.get(notice.about)
+                all.set(
+                  notice.about,
+                  same === undefined ? notice : { ...same, count: same.count + notice.count }
+                )
+              }
+              return all
+            })
         })
-    })
-  )
+      )
 
 /** Runs an effect, and gives what it noticed beside its value. What a failed run noticed is lost. */
 export const withWarnings = <A, E, R>(

@@ -12,6 +12,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -129,7 +130,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
 /** Both in milliseconds. */
 const timesOf = (clock: Clock.Clock) => ({
   day: clock.unsafeCurrentTimeMillis(),
-  monotonic: Number(clock.unsafeCurrentTimeNanos() / 1_000_000n)
+  monotonic: unsafeMonotonicMillis(clock)
 })
 
 /** How many actions are in one answer, of which players read 4 KiB; the others are in the next. */

@@ -6,14 +6,13 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { sizeText } from "../../internal/readable.ts"
 import { errorCode } from "../../internal/systemError.ts"
 import { charsetOf, decodeText } from "./charset.ts"
-import { broken, type DownloadFailed, failed, retryable, silent, wrongSize } from "./DownloadFailed.ts"
-import { deepestMessage, passes, retryAfter, withTimeout } from "./HttpFailure.ts"
+import { broken, type DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
+import { deepestMessage, passes, retryAfter } from "./HttpFailure.ts"
 import { contentLength, type Headers } from "./headers.ts"
 
 /** What has come before the body. */
@@ -23,8 +22,8 @@ export interface Response {
   readonly status: number
   readonly headers: Headers
   readonly source: HttpClientResponse.HttpClientResponse
-  /** The longest pause in the body, in milliseconds. */
-  readonly maxSilence: number
+  /** Fails a wait for more of the body that is longer than the longest pause. */
+  readonly inTime: <A>(wait: Effect.Effect<A>) => Effect.Effect<A, DownloadFailed>
 }
 
 /** Fails unless the response has what was asked for, or a status that `alsoAccepts` has. */
@@ -89,7 +88,7 @@ export type ReadPart = (atLeast: number) => Effect.Effect<Part, DownloadFailed>
 /** The body without its codings. */
 export const reader = Effect.fnUntraced(function* ({
   headers,
-  maxSilence,
+  inTime,
   source,
   url
 }: Response): Effect.fn.Return<ReadPart, DownloadFailed> {
@@ -106,7 +105,7 @@ export const reader = Effect.fnUntraced(function* ({
   const body = nodeBodyOf(source) ?? (yield* NodeStream.toReadable(source.stream))
   return readerOf(
     codings.reduce((coded, coding) => Readable.from(decoded(coded, coding), { objectMode: false }), body),
-    Number.isFinite(maxSilence) ? withTimeout(maxSilence, () => silent(url, maxSilence)) : identity,
+    inTime,
     (cause) =>
       isDecoderError(cause)
         ? retryable(
@@ -149,7 +148,7 @@ export const end = (response: Response): void => {
 
 const readerOf = (
   body: Readable,
-  inTime: <A>(wait: Effect.Effect<A>) => Effect.Effect<A, DownloadFailed>,
+  inTime: Response["inTime"],
   failureOf: (cause: unknown) => DownloadFailed
 ): ReadPart => {
   let parts: Array<Uint8Array> = []

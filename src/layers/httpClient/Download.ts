@@ -279,10 +279,10 @@ const smallBody = 1024 * 1024
 const isNotFound = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "NotFound"
 
-/** What says something about the rest of a file. */
+/** Statuses that are about the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
-/** What says that the file is the one that is there, if that was asked. */
+/** Statuses by which the server says that the file has not changed, if that was asked. */
 const aboutConditions = (headers: Headers): ReadonlySet<number> =>
   new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
 

@@ -78,8 +78,12 @@ export const wrongSize = ({ origin }: URL, bytes: number | string, expected: num
   `${origin} gave ${bytes} of ${expected} bytes`
 
 /** Nothing came for so many milliseconds. */
-export const silent = ({ origin }: URL, millis: number) =>
-  retryable(`nothing came from ${origin} for ${millis} ms ("maxTimeout")`, Duration.zero, true)
+export const silent = ({ origin }: URL, millis: number, option?: string) =>
+  retryable(
+    `nothing came from ${origin} for ${millis} ms${option === undefined ? "" : ` ("${option}")`}`,
+    Duration.zero,
+    true
+  )
 
 /** Not everything came within so many milliseconds. */
 export const notWhole = ({ origin }: URL, millis: number) =>

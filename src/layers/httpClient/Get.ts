@@ -8,7 +8,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
-import { constTrue, identity } from "effect/Function"
+import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
 import { drop, end, isWholeRead, type Response } from "./Body.ts"
@@ -66,7 +66,13 @@ export const make = ({
     const http = plainRequests(client)
     const begin = <A, R>(request: Effect.Effect<A, HttpClientError, R>, url: URL) =>
       Effect.mapError(request, ({ cause }) => connectionFailed(url, cause)).pipe(
-        isWhole ? identity : withTimeout(maxTimeout, () => silent(url, maxTimeout))
+        withTimeout(isWhole ? Number.POSITIVE_INFINITY : maxTimeout, () =>
+          silent(url, maxTimeout, "maxTimeout")
+        )
+      )
+    const inTimeFrom = (url: URL): Response["inTime"] =>
+      withTimeout(maxSilence, () =>
+        silent(url, maxSilence, maxSilence === maxTimeout ? "maxTimeout" : undefined)
       )
 
     const follow = (
@@ -83,10 +89,11 @@ export const make = ({
       if (url === undefined) return failed("its link is no http or https address")
       on.asked(address)
       const request = requestOf(url, { "accept-encoding": "identity", ...headers }, options)
-      return Effect.matchEffect(begin(http.execute(request), url), {
-        onFailure: (error) => Effect.fail(error),
-        onSuccess: (source): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
-          const response = { url, status: source.status, headers: source.headers, source, maxSilence }
+      return Effect.flatMap(
+        begin(http.execute(request), url),
+        (source): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
+          const { headers: received, status } = source
+          const response = { url, status, headers: received, source, inTime: inTimeFrom(url) }
           if (
             !isRedirect(response.status) ||
             response.headers.location === undefined ||
@@ -106,7 +113,7 @@ export const make = ({
             response.status === 303 ? {} : options
           )
         }
-      })
+      )
     }
 
     return (address, headers, use, options = {}) =>
@@ -139,10 +146,10 @@ export const make = ({
             return isRead() ? Effect.void : Scope.close(scope, exit)
           }
         )
-        const inTime = isWhole
-          ? withTimeout(maxTimeout, () => notWhole(new URL(asked), maxTimeout))(request)
-          : request
-        return Effect.mapError(inTime, (error) => withoutSecrets(error, address, headers))
+        const whole = withTimeout(isWhole ? maxTimeout : Number.POSITIVE_INFINITY, () =>
+          notWhole(new URL(asked), maxTimeout)
+        )
+        return Effect.mapError(whole(request), (error) => withoutSecrets(error, address, headers))
       })
   })
 
@@ -153,7 +160,7 @@ const withoutSecrets = <E>(error: E | DownloadFailed, address: string, headers: 
   return detail === error.detail ? error : new DownloadFailed({ ...error, detail, cause: undefined })
 }
 
-/** What says which bytes are asked for, and how. */
+/** The headers that say which bytes are asked for, and how. */
 const isForAll: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",

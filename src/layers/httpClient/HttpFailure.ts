@@ -52,7 +52,9 @@ export const withRetries = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Ef
 export const withTimeout =
   <E>(millis: number, onTimeout: () => E) =>
   <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
-    Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
+    millis === Number.POSITIVE_INFINITY
+      ? effect
+      : Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
 
 /** Whether a status is one that passes: what is only read is asked for again. 202 says that it is being made. */
 export const passes = (status: number): boolean =>

@@ -121,8 +121,8 @@ export const refusedHost = (hostname: string, isNamed: boolean): LocalAddressRef
   refusal(plainName(hostname), plainName(hostname), isNamed)
 
 /**
- * Connects to everything except local addresses, or to local addresses too, except those of metadata services. The address that is checked is the one that
- * is connected to, so a name that resolves differently a moment later changes nothing.
+ * Connects to everything except local addresses, or to local addresses too, except those of metadata services. The address that is
+ * checked is also the one of the connection, so a name that resolves differently a moment later changes nothing.
  */
 export const connector = (isNamed: boolean): Undici.buildConnector.connector => {
   const lookup: LookupFunction = (hostname, options, callback) =>

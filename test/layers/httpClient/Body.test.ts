@@ -11,6 +11,8 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scheduler from "effect/Scheduler"
 import * as Body from "../../../src/layers/httpClient/Body.ts"
+import { failed } from "../../../src/layers/httpClient/DownloadFailed.ts"
+import { withTimeout } from "../../../src/layers/httpClient/HttpFailure.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 /** Parts of a body: how many turns of the event loop each comes after the one before, and its length. */
@@ -40,7 +42,7 @@ const responseOf = (given: ReadonlyArray<readonly [turns: number, length: number
     status: 200,
     headers: {},
     source: Object.assign(web, { source: { body } }),
-    maxSilence: 60_000
+    inTime: withTimeout(60_000, () => failed("nothing came"))
   }
 }
 

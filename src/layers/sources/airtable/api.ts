@@ -9,7 +9,7 @@ import { excerpt } from "../../../internal/printable.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import { type CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
 import { TooMuch } from "../../documents/readJson.ts"
-import { parseJson } from "../../documents/readText.ts"
+import { parsePage } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/HttpFailure.ts"
 import { hideSecrets } from "../../httpClient/hideSecret.ts"
 import * as Requests from "../../httpClient/Requests.ts"
@@ -94,7 +94,7 @@ export const makeApi = Effect.fnUntraced(function* (
   const jsonOf = (request: Request, text: string) =>
     text === "" && mayBeEmpty(request)
       ? Effect.succeed(undefined)
-      : Effect.mapError(parseJson(text), (mistake) =>
+      : Effect.mapError(parsePage(text), (mistake) =>
           unexpected(
             request,
             mistake instanceof TooMuch

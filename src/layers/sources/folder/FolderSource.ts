@@ -46,7 +46,7 @@ import * as WatchedFolder from "./WatchedFolder.ts"
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
 
-/** What of a look at the folder is saved. */
+/** The part of a look at the folder that is saved. */
 interface FolderParts {
   readonly look: FolderLook
   readonly documents: ReadonlyArray<Document<FolderFailed | FolderInUse>>

@@ -1,5 +1,5 @@
 /**
- * What stands in addresses and about them: the parameters of a URL, and the header `Link` (RFC 8288), read as leniently as it is written.
+ * Addresses and what servers say of them: the parameters of a URL, and the header `Link` (RFC 8288), read as leniently as it is written.
  */
 
 /** A parameter that is a whole number: `undefined` if it is absent, `NaN` if it is another text. */

@@ -33,7 +33,7 @@ export type { FieldExpectations, FieldType } from "../../documents/expect/Expect
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 export type { TableSourceConfig }
 
-/** What a table source needs from its environment: files, and the client of its base. */
+/** The services of a table source: files, and the client of its base. */
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
 /** The source over any client. For several sources in a program there is `make`. */
@@ -76,7 +76,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   })
 })
 
-/** What the status says beside the fetches: API calls, if they are counted, and why it cannot be asked what has changed. */
+/** The status of a table source beside its fetches: API calls, if they are counted, and why it cannot be asked what has changed. */
 const dataOf = (
   calls: Effect.Effect<CallCounts> | undefined,
   polling: Polling | undefined

@@ -24,7 +24,7 @@ export const attachmentSchema = (
     ? Schema.Struct({ ...format?.fields, [localPathField]: Schema.String })
     : Schema.Struct({ ...format?.fields })
 
-/** What is expected of the tables of the options as they are saved, by their names. */
+/** The expectations of the tables of the options as they are saved, by their names. */
 export const tableSchemas = (
   options: Options,
   attachment: FieldSchema

@@ -4,18 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import { sorted } from "../../../../src/layers/documents/sortedJson.ts"
 import { makeSavedRecord, makeSavedRecords } from "../../../../src/layers/sources/tableSource/SavedRecords.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
-
-/** The same data with the keys of every object the other way round. */
-const reversed = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(reversed)
-    : typeof value === "object" && value !== null
-      ? Object.fromEntries(
-          Object.entries(value)
-            .reverse()
-            .map(([key, part]) => [key, reversed(part)])
-        )
-      : value
+import { reversed } from "../../../support/reversed.ts"
 
 const savedRecord = (record: TableRecord) => makeSavedRecord()(record)
 
