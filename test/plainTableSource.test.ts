@@ -17,7 +17,7 @@ import {
   type TableSourceConfig,
   tableSource
 } from "../src/plain.ts"
-import { SourceFailed } from "../src/services/ContentSource.ts"
+import { SourceError } from "../src/services/SourceError.ts"
 import { withLog } from "./support/logged.ts"
 import { makePlainController } from "./support/plainController.ts"
 import * as ScriptedServer from "./support/ScriptedServer.ts"
@@ -224,7 +224,7 @@ describe("a table that cannot be read", () => {
       expect(others).toHaveLength(3)
       for (const other of others) {
         expect(other).toEqual(others[0])
-        expect(other).toHaveProperty("error", expect.any(SourceFailed))
+        expect(other).toHaveProperty("error", expect.any(SourceError))
         expect(other).toHaveProperty(
           "error.message",
           expect.stringMatching(/^Source "exhibits": Table "Missing": .*no table Missing/)

@@ -6,7 +6,7 @@ import { copyFile, link, readdir, stat, utimes } from "node:fs/promises"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { ContentSource } from "vitrine"
+import { type ContentSource, SourceError } from "vitrine"
 
 export const folderSource = (id: string, folder: string): ContentSource.ContentSourceDefinition => ({
   id,
@@ -16,7 +16,7 @@ export const folderSource = (id: string, folder: string): ContentSource.ContentS
     fetch: (target) =>
       Effect.tryPromise({
         try: () => copy(folder, target),
-        catch: (cause) => new ContentSource.SourceFailed({ sourceId: id, cause })
+        catch: (cause) => new SourceError({ source: id, cause })
       })
   })
 })

@@ -42,6 +42,9 @@ export const printableLine = (text: string, maxLength = maxLineLength): string =
  */
 export const excerpt = (text: string): string => printableLine(text, 300)
 
+/** The same in quotes. */
+export const quotedExcerpt = (text: string): string => JSON.stringify(excerpt(text))
+
 /** A name in quotes, with what nobody sees in it as in `"title\u200b"`. */
 export const quotedName = (name: string, maxLength = 100): string =>
   JSON.stringify(name.length > maxLength ? `${name.slice(0, maxLength)}…` : name).replace(

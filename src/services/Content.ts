@@ -9,11 +9,11 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import type { FetchOutcome } from "./ContentEvents.ts"
-import type { SourceFailed } from "./ContentSource.ts"
+import type { SourceError } from "./SourceError.ts"
 import type { VersionStoreError } from "./VersionStore.ts"
 
 /** Why a fetch failed: a source, the copying from another controller, or the disk. */
-export type FetchError = SourceFailed | CopyFailed | VersionStoreError
+export type FetchError = SourceError | CopyFailed | VersionStoreError
 
 /** The versions of another controller could not be copied. */
 export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFailed", {
@@ -21,7 +21,7 @@ export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFa
   from: Schema.String,
   /** What happened and, where it is known, what to do. */
   detail: Schema.String,
-  /** As of `SourceFailed`. */
+  /** As of `SourceError`. */
   isTransient: Schema.Boolean,
   cause: OptionalErrorChain
 }) {

@@ -13,10 +13,9 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
-import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
-import { Violation } from "./Violation.ts"
+import type { SourceError } from "./SourceError.ts"
 import { WaitReason } from "./WaitObserver.ts"
 
 export interface ContentSource {
@@ -29,13 +28,13 @@ export interface ContentSource {
    * Where the fingerprint that it returns is the one in `target.previous`, nothing has changed: what is in the directory is
    * not used, and may be incomplete.
    */
-  readonly fetch: (target: FetchTarget) => Effect.Effect<FetchedSource, SourceFailed>
+  readonly fetch: (target: FetchTarget) => Effect.Effect<FetchedSource, SourceError>
 
   /**
    * A cheap question: what has changed since the cursor that an earlier poll gave; `None` at the first. It is asked at each tick, and
    * the source is fetched only where something has changed. Without it the source is fetched at each tick.
    */
-  readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceFailed>) | undefined
+  readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceError>) | undefined
 
   /**
    * Emits when something may have changed: the source is polled, or fetched, without waiting for the next tick. It never ends by
@@ -47,7 +46,7 @@ export interface ContentSource {
    * What it knows of its documents without fetching them, by their names, for the types that pages are compiled with: a schema of the
    * vendor's, what the options expect. It may ask a server. Without it, they are read off the documents of the active version.
    */
-  readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceFailed>
+  readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceError>
 
   /**
    * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
@@ -208,22 +207,4 @@ export interface ContentSourceDefinition<R = never> {
   readonly issues: ReadonlyArray<PlacedIssue>
   /** If it fails, its message is shown to the user, and the controller does not start. */
   readonly make: Effect.Effect<ContentSource, Error, SourceEnvironment | Scope.Scope | R>
-}
-
-/** A source could not be fetched, or what it gave is not as expected; the content stays as it is. */
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("vitrine/SourceFailed", {
-  sourceId: Schema.String,
-  cause: ErrorChain,
-  /**
-   * Whether the same fetch may succeed later without anybody doing something: the server cannot be reached, or fails.
-   * It is tried again soon then, and else when the next fetch is due. Not for what costs something at every try and
-   * fails for good: a refusal, a spent quota, a full disk. Default `false`.
-   */
-  isTransient: Schema.optional(Schema.Boolean),
-  /** What is not as expected, where everything came, and is not to be shown: the version is rejected. */
-  violations: Schema.optional(Schema.NonEmptyArray(Violation))
-}) {
-  override get message() {
-    return `Source "${this.sourceId}": ${messageOf(this.cause)}`
-  }
 }

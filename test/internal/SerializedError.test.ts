@@ -10,7 +10,7 @@ import {
   serializeError
 } from "../../src/internal/SerializedError.ts"
 import { CommandFailed } from "../../src/services/CommandBus.ts"
-import { SourceFailed } from "../../src/services/ContentSource.ts"
+import { SourceError } from "../../src/services/SourceError.ts"
 
 it("a cause is left out where a message in its chain has a secret", () => {
   const hide = (text: string) => text.replaceAll("s3cret", "…")
@@ -257,7 +257,7 @@ describe("ErrorChain", () => {
       const json = Schema.parseJson(schema)
       return Schema.decodeSync(json)(Schema.encodeSync(json)(error))
     }
-    const source = new SourceFailed({ sourceId: "exhibits", cause: new DiskFull({ path: "/data" }) })
+    const source = new SourceError({ source: "exhibits", cause: new DiskFull({ path: "/data" }) })
     const received = through(CommandFailed, new CommandFailed({ type: "content.fetch", cause: source }))
     expect(received).toBeInstanceOf(CommandFailed)
     expect(received.message).toBe(
@@ -266,7 +266,7 @@ describe("ErrorChain", () => {
     expect(serializeError(received)).toMatchObject({
       name: "CommandFailed",
       cause: {
-        name: "SourceFailed",
+        name: "SourceError",
         cause: { name: "DiskFull", message: "No space left on /data." }
       }
     })

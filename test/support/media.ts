@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { type DocumentNotSaved, Value } from "../../src/layers/documents/Document.ts"
+import { Value } from "../../src/layers/documents/Document.ts"
 import { DocumentOptions } from "../../src/layers/documents/DocumentOptions.ts"
 import type { DocumentSource } from "../../src/layers/documents/DocumentSource.ts"
 import type { ImageConfig } from "../../src/layers/documents/images/ImageConfig.ts"
@@ -20,6 +20,7 @@ import { AnyMediaOptions, type MediaOptions } from "../../src/layers/documents/m
 import type { FileSettings } from "../../src/layers/documents/media/SourceFiles.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
 import type { PreviousContent, SourceFile, SourceProgress } from "../../src/services/ContentSource.ts"
+import type { SourceError } from "../../src/services/SourceError.ts"
 import { sha256 } from "./sha256.ts"
 
 export interface WebFile {
@@ -52,7 +53,7 @@ export interface MediaSettings extends Partial<MediaOptions>, Omit<FileSettings,
   readonly maxTimeout?: number
 }
 
-type Inner = Pick<DocumentSource<DocumentNotSaved, never>, "open"> & {
+type Inner = Pick<DocumentSource<SourceError, never>, "open"> & {
   readonly url: string
 }
 

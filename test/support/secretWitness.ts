@@ -18,8 +18,8 @@ import { ControllerState } from "../../src/services/ControllerState.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { withAdvancingClock } from "../../src/testing.ts"
 
-/** A token with characters that URLs and JSON write otherwise. */
-export const token = 'patKq7ZxVb"/Wm3+JtYh.Lp9Rc4Gd'
+/** A token with characters that URLs write otherwise. */
+export const token = "patKq7ZxVb/Wm3+JtYh.Lp9Rc4Gd"
 
 const base64 = [token, `Bearer ${token}`].map((text) => Buffer.from(text).toString("base64"))
 

@@ -10,32 +10,14 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { excerpt } from "../../internal/printable.ts"
-import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { passes } from "../httpClient/HttpFailure.ts"
-import type { Answer, RequestFailed } from "../httpClient/Requests.ts"
+import type { RequestFailed } from "../httpClient/Requests.ts"
 import type { CmsOptions } from "./CmsOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
 import { isLast, type List, type ListChanged, type Reading, readList } from "./wholeList.ts"
-
-/** The system cannot be asked, refuses, or answers something else. */
-export class CmsError extends Schema.TaggedError<CmsError>()("vitrine/CmsError", {
-  /** What is wrong, and what to do about it. */
-  detail: Schema.String,
-  /** The status of the response, if it was an error. */
-  status: Schema.optional(Schema.Number),
-  /** What the system says that the mistake is about. */
-  key: Schema.optional(Schema.String),
-  /** Whether the same may succeed later without anybody doing something. */
-  isTransient: Schema.Boolean,
-  cause: OptionalErrorChain
-}) {
-  override get message() {
-    return this.detail
-  }
-}
 
 /** What a system says when it refuses a request, as it came: unbounded, and empty where it says nothing. */
 export interface Refusal {
@@ -68,9 +50,8 @@ export interface Vendor {
 
 /** The error for an answer that this system would not give. */
 export const strange = ({ address, name }: Vendor, collection: string, detail: string) =>
-  new CmsError({
-    detail: `What "url" gives for ${collection} is no answer of ${name}: ${detail}. Check "url", ${address}`,
-    isTransient: false
+  new SourceError({
+    detail: `What "url" gives for ${collection} is no answer of ${name}: ${detail}. Check "url", ${address}`
   })
 
 /** The error for a response with an error status. */
@@ -79,15 +60,16 @@ export const refused = (
   collection: string,
   status: number,
   hasToken: boolean,
-  refusal: Refusal
+  refusal: Refusal,
+  cause?: RequestFailed
 ) => {
   const general = passes(status) ? `${name} fails` : `${name} does not give ${collection}`
   const words = [refusal.name, refusal.message].filter((part) => part !== "").join(": ")
-  return new CmsError({
+  return new SourceError({
     detail: refusalText(advice(collection, status, hasToken, refusal) ?? general, status, words),
     status,
-    key: excerpt(refusal.key ?? ""),
-    isTransient: passes(status)
+    isTransient: passes(status),
+    cause
   })
 }
 
@@ -98,11 +80,6 @@ export const refusalText = (advice: string, status: number, words: string): stri
 /** What the system is sent so that it knows who asks. */
 export const credentials = (token: CmsOptions["token"]): Readonly<Record<string, Redacted.Redacted>> =>
   token === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) }
-
-/** JSON that the system has answered. */
-export interface JsonAnswer extends Pick<Answer, "hide"> {
-  readonly json: unknown
-}
 
 /** Requests the content of a collection, at a path below `url`. */
 export const makeAsk = (
@@ -116,22 +93,22 @@ export const makeAsk = (
       const { isTransient, message, said, status } = error
       const redirected = token === undefined ? undefined : redirectAdvice(url, "token", error)
       if (redirected !== undefined || status === undefined) {
-        return new CmsError({ detail: redirected ?? message, isTransient })
+        return new SourceError({ detail: redirected ?? message, isTransient })
       }
       const refusal = vendor.readRefusal(said)
       return refusal.name === "" && !isTransient
         ? strange(vendor, collection, `HTTP ${status}, and none of its errors`)
-        : refused(vendor, collection, status, token !== undefined, refusal)
+        : refused(vendor, collection, status, token !== undefined, refusal, error)
     }
 
     return (
       collection: string,
       path: string,
       parameters: UrlParams.Input
-    ): Effect.Effect<JsonAnswer, CmsError> =>
-      Effect.mapError(
+    ): Effect.Effect<unknown, SourceError> =>
+      Effect.mapBoth(
         getJson(`${url}/${path}?${UrlParams.toString(UrlParams.fromInput(parameters))}`, headers),
-        (error) => failed(collection, error)
+        { onFailure: (error) => failed(collection, error), onSuccess: ({ json }) => json }
       )
   })
 
@@ -167,10 +144,8 @@ export const readCollection = <Item>(
     ask,
     name,
     ...list
-  }: Pick<List<Place<Item>, Item, CmsError>, "idOf" | "mayRepeatItems" | "name"> & {
-    readonly ask: (
-      place: Place<Item>
-    ) => Effect.Effect<CollectionAnswer<Item> & Pick<Answer, "hide">, CmsError | ListChanged>
+  }: Pick<List<Place<Item>, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
+    readonly ask: (place: Place<Item>) => Effect.Effect<CollectionAnswer<Item>, SourceError | ListChanged>
   }
 ) =>
   Effect.gen(function* () {
@@ -185,19 +160,18 @@ export const readCollection = <Item>(
         yield* Ref.set(single, Option.some(answer.item))
         return { items: [answer.item], next: Option.none() }
       }
-      const { hide, items, records = items.length, size } = answer
+      const { items, records = items.length, size } = answer
       const read = place.read + items.length
       if (read > maxItems) {
-        return yield* new CmsError({
-          detail: `${name} has more than ${maxItems} ${vendor.items}. Take fewer by "${vendor.option}.${name}.${vendor.filter}"`,
-          isTransient: false
+        return yield* new SourceError({
+          detail: `${name} has more than ${maxItems} ${vendor.items}. Take fewer by "${vendor.option}.${name}.${vendor.filter}"`
         })
       }
       const firstRecords = place.number === 1 ? records : place.firstRecords
       const isEnd =
         items.length === 0 || isLast({ ...answer, number: place.number, records, firstRecords, read }, size)
       const next = { number: place.number + 1, read, firstRecords, last: items.at(-1) }
-      return { hide, items, total: answer.total, next: isEnd ? Option.none() : Option.some(next) }
+      return { items, total: answer.total, next: isEnd ? Option.none() : Option.some(next) }
     })
 
     const pages = readList({

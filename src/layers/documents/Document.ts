@@ -1,13 +1,14 @@
 /**
  * A document of a source, before it is saved.
  */
+
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
+import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
-import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import type { WantedFile } from "./media/WantedFile.ts"
 
 /** What is in a document: one JSON value, or records that come some at a time. */
@@ -52,38 +53,37 @@ export interface DocumentFacts {
   readonly recordOf?: (field: string) => string | undefined
 }
 
-/** A document cannot be had, or cannot be saved. */
-export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vitrine/DocumentNotSaved", {
-  document: Schema.String,
-  /** Where it is a table. */
-  kind: Schema.optional(Schema.Literal("table")),
-  /** What is wrong, and what would be right. */
-  detail: Schema.String,
-  /** Whether another try may succeed later without anybody doing something. */
-  isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
-  cause: OptionalErrorChain
-}) {
-  override get message() {
-    return `${this.kind === "table" ? "Table" : "Document"} "${this.document}": ${this.detail}`
-  }
-
-  /** Without secrets; and without its cause where this has one: that may be any error of a step. */
-  hidden(hide: (text: string) => string): DocumentNotSaved {
-    const { cause, detail, document, isTransient, kind } = this
-    return new DocumentNotSaved({
-      document,
-      detail: hide(detail),
-      isTransient,
-      kind,
-      cause: causeWithoutSecrets(cause, hide)
-    })
-  }
+/** Where something is in the documents of a source. */
+export interface Place {
+  readonly document: string
+  /** Where the document is a table. */
+  readonly kind?: "table" | undefined
+  /** What identifies the record, where the document is a list of such. */
+  readonly record?: string | undefined
+  /** Where in the record or the document. */
+  readonly field?: string | undefined
 }
+
+/** `Document "events.json", record 12, field "image.url"` */
+export const placeText = ({ document, field, kind, record }: Place): string =>
+  [
+    `${kind === "table" ? "Table" : "Document"} ${quotedExcerpt(document)}`,
+    ...(record === undefined ? [] : [`record ${printableLine(record, 80)}`]),
+    ...(field === undefined ? [] : [`field ${quotedExcerpt(field)}`])
+  ].join(", ")
+
+/** Makes errors about a document. */
+export type FailedIn = (detail: string, cause?: unknown, isTransient?: boolean) => SourceError
+
+export const failedIn =
+  (place: Place): FailedIn =>
+  (detail, cause, isTransient = false) =>
+    new SourceError({ place: placeText(place), detail, isTransient, cause })
 
 /** Work on what is nested too deeply throws, wherever it is done: here it becomes the failure of its document. */
 export const catchTooDeep =
-  (failed: (detail: string, cause?: unknown) => DocumentNotSaved) =>
-  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | DocumentNotSaved, R> =>
+  (failed: FailedIn) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SourceError, R> =>
     Effect.catchSomeDefect(work, (defect) =>
       defect instanceof RangeError
         ? Option.some(failed(`cannot be written as JSON: ${rangeText(defect)}`, defect))

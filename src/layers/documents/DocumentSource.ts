@@ -26,8 +26,9 @@ export type {
   ContentSourceDefinition,
   SourceEnvironment
 } from "../../services/ContentSource.ts"
+export { SourceError } from "../../services/SourceError.ts"
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
-export { type Document, type DocumentContent, DocumentNotSaved, Records, Value } from "./Document.ts"
+export { type Document, type DocumentContent, Records, Value } from "./Document.ts"
 export {
   type DocumentConfig as Config,
   DocumentOptions as Options,
@@ -38,7 +39,7 @@ export type { FieldType } from "./expect/ExpectConfig.ts"
 export { fileFieldsOfReader } from "./media/MediaOptions.ts"
 export { makeRequests, type Requests } from "./readText.ts"
 
-/** Makes the source, as `makeDocumentSource` does. Its fetches fail with `SourceFailed`. */
+/** Makes the source, as `makeDocumentSource` does. Its fetches fail with `SourceError`. */
 export const make: <E extends DocumentsError, R>(
   source: DocumentSource<E, R>
 ) => Effect.Effect<

@@ -4,6 +4,7 @@
  * A list is one record a line: `[`, each record as JSON without blanks, a comma behind each except the last, `]`. A single value has an
  * indent of two spaces. Lists in another form, as earlier versions have them, are parsed as a whole.
  */
+
 import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -15,13 +16,14 @@ import { toError } from "../../internal/fileBatch.ts"
 import { move } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
-import { catchTooDeep, type DocumentNotSaved } from "./Document.ts"
+import type { SourceError } from "../../services/SourceError.ts"
+import { catchTooDeep, type FailedIn } from "./Document.ts"
 import { savedText } from "./sortedJson.ts"
 
 export interface FileTarget {
   /** The file to write (absolute path). */
   readonly path: string
-  readonly failed: (detail: string, cause?: unknown) => DocumentNotSaved
+  readonly failed: FailedIn
 }
 
 /** The file of a document as it was written. */
@@ -134,7 +136,7 @@ export const writeValue = (target: FileTarget, value: unknown, lasting = value) 
 const writing = <A, R>(
   { failed, path }: FileTarget,
   write: Effect.Effect<A, PlatformError, R>
-): Effect.Effect<A, DocumentNotSaved, R> =>
+): Effect.Effect<A, SourceError, R> =>
   Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
 
 /** Writes a document again, changed part by part. The path may be that of the document. */
@@ -163,7 +165,7 @@ export const readParts = ({
   failed,
   holds,
   path
-}: DocumentOnDisk): Stream.Stream<DocumentPart, DocumentNotSaved, FileSystem.FileSystem> => {
+}: DocumentOnDisk): Stream.Stream<DocumentPart, SourceError, FileSystem.FileSystem> => {
   const parts =
     holds === "keys"
       ? Stream.map(readValue(path), (value): DocumentPart => ({ values: [value], first: Option.none() }))

@@ -16,33 +16,32 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import {
-  type AttachmentProgress,
-  type ContentSource,
-  type FetchedAttachments,
-  type FetchedSource,
-  type FetchTarget,
-  SourceFailed
+import type {
+  AttachmentProgress,
+  ContentSource,
+  FetchedAttachments,
+  FetchedSource,
+  FetchTarget
 } from "../../services/ContentSource.ts"
+import type { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import { makeSentHeaders, SentHeaders } from "../httpClient/hideSecret.ts"
-import { type Document, DocumentNotSaved } from "./Document.ts"
+import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
+import { type Document, type FailedIn, failedIn } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OpenedSource, OwnFiles } from "./DocumentSource.ts"
 import { rewrite } from "./documentFile.ts"
-import { makeExpectations, NotAsExpected, requireExpected } from "./expect/Expectations.ts"
+import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/fieldTypes.ts"
 import { fingerprint, type KnownDocuments, makeKnownDocuments } from "./knownDocuments.ts"
-import { FileProblem } from "./media/FileProblem.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progressReporter.ts"
 import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
+import { failureOf, sourceErrors } from "./sourceErrors.ts"
 import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
 
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
- * `media` or `images` say so. It fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, `FileProblem`, or what is not as
- * expected. Parts that have changed, in polls, are names of documents.
+ * `media` or `images` say so. It fails with `SourceError`. Parts that have changed, in polls, are names of documents.
  */
 export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>(
   source: DocumentSource<E, R>
@@ -52,18 +51,16 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const environment = yield* withoutParentSpan(
     Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
   )
-  const sent = makeSentHeaders()
-  const { hide } = sent
-  const files = yield* SourceFiles.make(options, source, hide)
+  const sent = makeSentSecrets()
+  const files = yield* SourceFiles.make(options, source)
   const knownOf = yield* makeKnownDocuments
   const say = makeSayWarnings()
-  const failedIn = (document: string) => (detail: string, cause?: unknown) =>
-    new DocumentNotSaved({ document, detail, kind: tables && "table", cause })
+  const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
   /** A fetch, begun. */
   const open = Effect.fnUntraced(function* (target: FetchTarget) {
     const opened = yield* source.open(target)
-    yield* checkNames(opened.documents, expect, failedIn)
+    yield* checkNames(opened.documents, expect, failedAt)
     const reading = makeReadDocument({
       expectations: makeExpectations(expect, {
         view: tables?.view ?? null,
@@ -71,10 +68,9 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         isFile: opened.isFile,
         kind: tables === undefined ? "document" : undefined
       }),
-      failedIn,
+      failedIn: failedAt,
       fieldsOf: tables?.fieldsOf ?? identity,
       hasFiles: files.isWanted,
-      hide,
       lasting: files.lasting(lasting),
       steps
     })
@@ -100,21 +96,22 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
           })
         )
       )
-      const warnings = [...noticed, ...found].map(hide)
+      const warnings = [...noticed, ...found].map(sent.hide)
       if (target.isCheck !== true) {
         yield* before.add(read)
         yield* say(warnings)
       }
       return { ...fetched, ...listed(warnings) } satisfies FetchedSource
     },
-    Effect.scoped,
-    Effect.mapError(withoutSecrets(hide))
+    (fetching) => sourceErrors(Effect.scoped(fetching))
   )
 
   const answering = flow(
-    Effect.mapError(sourceFailed(id)),
+    Effect.mapError(failureOf(id)),
     Effect.annotateLogs("source", id),
-    Effect.provideService(SentHeaders, sent),
+    // Whoever asks is told of the failure, without secrets. A fiber of the work would log it as it is.
+    Effect.withUnhandledErrorLogLevel(Option.none()),
+    Effect.provideService(SentSecrets, sent),
     Effect.provide(environment)
   )
 
@@ -130,12 +127,12 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         }))
       ),
     fetch: (target) => answering(fetch(target)),
-    poll: poll && ((cursor) => answering(Effect.scoped(poll(cursor))))
+    poll: poll && ((cursor) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
   } satisfies ContentSource
 })
 
 /** A fetch that has begun, with everything that its steps need. */
-interface Fetch<E> {
+interface Fetch<E extends DocumentsError> {
   readonly target: FetchTarget
   readonly opened: OpenedSource<E>
   readonly reading: ReturnType<typeof makeReadDocument>
@@ -148,7 +145,13 @@ interface Fetch<E> {
 }
 
 /** Reads the documents, one after the other, or takes those over that have not changed. */
-const readAll = Effect.fnUntraced(function* <E>({ before, opened, progress, reading, target }: Fetch<E>) {
+const readAll = Effect.fnUntraced(function* <E extends DocumentsError>({
+  before,
+  opened,
+  progress,
+  reading,
+  target
+}: Fetch<E>) {
   const all = yield* Effect.forEach(
     opened.documents,
     Effect.fnUntraced(function* (document) {
@@ -167,7 +170,7 @@ const readAll = Effect.fnUntraced(function* <E>({ before, opened, progress, read
 })
 
 /** Gets the files of the documents, and those of the source's own. */
-const fetchFiles = Effect.fnUntraced(function* <E>(
+const fetchFiles = Effect.fnUntraced(function* <E extends DocumentsError>(
   { before, files, opened, progress, target }: Fetch<E>,
   all: ReadonlyArray<ReadDocument>
 ) {
@@ -190,7 +193,7 @@ const fetchFiles = Effect.fnUntraced(function* <E>(
 })
 
 /** Puts everything into the folder, unless it is what was there before. */
-const fetchAll = Effect.fnUntraced(function* <E>(fetch: Fetch<E>) {
+const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: Fetch<E>) {
   const { before, files, isOfTables, target } = fetch
   const { directory, isSample = false, previous } = target
   const path = yield* Path.Path
@@ -251,27 +254,6 @@ const fetchAll = Effect.fnUntraced(function* <E>(fetch: Fetch<E>) {
   }
 })
 
-/** A failure that is shown, in spans too: what it says of documents may have secrets in it that a server has repeated. */
-const withoutSecrets =
-  (hide: (text: string) => string) =>
-  <E>(error: E | DocumentNotSaved | FileProblem | NotAsExpected) =>
-    error instanceof DocumentNotSaved || error instanceof FileProblem || error instanceof NotAsExpected
-      ? error.hidden(hide)
-      : error
-
-/** The failure of a source for this reason, with what is not as expected. One that is a failure of a source already stays as it is. */
-export const sourceFailed =
-  (sourceId: string) =>
-  (cause: DocumentsError | SourceFailed): SourceFailed =>
-    cause instanceof SourceFailed
-      ? cause
-      : new SourceFailed({
-          sourceId,
-          cause,
-          isTransient: cause.isTransient,
-          ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
-        })
-
 const noFiles: OwnFiles<never> = {
   total: 0,
   bytes: 0,
@@ -295,8 +277,8 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, num
 const checkNames = (
   documents: ReadonlyArray<Document<unknown>>,
   expect: DocumentOptions["expect"],
-  failedIn: (document: string) => (detail: string) => DocumentNotSaved
-): Effect.Effect<void, DocumentNotSaved> => {
+  failedIn: (document: string) => FailedIn
+): Effect.Effect<void, SourceError> => {
   const names = new Set(documents.map(({ name }) => name))
   const keys = new Set<string>()
   const clash = documents.find(({ name }) => keys.size === keys.add(fileKey(name)).size)

@@ -104,9 +104,9 @@ export const makeRequests = (
   }))
 
 /** The JSON of an answer. */
-export const jsonOf = ({ headers, hide, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
+export const jsonOf = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
   Effect.mapError(parseJson(text), (mistake) => {
-    const type = printableLine(hide(headers["content-type"] ?? "no type"), 100)
+    const type = printableLine(headers["content-type"] ?? "no type", 100)
     return mistake instanceof TooMuch
       ? unreadable(url, mistake.problem)
       : isCut(text)
@@ -127,13 +127,13 @@ const isCut = (text: string): boolean => {
 
 /** The rows of CSV as records. */
 export const csvOf = (
-  { hide, text, url }: Answer,
+  { text, url }: Answer,
   delimiter?: Delimiter
 ): Effect.Effect<ReadonlyArray<CsvRecord>, RequestFailed> =>
   parseCsv(text, { delimiter }).pipe(
     Effect.map(({ records }) => records),
     Effect.mapError((mistake) =>
-      unreadable(url, `${placeText("this is no CSV", mistake)}: ${hide(mistake.problem)}`)
+      unreadable(url, `${placeText("this is no CSV", mistake)}: ${mistake.problem}`)
     )
   )
 

@@ -15,8 +15,9 @@ import { excerpt, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import type { SourceError } from "../../services/SourceError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
-import type { Document, DocumentNotSaved } from "./Document.ts"
+import type { Document } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
 import { type DocumentFile, type FileTarget, type Holds, openList, writeValue } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
@@ -48,7 +49,7 @@ export interface SavedDocument {
   readonly file: DocumentFile
 }
 
-type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem>
+type Saving<E> = Effect.Effect<SavedDocument, E | SourceError, FileSystem.FileSystem>
 
 /** Saves a document, and once more from its beginning if its list changed meanwhile. */
 export const saveDocument = <E>(document: Document<E>, target: DocumentTarget) => {

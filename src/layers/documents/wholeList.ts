@@ -5,7 +5,6 @@
  * and what an answer means, belongs to the source.
  */
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -22,8 +21,6 @@ export interface ListPage<Position, Item> {
   readonly total?: number | undefined
   /** How many pages the server says there are. */
   readonly pages?: number | undefined
-  /** Takes secrets out of words that have something of the answer in them. Default none. */
-  readonly hide?: ((text: string) => string) | undefined
 }
 
 /** How far a list is read, page by page. */
@@ -176,7 +173,9 @@ export const readList = <Position, Item, E>(
 export const readAgain = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(
     Effect.tapError(reading, (error) =>
-      Effect.when(Effect.logDebug(`${String(error)} It is read again`), () => isChanged(error))
+      error instanceof ListChanged
+        ? Effect.logDebug(`${error.list} has changed while it was read. It is read again`)
+        : Effect.void
     ),
     { times: 1, while: isChanged }
   )
@@ -186,11 +185,7 @@ const isChanged = (error: unknown): boolean => error instanceof ListChanged
 /** Gives the items that have not come on a page before. */
 const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {
   const pageOf = new Map<string, number>()
-  return (
-    { hide = identity, items }: ListPage<unknown, Item>,
-    ids: ReadonlyArray<string | undefined>,
-    number: number
-  ) =>
+  return ({ items }: ListPage<unknown, Item>, ids: ReadonlyArray<string | undefined>, number: number) =>
     Effect.suspend(() => {
       const added: Array<Item> = []
       for (const [index, item] of items.entries()) {
@@ -199,7 +194,7 @@ const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>
         if (before !== undefined && before !== number && !mayRepeatItems) {
           return changed(
             name,
-            `the record ${hide(excerpt(id ?? ""))} is on page ${before} and on page ${number}`,
+            `the record ${excerpt(id ?? "")} is on page ${before} and on page ${number}`,
             advice?.twice
           )
         }

@@ -14,11 +14,11 @@ import {
   type ContentSource,
   type ContentSourceDefinition,
   type SourceEnvironment,
-  SourceFailed,
   SourceFolder
 } from "../../services/ContentSource.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { type ContentConfig, decodeFetching, defaultFailingFor, defaultSettle } from "./ContentOptions.ts"
 import { fetchSources } from "./fetchSources.ts"
@@ -45,7 +45,7 @@ export const layer = <R = never>(
   config: FetchingConfig<R>
 ): Layer.Layer<
   Content,
-  InvalidOptions | SourceFailed | CommandAlreadyRegistered,
+  InvalidOptions | SourceError | CommandAlreadyRegistered,
   VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment | R
 > => Layer.scoped(Content, make(config))
 
@@ -67,7 +67,7 @@ export const fromOptions = <R = never>(options: FetchingConfig<R>) =>
 
 const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
   Effect.mapError(make, (cause) =>
-    cause instanceof InvalidOptions ? cause : new SourceFailed({ sourceId: id, cause })
+    cause instanceof InvalidOptions ? cause : new SourceError({ source: id, cause })
   )
 
 /** As `fromOptions`, of sources that are made. */

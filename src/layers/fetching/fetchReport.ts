@@ -106,8 +106,8 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
 /** Whose failure it is, whether it may pass by itself, and whether what came was refused. */
 const originOf = (error: FetchError): string => {
   switch (error._tag) {
-    case "vitrine/SourceFailed":
-      return `${error.sourceId} ${error.isTransient === true} ${error.violations !== undefined}`
+    case "vitrine/SourceError":
+      return `${error.source} ${error.isTransient} ${error.violations !== undefined}`
     case "vitrine/CopyFailed":
       return `${error.from} ${error.isTransient}`
     default:

@@ -7,13 +7,8 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
-import {
-  type Changed,
-  type ContentSource,
-  type FetchedSource,
-  SourceFailed,
-  type SourceProgress
-} from "../../services/ContentSource.ts"
+import type { Changed, ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
@@ -41,7 +36,9 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       ...(typeof changed === "string" ? {} : { changedParts: changed })
     }
     const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
-      source.fetch(target).pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
+      source
+        .fetch(target)
+        .pipe(Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })))
     )
     yield* report({
       name: "content:source:done",
@@ -88,5 +85,5 @@ const keysOf = (documents: NonNullable<FetchedSource["documents"]>) => {
 }
 
 /** Why a version was rejected; nothing where a fetch failed for another reason. */
-export const violationsOf = (error: FetchError): SourceFailed["violations"] =>
-  error._tag === "vitrine/SourceFailed" ? error.violations : undefined
+export const violationsOf = (error: FetchError): SourceError["violations"] =>
+  error._tag === "vitrine/SourceError" ? error.violations : undefined

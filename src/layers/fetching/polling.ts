@@ -8,7 +8,8 @@ import * as Ref from "effect/Ref"
 import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { fetchPause } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
-import { type Changed, type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
+import type { Changed, ContentSource } from "../../services/ContentSource.ts"
+import { SourceError } from "../../services/SourceError.ts"
 
 /** By the ids of sources; those that are not in it have not changed. */
 export type Changes = ReadonlyMap<string, Exclude<Changed, "nothing">>
@@ -60,7 +61,7 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     const { cursors } = yield* Ref.get(state)
     const changes = yield* Effect.catchAllDefect(
       poll(Option.fromNullable(cursors.get(id))),
-      (cause) => new SourceFailed({ sourceId: id, cause })
+      (cause) => new SourceError({ source: id, cause })
     )
     return [{ id, ...changes }]
   })

@@ -7,7 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
-import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
+import type { ContentSource } from "../../services/ContentSource.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { describeDocument, missingTranslations } from "./describeDocument.ts"
 
@@ -43,7 +44,7 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
       const previous = staged.previous(sourceId)
       const fetched = yield* source
         .fetch({ directory, previous, isCheck: true, isSample: true, progress: () => Effect.void })
-        .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
+        .pipe(Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })))
       const folder = Option.match(previous, {
         onNone: () => directory,
         onSome: (content) =>
@@ -55,7 +56,7 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
           documents === undefined ? yield* fileSystem.readDirectory(folder) : Object.keys(documents)
         const json = names.filter((name) => name.endsWith(".json")).sort()
         return yield* Effect.forEach(json, (name) => describe(folder, name))
-      }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId, cause })))
+      }).pipe(Effect.mapError((cause) => new SourceError({ source: sourceId, cause })))
       const warnings = [...reported, ...described.flatMap(({ missing }) => missing)]
       return {
         sourceId,

@@ -15,7 +15,7 @@ import { drop, end, isWholeRead, type Response } from "./Body.ts"
 import { connectionFailed, DownloadFailed, failed, notWhole, silent } from "./DownloadFailed.ts"
 import { withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeader } from "./headers.ts"
-import { hideSecrets } from "./hideSecret.ts"
+import { hideSecrets } from "./secrets.ts"
 
 export interface RequestOptions {
   /** Default `GET`, or `POST` where there is a body. */

@@ -9,15 +9,15 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
-import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import * as Body from "./Body.ts"
 import { DownloadFailed } from "./DownloadFailed.ts"
 import * as Get from "./Get.ts"
 import { originOf, passes, RetryAfter, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeaders } from "./headers.ts"
-import { hideSecrets, SentHeaders } from "./hideSecret.ts"
 import { naming } from "./localAddress.ts"
 import { makeRememberedAnswers, renewed } from "./rememberedAnswers.ts"
+import { hideSecrets, SentSecrets } from "./secrets.ts"
 
 /** What a server answered. */
 export interface Answer {
@@ -27,8 +27,6 @@ export interface Answer {
   /** Names in small letters; of an answer that has not changed, as the server gives them now. */
   readonly headers: Headers
   readonly text: string
-  /** For words that have something of the answer in them: gives them without the secrets that were sent. */
-  readonly hide: (text: string) => string
 }
 
 /** A request that was given up. None of the secrets that were sent is in it. */
@@ -124,7 +122,6 @@ export const make = Effect.fnUntraced(function* ({
     let coding = "gzip"
     let isAnswered = false
     let before: ReturnType<typeof remembered.find>
-    const hide = hideSecrets(url, headers)
     const isRead = (options.method ?? "GET") === "GET" && options.body === undefined
 
     const read = Effect.fnUntraced(function* (
@@ -139,7 +136,7 @@ export const make = Effect.fnUntraced(function* ({
       isAnswered = true
       const isNotReady = status === 202 && isRead
       if (status >= 200 && status <= 299 && !isNotReady) {
-        const begun = { url: href, status, headers, hide }
+        const begun = { url: href, status, headers }
         if (listen !== undefined) {
           const use = yield* listen(begun)
           yield* Body.forEachText(response, use)
@@ -157,37 +154,40 @@ export const make = Effect.fnUntraced(function* ({
         : yield* Body.readText(response, maxErrorBytes).pipe(
             withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
             Effect.orElseSucceed(() => ""),
-            Effect.map((text) => hide(plainJson(text)))
+            Effect.map(plainJson)
           )
       const words = wordsOf(body)
       const isTransient = passes(status)
       return yield* new RequestFailed({
-        url: hide(shownUrl(href)),
+        url: shownUrl(href),
         detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,
         status,
         body,
-        ...(headers.location === undefined ? {} : { redirectsTo: hide(originOf(headers.location)) }),
+        redirectsTo: headers.location === undefined ? undefined : originOf(headers.location),
         reason: "Answer",
         isTransient,
-        ...(isTransient && { retryAfter: yield* retryAfter(response) })
+        retryAfter: isTransient ? yield* retryAfter(response) : undefined
       })
     })
 
-    const settled = <E>(error: DownloadFailed | E) =>
-      error instanceof DownloadFailed
-        ? new RequestFailed({
-            url: hide(shownUrl(url)),
-            detail: error.detail,
-            reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
-            isTransient: error.isTransient,
-            retryAfter: error.retryAfter,
-            cause: error
-          })
-        : error
+    const settled = <E>(error: DownloadFailed | RequestFailed | E) =>
+      withoutSecrets(
+        error instanceof DownloadFailed
+          ? new RequestFailed({
+              url: shownUrl(url),
+              detail: error.detail,
+              reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
+              isTransient: error.isTransient,
+              retryAfter: error.retryAfter,
+              cause: error
+            })
+          : error,
+        hideSecrets(url, headers)
+      )
 
-    const send = Effect.flatMap(SentHeaders, (sent) => {
+    const send = Effect.flatMap(SentSecrets, (sent) => {
       isAnswered = false
-      if (URL.canParse(url)) sent.add(url, headers)
+      sent.add(headers, urls ?? [])
       before = remembers ? remembered.find(url, headers) : undefined
       return requested(url, { "accept-encoding": coding, ...headers, ...before?.conditions }, read, options)
     })
@@ -207,6 +207,19 @@ export const make = Effect.fnUntraced(function* ({
   return { attempt, ask, get: (url, headers = {}) => ask({ url, headers, remembers: true }) }
 })
 
+/** The failure without what was sent: servers may repeat it. */
+const withoutSecrets = <E>(error: E, hide: (text: string) => string) =>
+  error instanceof RequestFailed
+    ? new RequestFailed({
+        ...error,
+        url: hide(error.url),
+        detail: hide(error.detail),
+        body: error.body && hide(error.body),
+        redirectsTo: error.redirectsTo && hide(error.redirectsTo),
+        cause: causeWithoutSecrets(error.cause, hide)
+      })
+    : error
+
 /** The status says enough: what the server says about it is not waited for any longer. */
 const maxWordsMillis = 5000
 
@@ -223,15 +236,13 @@ const plainJson = (text: string): string =>
     () => text
   )
 
-/** What the server says in JSON, in its own words; nothing where these repeated a secret. */
-const wordsOf = (body: string): string => {
-  const words = Option.match(decodeRefusal(body), {
+/** What the server says in JSON, in its own words. */
+const wordsOf = (body: string): string =>
+  Option.match(decodeRefusal(body), {
     onNone: () => "",
     onSome: ({ detail, error, message }) =>
       message ?? (Predicate.isString(error) ? error : error?.message) ?? detail ?? ""
   })
-  return words.includes("<apiKey>") ? "" : words
-}
 
 const decodeRefusal = Schema.decodeOption(
   Schema.parseJson(

@@ -15,8 +15,8 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../internal/FileName.ts"
 import { idOf } from "../../internal/Options.ts"
-import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { catchTooDeep } from "../documents/Document.ts"
 import { makeExpectations, type NotAsExpected, requireExpected } from "../documents/expect/Expectations.ts"
@@ -74,7 +74,7 @@ const makeTableDocuments = (
       Effect.provideServiceEffect(TableSourceClient, client),
       Effect.provide(HttpClientNode.layer),
       Effect.provideService(RequestPacing, pacing),
-      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
+      Effect.mapError((cause) => new SourceError({ source: id, cause })),
       Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),
       withPlainLogger(context),
       // The caller gets the error; the fiber that read the page would say it in the log, too.
@@ -102,7 +102,7 @@ type Reading = (linked: LinkedTables) => Effect.Effect<Read, ReadError | NotAsEx
 
 /** A document that is settled when it was read, or when the whole failed. */
 const makeDocument = (table: string, read: Reading) => {
-  const settled = Deferred.unsafeMake<unknown, SourceFailed>(FiberId.none)
+  const settled = Deferred.unsafeMake<unknown, SourceError>(FiberId.none)
   return {
     table,
     settled: Deferred.await(settled),
@@ -113,11 +113,11 @@ const makeDocument = (table: string, read: Reading) => {
           warnings.map((warning) => `Table "${table}": ${warning}`)
         )
       ),
-    fail: (cause: Cause.Cause<SourceFailed>) => Deferred.failCause(settled, cause)
+    fail: (cause: Cause.Cause<SourceError>) => Deferred.failCause(settled, cause)
   }
 }
 
-const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSignal): Promise<unknown> => {
+const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSignal): Promise<unknown> => {
   const data = Effect.runPromiseExit(settled).then(
     Exit.getOrElse((cause): unknown => {
       throw Cause.isInterruptedOnly(cause) ? signal.reason : Cause.squash(cause)

@@ -10,19 +10,20 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { nextTurn } from "../../../src/internal/nextTurn.ts"
-import { type Document, DocumentNotSaved, Records, Value } from "../../../src/layers/documents/Document.ts"
+import { type Document, failedIn, Records, Value } from "../../../src/layers/documents/Document.ts"
 import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
 import type { WantedFile } from "../../../src/layers/documents/media/WantedFile.ts"
 import { notice } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
+import type { SourceError } from "../../../src/services/SourceError.ts"
 import { withLog } from "../../support/logged.ts"
 import { filesIn } from "../../support/media.ts"
 
 const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
 
 interface Given {
-  readonly documents: ReadonlyArray<Document<DocumentNotSaved>>
+  readonly documents: ReadonlyArray<Document<SourceError>>
   readonly lasting?: (value: unknown) => unknown
 }
 
@@ -74,7 +75,7 @@ const attached: WantedFile = {
   }
 }
 
-const value = (name: string, value: unknown): Document<DocumentNotSaved> => ({
+const value = (name: string, value: unknown): Document<SourceError> => ({
   name,
   content: Value({ value: Effect.succeed(value) })
 })
@@ -90,9 +91,7 @@ describe("a source of documents", () => {
             name: "b",
             content: Value({
               value: Effect.suspend(() =>
-                isBroken
-                  ? new DocumentNotSaved({ document: "b", detail: "broken", isTransient: false })
-                  : Effect.succeed(1)
+                isBroken ? failedIn({ document: "b" })("broken") : Effect.succeed(1)
               )
             })
           }
@@ -222,15 +221,12 @@ describe("a source of documents", () => {
         options: { id: "things", expect: {}, steps: [] },
         open: () => Effect.succeed({ documents: [] }),
         poll: () =>
-          Effect.zipRight(
-            Effect.logInfo("asking"),
-            new DocumentNotSaved({ document: "a", detail: "gone", isTransient: true })
-          )
+          Effect.zipRight(Effect.logInfo("asking"), failedIn({ document: "a" })("gone", undefined, true))
       })
       const error = yield* Effect.flip(
         Effect.flatMap(Effect.fromNullable(poll), (poll) => poll(Option.none()))
       ).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
-      expect(error).toMatchObject({ _tag: "vitrine/SourceFailed", sourceId: "things", isTransient: true })
+      expect(error).toMatchObject({ _tag: "vitrine/SourceError", source: "things", isTransient: true })
       expect(error.message).toBe('Source "things": Document "a": gone')
       expect(lines).toEqual([[["asking"], Option.some("things")]])
     }).pipe(run)

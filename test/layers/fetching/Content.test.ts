@@ -12,8 +12,9 @@ import { logTo } from "../../../src/layers/cli/terminal/log.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
-import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
 import {
   contentState,
@@ -55,7 +56,7 @@ const makeSource = (id: string) =>
           Effect.catchAll((cause) =>
             Effect.flatMap(
               Ref.get(isTransient),
-              (isTransient) => new SourceFailed({ sourceId: id, cause, isTransient })
+              (isTransient) => new SourceError({ source: id, cause, isTransient })
             )
           )
         )
@@ -121,7 +122,7 @@ describe("Content", () => {
             yield* fs.writeFileString(`${directory}/n`, String(before.length))
             const attachments = { total: 3, bytes: 30, reused: 1 }
             return { fingerprint: String(before.length), records: 1, bytes: 31, attachments }
-          }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
+          }).pipe(Effect.mapError((cause) => new SourceError({ source: "objects", cause })))
       }
       yield* Content.fromSources({}, [source])
       const events = yield* follow
@@ -171,7 +172,7 @@ describe("Content", () => {
 
       const told = yield* events.until("content:fetch:error")
       expect(told.at(-1)?.payload).toMatchObject({
-        error: { name: "SourceFailed", message: 'Source "events": the table is gone' }
+        error: { name: "SourceError", message: 'Source "events": the table is gone' }
       })
       expect(names(told)).toContain("content:source:error")
       expect(names(told)).not.toContain("content:version:promoted")
@@ -411,7 +412,7 @@ describe("Content", () => {
             const content = fingerprint.repeat(yield* Ref.get(size))
             yield* fs.writeFileString(`${directory}/text.txt`, content)
             return { fingerprint, records: 1, bytes: content.length }
-          }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
+          }).pipe(Effect.mapError((cause) => new SourceError({ source: "objects", cause })))
       }
       const versions = Effect.flatMap(VersionStore, ({ versions }) => versions)
       yield* Effect.gen(function* () {

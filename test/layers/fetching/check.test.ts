@@ -14,8 +14,9 @@ import { attachments } from "../../../src/layers/sources/airtable/tableClient.ts
 import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentCheck } from "../../../src/services/ContentCheck.ts"
-import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import { type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import * as TableSourceClientMemory from "../../../src/testing/TableSourceClientMemory.ts"
 import { fetch, follow, names, readManifest, services } from "../../support/content.ts"
@@ -72,7 +73,7 @@ const filesSource = (files: () => Readonly<Record<string, string>>) =>
           fs.writeFileString(`${directory}/${name}`, text)
         ).pipe(
           Effect.mapBoth({
-            onFailure: (cause) => new SourceFailed({ sourceId: "files", cause }),
+            onFailure: (cause) => new SourceError({ source: "files", cause }),
             onSuccess: () => ({
               fingerprint: JSON.stringify(files()),
               records: 0,

@@ -11,7 +11,7 @@ import { ContentEvent } from "../../../src/services/ContentEvents.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 
 const timestamp = "2026-11-21T09:30:00.000Z"
-const error = { name: "SourceFailed", message: "no network" }
+const error = { name: "SourceError", message: "no network" }
 const progress = {
   sourceId: "exhibits",
   document: "Objects",

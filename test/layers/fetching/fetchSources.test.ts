@@ -19,7 +19,8 @@ import * as Content from "../../../src/layers/fetching/Content.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
-import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { fetch, rowValue, temporaryStore } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
@@ -61,8 +62,8 @@ const makeWorld = Effect.gen(function* () {
       const kind = failing.shift()
       if (kind === undefined) return Effect.void
       counts.failures++
-      return new SourceFailed({
-        sourceId: "objects",
+      return new SourceError({
+        source: "objects",
         cause: new Error(kind),
         isTransient: kind === "transient"
       })

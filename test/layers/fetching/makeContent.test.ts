@@ -14,27 +14,27 @@ import * as TestClock from "effect/TestClock"
 import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
 import type { PollResult } from "../../../src/layers/fetching/Provider.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
-import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { contentState, follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
-const failed = (detail: string) => new SourceFailed({ sourceId: "hub", cause: new Error(detail) })
+const failed = (detail: string) => new SourceError({ source: "hub", cause: new Error(detail) })
 
 const full = (file: string) =>
-  new SourceFailed({
-    sourceId: "hub",
+  new SourceError({
+    source: "hub",
     cause: Object.assign(new Error(`Cannot write ${file}: the disk is full.`), { code: "ENOSPC" })
   })
 
 /** Polls after each pause, with the result in `answer`. */
 const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
   const store = yield* VersionStore
-  const answer = yield* Ref.make<Effect.Effect<PollResult, SourceFailed>>(Effect.succeed("new"))
+  const answer = yield* Ref.make<Effect.Effect<PollResult, SourceError>>(Effect.succeed("new"))
   const polls = yield* Ref.make(0)
   const fetches = yield* Ref.make(0)
   const events = yield* follow

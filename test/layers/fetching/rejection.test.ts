@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as TestClock from "effect/TestClock"
 import * as Content from "../../../src/layers/fetching/Content.ts"
-import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import type { Violation } from "../../../src/services/Violation.ts"
 import {
   contentState,
@@ -34,8 +35,8 @@ const violation: Violation = {
 const text =
   'Table "Objects", record rec1 and 2 more, field "title": expected text, found nothing. "title" is missing; "titel" is new: was it renamed?'
 
-const rejected = new SourceFailed({
-  sourceId: "objects",
+const rejected = new SourceError({
+  source: "objects",
   cause: new Error(text),
   violations: [violation]
 })
@@ -48,7 +49,7 @@ describe("a rejected version", () => {
   it.scoped("is reported, stays off the screen, and is in the status until a fetch succeeds", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
-      const failure = yield* Ref.make<SourceFailed | undefined>(undefined)
+      const failure = yield* Ref.make<SourceError | undefined>(undefined)
       const warnings = yield* Ref.make<ReadonlyArray<string>>([])
       const source: ContentSource = {
         id: "objects",
@@ -89,7 +90,7 @@ describe("a rejected version", () => {
         timestamp: "1970-01-01T00:00:01.000Z",
         sourceId: "objects",
         error: {
-          name: "SourceFailed",
+          name: "SourceError",
           message: `Source "objects": ${text}`,
           cause: { name: "Error", message: text }
         },
@@ -109,7 +110,7 @@ describe("a rejected version", () => {
       })
 
       // It is reported once, and does not end while the result is unknown.
-      yield* Ref.set(failure, new SourceFailed({ sourceId: "objects", cause: new Error("no network") }))
+      yield* Ref.set(failure, new SourceError({ source: "objects", cause: new Error("no network") }))
       yield* TestClock.adjust("1 second")
       yield* Effect.flip(fetch)
       expect(names(yield* events.until("content:fetch:error"))).not.toContain("content:version:rejected")

@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as ContentLayer from "../../../src/layers/fetching/Content.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
-import { SourceFailed } from "../../../src/services/ContentSource.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import { withLog } from "../../support/logged.ts"
 import * as transport from "../../support/transport.ts"
 
@@ -30,8 +30,8 @@ it.scoped("HTTP responses and event streams contain no folder of the machine, bu
       make: Effect.succeed({
         id: "exhibits",
         fetch: () =>
-          new SourceFailed({
-            sourceId: "exhibits",
+          new SourceError({
+            source: "exhibits",
             cause: new Error(`Cannot read ${directory}/x/cut.json: it is cut.`)
           })
       })
@@ -85,7 +85,7 @@ it.scoped("a fetch that keeps failing is logged once, even if its files have gen
           const cause = new Error(
             `Cannot write to /srv/downloads/.staging/${++attempts}/Objects.json: the disk is full.`
           )
-          return new SourceFailed({ sourceId: "exhibits", cause })
+          return new SourceError({ source: "exhibits", cause })
         })
     })
   }

@@ -9,8 +9,8 @@ import * as TestClock from "effect/TestClock"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
-import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { SourceError } from "../../../src/services/SourceError.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { follow, names, readManifest, rowValue, servicesIn } from "../../support/content.ts"
 import * as Upstream from "../../support/upstream.ts"
@@ -26,8 +26,8 @@ const overSources = Effect.fnUntraced(function* () {
       fetch: ({ directory }) =>
         Effect.gen(function* () {
           if (yield* Ref.get(isAway)) {
-            return yield* new SourceFailed({
-              sourceId: "objects",
+            return yield* new SourceError({
+              source: "objects",
               cause: new Error("away"),
               isTransient: true
             })

@@ -130,7 +130,7 @@ const vendors: Readonly<
     hostile: [
       ...refusals((words) => ({ message: words })),
       ...refusals((words) => ({ error: { message: words } })),
-      ["another host", json(200, { articles: [], next: `http://${token.slice(0, 10)}.example/` })],
+      ["another host", json(200, { articles: [], next: `http://a.example/${tokenInUrl}` })],
       [
         "the same record on two pages",
         (response, request) =>
@@ -147,7 +147,6 @@ const repeated: ReadonlyArray<
   readonly [what: string, record: unknown, options: Partial<Parameters<typeof jsonSource>[0]>]
 > = [
   ["the id of a record without its file", { id: token, image: "/a.jpg" }, { media }],
-  ["the name of a field without its file", { id: 1, [token]: "/a.jpg" }, { media }],
   ["the path of a link", { id: 1, image: `/${token}/${tokenInUrl}.jpg` }, { media }],
   [
     "the id of a record without sizes",
@@ -170,7 +169,7 @@ const repeated: ReadonlyArray<
     {
       steps: [
         (articles) => {
-          throw new Error(JSON.stringify(articles).slice(0, 20))
+          throw new Error(JSON.stringify(articles))
         }
       ]
     }
@@ -198,7 +197,7 @@ describe("a token in the response of a server", () => {
         const fetch = yield* watchedFetch(source, directory, see)
         expect(Exit.isFailure(yield* fetch)).toBe(true)
       }).pipe(Effect.provide(everything))
-      expect(tracesIn(seen.join("\n"))).toEqual([])
+      expect(seen.filter((line) => tracesIn(line).length > 0).map((line) => line.slice(0, 900))).toEqual([])
     }).pipe(Effect.provide(platform))
   )
 
@@ -216,7 +215,7 @@ describe("a token in the response of a server", () => {
         expect(Exit.isSuccess(yield* fetch)).toBe(true)
       }).pipe(Effect.provide(everything))
       expect(seen.join("\n")).toContain("<apiKey>")
-      expect(tracesIn(seen.join("\n"))).toEqual([])
+      expect(seen.filter((line) => tracesIn(line).length > 0).map((line) => line.slice(0, 900))).toEqual([])
     }).pipe(Effect.provide(platform))
   )
 })
@@ -231,7 +230,7 @@ describe.each(Object.entries(vendors))("a token that %s echoes", (_, { hostile, 
         const fetch = yield* watchedFetch(source(server.url), directory, see)
         expect(Exit.isFailure(yield* fetch)).toBe(true)
       }).pipe(Effect.provide(everything))
-      expect(tracesIn(seen.join("\n"))).toEqual([])
+      expect(seen.filter((line) => tracesIn(line).length > 0).map((line) => line.slice(0, 900))).toEqual([])
     }).pipe(Effect.provide(platform))
   )
 })

@@ -22,7 +22,7 @@ const fine: ContentState = {
 
 const failing: ContentState = {
   ...fine,
-  lastFetch: { timestamp: at(20), error: { name: "SourceFailed", message: "no network" } },
+  lastFetch: { timestamp: at(20), error: { name: "SourceError", message: "no network" } },
   failingSince: at(10)
 }
 

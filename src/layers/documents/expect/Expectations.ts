@@ -93,20 +93,6 @@ export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/
   get isTransient(): boolean {
     return false
   }
-
-  /** Without secrets. */
-  hidden(hide: (text: string) => string): NotAsExpected {
-    return new NotAsExpected({
-      ...this,
-      violations: Array.map(this.violations, ({ field, found, hint, recordId, ...violation }) => ({
-        ...violation,
-        ...(recordId !== undefined && { recordId: hide(recordId) }),
-        ...(field !== undefined && { field: hide(field) }),
-        found: hide(found),
-        ...(hint !== undefined && { hint: hide(hint) })
-      }))
-    })
-  }
 }
 
 /** Fails where something in a table is not as expected, with the violations of all tables. */

@@ -60,14 +60,11 @@ export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" 
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
   /** The most bytes that an attached file may have, and the name of the option that says so. Default as other files. */
   readonly maxAttachment?: Download.Options["maxBytes"]
-  /** Takes secrets out of names that come from documents. */
-  readonly hide: (text: string) => string
 }
 
 export const make = Effect.fnUntraced(function* (
   {
     headers = {},
-    hide,
     hosts = [],
     maxAttachment,
     maxBytes = defaultMaxBytes,
@@ -169,7 +166,7 @@ export const make = Effect.fnUntraced(function* (
       downloadAttachment({
         url,
         file,
-        name: hide(localPath),
+        name: localPath,
         size: Option.fromNullable(wanted.size),
         onBytes,
         onResponse: (response) =>

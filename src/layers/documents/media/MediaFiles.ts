@@ -12,7 +12,8 @@ import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
-import { type FileProblem, problemAt } from "./FileProblem.ts"
+import { sourceErrors } from "../sourceErrors.ts"
+import { type FileProblem, problemAt, sourceErrorOf } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import { type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
@@ -75,7 +76,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
               Effect.succeed<Outcome>({
                 // What cannot be had for now need not vanish.
                 file: Option.map(
-                  Option.filter(before, () => problem.isTransient),
+                  Option.filter(before, () => problem.isTransient === true),
                   (before) => ({ ...MediaDownload.kept(before), key, wanted })
                 ),
                 problem: Option.some(problem)
@@ -134,13 +135,13 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         /** Why files are missing, or are those of the version before, that may be so; and which name others. */
         problems: [...outcomes.flatMap(({ problem }) => Option.toArray(problem)), ...others.flat()],
         /** Makes the files of the version before part of this one. */
-        takeOver: Effect.forEach(media, takeOver, { concurrency: filesAtOnce })
+        takeOver: Effect.mapError(
+          Effect.forEach(media, takeOver, { concurrency: filesAtOnce }),
+          sourceErrorOf
+        )
       }
     },
-    flow(
-      Effect.mapError((problem) => problem.hidden(options.hide)),
-      saidOnce
-    )
+    flow(Effect.mapError(sourceErrorOf), sourceErrors, saidOnce)
   )
 
   return { fetchAll }
@@ -203,7 +204,7 @@ const unlessUnreachable = (
         )
       )
     return yield* Effect.tapBoth(fetching, {
-      onFailure: (problem) => (problem.isTransient ? failed(problem) : isOver),
+      onFailure: (problem) => (problem.isTransient === true ? failed(problem) : isOver),
       onSuccess: () => isOver
     })
   })

@@ -8,7 +8,7 @@ import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts
 import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
 import type { ImageOptions } from "../images/ImageOptions.ts"
 import * as Images from "../images/Images.ts"
-import { type FileProblem, problemAt } from "./FileProblem.ts"
+import { type FileProblem, problemAt, sourceErrorOf } from "./FileProblem.ts"
 import type { FoundMedia, FoundPicture } from "./findMedia.ts"
 
 /** What was made of all pictures. */
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: ImageOptions) {
           const problem = problemAt(place, { ...about, wrong: "sizes", detail })
           return isOptional
             ? Effect.succeed({ key, derived: Images.nothing, problems: [problem] })
-            : Effect.fail(problem)
+            : sourceErrorOf(problem)
         })
       )
     }

@@ -22,7 +22,8 @@ import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget } from "../../../services/ContentSource.ts"
-import { catchTooDeep, DocumentNotSaved } from "../Document.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
+import { catchTooDeep, failedIn } from "../Document.ts"
 import { type DocumentOnDisk, type DocumentPart, readParts } from "../documentFile.ts"
 import type { ImageOptions } from "../images/ImageOptions.ts"
 import { notShown } from "../images/pictureFormat.ts"
@@ -81,18 +82,17 @@ export interface PlacedFiles {
   readonly bytes: number
 }
 
-/** Which files a source has, and what fetches them. `hide` takes secrets out of names that come from documents. */
+/** Which files a source has, and what fetches them. */
 export const make = Effect.fnUntraced(function* (
   { images, maxTimeout = defaultTimeout, media }: FileOptions,
-  { reader, ...settings }: FileSettings,
-  hide: (text: string) => string
+  { reader, ...settings }: FileSettings
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const hasLinks = media !== false && (media ?? reader) !== undefined
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
   const isWanted = hasLinks || images !== undefined
-  const files = yield* MediaFiles.make({ ...options, ...settings, hide }, maxTimeout)
+  const files = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
   const makePictures = yield* Effect.transposeMapOption(Option.fromNullable(images), PictureSizes.make)
   const finding: Finding = {
     rules: Rules.fromOptions(options),
@@ -216,13 +216,13 @@ export const make = Effect.fnUntraced(function* (
     nothingFound: (
       { files, near }: FoundMedia,
       records: number
-    ): Effect.Effect<ReadonlyArray<string>, DocumentNotSaved> =>
+    ): Effect.Effect<ReadonlyArray<string>, SourceError> =>
       options.find === undefined || files.size > 0 || records === 0
         ? Effect.succeed([])
         : Option.isSome(near)
           ? notSaved(
               near.value.document,
-              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are some a level deeper, as where a field is in several languages: "${hide(printableLine(near.value.pattern, 200))}"`
+              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are some a level deeper, as where a field is in several languages: "${printableLine(near.value.pattern, 200)}"`
             )
           : Effect.succeed([
               `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
@@ -245,5 +245,4 @@ const unseen = (files: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<FileP
     )
   )
 
-const notSaved = (document: string, detail: string, cause?: Error) =>
-  new DocumentNotSaved({ document, detail, cause })
+const notSaved = (document: string, detail: string, cause?: Error) => failedIn({ document })(detail, cause)

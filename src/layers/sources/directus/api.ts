@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { SourceError } from "../../../services/SourceError.ts"
 import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 import * as Cms from "../../documents/Cms.ts"
 import type { DirectusOptions } from "./DirectusOptions.ts"
@@ -61,7 +62,7 @@ export const readRefusal = (body: unknown): Refusal =>
 export type Parameters = Readonly<Record<string, unknown>>
 
 /** `name` is the name of a collection. */
-export type Ask = (name: string, parameters: Parameters) => Effect.Effect<Cms.JsonAnswer, Cms.CmsError>
+export type Ask = (name: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
 
 export const makeAsk = (options: DirectusOptions) =>
   Effect.map(

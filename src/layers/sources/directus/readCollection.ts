@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { SourceError } from "../../../services/SourceError.ts"
 import * as Cms from "../../documents/Cms.ts"
 import { ListChanged } from "../../documents/wholeList.ts"
 import { type Ask, directus, type Item, type Parameters, readAnswer } from "./api.ts"
@@ -64,19 +65,17 @@ const translationFields = (fields: ReadonlyArray<string>) =>
  */
 const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
   Effect.fnUntraced(function* ({ last, read }: Cms.Place<Item>) {
-    const { hide, json } = yield* ask(name, { ...query, offset: Math.max(read - 1, 0) })
-    const answer = readAnswer(json)
-    if (answer.kind !== "page") return { ...answer, hide }
+    const answer = readAnswer(yield* ask(name, { ...query, offset: Math.max(read - 1, 0) }))
+    if (answer.kind !== "page") return answer
     if (!answer.items.every((item) => isKey(item[key]))) {
-      return yield* new Cms.CmsError({
-        detail: `An item of ${name} has no "${key}". Set "collections.${name}.key" to its primary key`,
-        isTransient: false
+      return yield* new SourceError({
+        detail: `An item of ${name} has no "${key}". Set "collections.${name}.key" to its primary key`
       })
     }
-    if (last === undefined) return { ...answer, hide }
+    if (last === undefined) return answer
     const [first, ...items] = answer.items
     return first?.[key] === last[key]
-      ? { ...answer, items, records: answer.items.length, hide }
+      ? { ...answer, items, records: answer.items.length }
       : yield* new ListChanged({ list: name, detail: "items came or went between its pages" })
   })
 

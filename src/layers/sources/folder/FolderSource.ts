@@ -25,13 +25,15 @@ import {
   type ContentSourceDefinition,
   type FetchTarget
 } from "../../../services/ContentSource.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
-import { makeDocumentSource, sourceFailed } from "../../documents/makeDocumentSource.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
+import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderFailed, FolderInUse, shown } from "./FolderFailed.ts"
+import { FolderInUse, shown } from "./FolderInUse.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
@@ -49,7 +51,7 @@ export const folderSource = (config: FolderSourceConfig): ContentSourceDefinitio
 /** The part of a look at the folder that is saved. */
 interface FolderParts {
   readonly look: FolderLook
-  readonly documents: ReadonlyArray<Document<FolderFailed | FolderInUse>>
+  readonly documents: ReadonlyArray<Document<SourceError | FolderInUse>>
   readonly others: ReadonlyArray<FolderFile>
   readonly named: NamedFiles
   /** Spreadsheets whose names no document has, by these. */
@@ -76,7 +78,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const directory = path.resolve(base, options.directory)
   const found = yield* findPrivate(directory, base)
   if (Option.isSome(found)) {
-    return yield* new FolderFailed({
+    return yield* new SourceError({
       place: directory,
       detail: `${found.value} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
     })
@@ -90,7 +92,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const nameOf = (path: string) => (options.documents ? documentName(path) : undefined)
     const others = look.files.filter(({ path }) => nameOf(path) === undefined)
     const named = makeNamedFiles(others.map(({ path }) => path))
-    const documents = look.files.flatMap((file): ReadonlyArray<Document<FolderFailed | FolderInUse>> => {
+    const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
       const value = readDocument(file, named, { ...options, pictures })
@@ -108,7 +110,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       const unknown = Object.keys(named).find((name) => documents.every((document) => document.name !== name))
       if (unknown === undefined) continue
       const spreadsheet = spreadsheets.get(unknown)
-      return new FolderFailed({
+      return new SourceError({
         place: directory,
         detail: `"${option}" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.${spreadsheet === undefined ? "" : ` ${noTable(spreadsheet)}`}`
       })
@@ -166,11 +168,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
             ({ fingerprint }) => isNew(target, fingerprint)
           )
         ),
-        Effect.mapError(sourceFailed(id)),
+        Effect.mapError(failureOf(id)),
         withPermits(1),
         Effect.provide(environment)
       ),
-    poll: (cursor) => Effect.mapError(folder.poll(cursor), sourceFailed(id)),
+    poll: (cursor) => Effect.mapError(folder.poll(cursor), failureOf(id)),
     changes: Stream.provideContext(
       isBuildNeeded ? Stream.onStart(folder.changes, announceBuild(directory)) : folder.changes,
       environment
@@ -180,11 +182,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
 })
 
 /** A picture or film without a byte is one whose copying was cut off. */
-const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, FolderFailed> => {
+const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, SourceError> => {
   const empty = files.find(({ path, size }) => size === 0 && isShownType(path))
   return empty === undefined
     ? Effect.void
-    : new FolderFailed({
+    : new SourceError({
         place: shown(empty.path),
         detail: "is empty, perhaps because copying was interrupted. Copy it again, or remove it."
       })
@@ -242,7 +244,7 @@ const notInside = Effect.fnUntraced(function* (directory: string, target: FetchT
   const path = yield* Path.Path
   const way = path.relative(directory, target.directory)
   if (!way.startsWith("..") && !path.isAbsolute(way)) {
-    return yield* new FolderFailed({
+    return yield* new SourceError({
       place: directory,
       detail: "the downloads folder is in this folder. Keep content in a folder of its own."
     })

@@ -17,8 +17,9 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import type { SourceChanges } from "../../../services/ContentSource.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
 import { changesSince } from "../../documents/pollAnswer.ts"
-import { type FolderFailed, FolderInUse, stillWritten } from "./FolderFailed.ts"
+import { FolderInUse, stillWritten } from "./FolderInUse.ts"
 import { isHeld } from "./folderFiles.ts"
 import { type FolderFile, type FolderLook, isSame, lookAtFolder } from "./lookAtFolder.ts"
 
@@ -64,7 +65,7 @@ interface State {
 
 export interface WatchedFolder {
   /** As the `poll` of a `ContentSource`. */
-  readonly poll: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, FolderFailed | FolderInUse>
+  readonly poll: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceError | FolderInUse>
 
   /**
    * Takes what is in the folder while it rests. Where somebody has written meanwhile, it is taken again, three more times, unless
@@ -73,7 +74,7 @@ export interface WatchedFolder {
   readonly take: <A, E, R>(
     use: (look: FolderLook) => Effect.Effect<A, E, R>,
     isNew: (taken: A) => boolean
-  ) => Effect.Effect<A, E | FolderFailed | FolderInUse, R>
+  ) => Effect.Effect<A, E | SourceError | FolderInUse, R>
 
   /**
    * Emits where the folder is another one than the last poll has said. Watching makes it quick; what it misses is found every 5

@@ -6,17 +6,17 @@
  * file, of the size and date that were seen, in the folder is read, and no more of it than that size. Only Linux says where a handle
  * leads; on other systems a folder on the way can still be exchanged (docs/security.md).
  */
-
 import { createHash } from "node:crypto"
 import { close, constants, fstat, futimes, open, read, readlink, write } from "node:fs"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import { startsPage } from "../../documents/media/mediaTypes.ts"
 import { isMarkup } from "../../documents/textMistakes.ts"
-import { FolderFailed, FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderFailed.ts"
+import { FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderInUse.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
 import { isPicture, isShownType } from "./namedFiles.ts"
 
@@ -41,7 +41,7 @@ const pageBytes = 4096
 const withoutLinkOrWait = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** Everything that is in the file, in memory. */
-export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, FolderFailed | FolderInUse> =>
+export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, SourceError | FolderInUse> =>
   attempt(file, async (signal) => {
     const content = Buffer.allocUnsafe(file.size)
     await withHandle(file, (handle) =>
@@ -51,7 +51,7 @@ export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, FolderFail
   })
 
 /** The digest of the file. */
-export const digestOf = (file: FolderFile): Effect.Effect<Digested, FolderFailed | FolderInUse> =>
+export const digestOf = (file: FolderFile): Effect.Effect<Digested, SourceError | FolderInUse> =>
   attempt(file, (signal) => digesting(file, signal))
 
 /** Whether another program keeps the file from being opened. */
@@ -67,7 +67,7 @@ export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
  * Copies the file to where none is yet, and gives its digest. The copy has its date: it is a copy of the file as long as that
  * has not changed since the copy was made.
  */
-export const copyFile = (file: FolderFile, to: string): Effect.Effect<Digested, FolderFailed | FolderInUse> =>
+export const copyFile = (file: FolderFile, to: string): Effect.Effect<Digested, SourceError | FolderInUse> =>
   attempt(file, async (signal) => {
     const copy = await writing(file, disk.open(to, "wx", 0o644))
     try {
@@ -87,7 +87,7 @@ export interface Digested {
 }
 
 /** The flaw of the file, by its first bytes alone. */
-export const readFlaw = (file: FolderFile): Effect.Effect<Flaw | undefined, FolderFailed | FolderInUse> =>
+export const readFlaw = (file: FolderFile): Effect.Effect<Flaw | undefined, SourceError | FolderInUse> =>
   attempt(file, () =>
     withHandle(file, async (handle) => {
       const look = async (bytes: number) => {
@@ -121,7 +121,7 @@ const attempt = <A>(file: FolderFile, action: (signal: AbortSignal) => Promise<A
   Effect.tryPromise({
     try: action,
     catch: (cause) =>
-      cause instanceof FolderFailed || cause instanceof FolderInUse
+      cause instanceof SourceError || cause instanceof FolderInUse
         ? cause
         : unreadable(file.path)(toError(cause))
   })
@@ -135,7 +135,7 @@ const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<
     const stats = await disk.fstat(handle)
     if (!stats.isFile() || !isSame(seenOf(stats), file)) throw stillWritten(file.path)
     if (process.platform === "linux" && !isIn(file.root, await disk.readlink(`/proc/self/fd/${handle}`))) {
-      throw new FolderFailed({
+      throw new SourceError({
         place: shown(file.path),
         detail: "was replaced by a file that is not in the folder."
       })
@@ -173,7 +173,7 @@ const writing = async <A>({ path }: FolderFile, action: Promise<A>): Promise<A> 
     return await action
   } catch (cause) {
     const error = toError(cause)
-    throw new FolderFailed({
+    throw new SourceError({
       place: shown(path),
       detail: `cannot be copied: ${explain(error)}`,
       cause: error

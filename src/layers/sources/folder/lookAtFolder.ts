@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import { fileName, foldCase, isPortableFileName } from "../../../internal/FileName.ts"
 import { forEachFile, toError } from "../../../internal/fileBatch.ts"
 import { errorCode, explain } from "../../../internal/systemError.ts"
-import { FolderFailed, FolderInUse, shown, unreadable } from "./FolderFailed.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import { FolderInUse, shown, unreadable } from "./FolderInUse.ts"
 
 /** What tells whether a file is as it was. */
 interface Seen {
@@ -114,7 +115,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
     const target = entry.isSymbolicLink() ? await targetOf(root, place, path) : place
     const stats = await ifThere(path, disk.lstat(target))
     if (entry.isSymbolicLink() && stats?.isDirectory()) {
-      throw new FolderFailed({ place: shown(path), detail: "is a link to a folder. Copy the folder itself." })
+      throw new SourceError({ place: shown(path), detail: "is a link to a folder. Copy the folder itself." })
     }
     if (stats?.isFile()) return { path, place: target, root, ...seenOf(stats) }
     if (stats !== undefined)
@@ -127,7 +128,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
       ? attempt(() => disk.readdir(folder, { withFileTypes: true }), cannotRead(directory))
       : attempt(() => ifThere(prefix.slice(0, -1), disk.readdir(folder, { withFileTypes: true })))
 
-  const lookInside = (folder: string, prefix: string): Effect.Effect<void, FolderFailed | FolderInUse> =>
+  const lookInside = (folder: string, prefix: string): Effect.Effect<void, SourceError | FolderInUse> =>
     Effect.gen(function* () {
       const listed = (yield* list(folder, prefix)) ?? []
       const entries = listed
@@ -159,7 +160,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
 
   yield* lookInside(root, "")
   if (files.length === 0 && hasDocuments) {
-    return yield* new FolderFailed({
+    return yield* new SourceError({
       place: directory,
       detail: "there are no files in this folder. Is the disk or the share there that it is on?",
       isTransient: true
@@ -171,16 +172,16 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
 const kindOf = (stats: Stats): string =>
   stats.isFIFO() ? "a pipe" : stats.isSocket() ? "a socket" : "a device"
 
-const failureOf = (cause: unknown): FolderFailed | FolderInUse =>
-  cause instanceof FolderFailed || cause instanceof FolderInUse ? cause : unreadable("")(toError(cause))
+const failureOf = (cause: unknown): SourceError | FolderInUse =>
+  cause instanceof SourceError || cause instanceof FolderInUse ? cause : unreadable("")(toError(cause))
 
 const attempt = <A>(
   action: () => Promise<A>,
-  failed: (cause: Error) => FolderFailed | FolderInUse = failureOf
+  failed: (cause: Error) => SourceError | FolderInUse = failureOf
 ) => Effect.tryPromise({ try: action, catch: (cause) => failed(toError(cause)) })
 
 const cannotRead = (directory: string) => (cause: Error) =>
-  new FolderFailed({
+  new SourceError({
     place: directory,
     detail: `cannot read this folder: ${advice(cause)}`,
     isTransient: true,
@@ -193,7 +194,7 @@ const advice = (cause: Error): string =>
 
 /** Links to files of the folder are followed. One to a folder could lead around in a circle. */
 const targetOf = async (root: string, place: string, path: string): Promise<string> => {
-  const refuse = (detail: string) => new FolderFailed({ place: shown(path), detail })
+  const refuse = (detail: string) => new SourceError({ place: shown(path), detail })
   const target = await disk.realpath(place).catch(() => {
     throw refuse("is a broken link.")
   })
@@ -205,10 +206,10 @@ const checkNames = (
   prefix: string,
   names: ReadonlyArray<string>,
   areDocuments: boolean
-): Effect.Effect<void, FolderFailed> => {
+): Effect.Effect<void, SourceError> => {
   const wrong = names.find((name) => !isPortableFileName(name))
   if (wrong !== undefined) {
-    return new FolderFailed({
+    return new SourceError({
       place: shown(prefix + wrong),
       detail: "Windows cannot store a file of this name. Rename it."
     })
@@ -218,7 +219,7 @@ const checkNames = (
     const key = foldCase(areDocuments ? pathInVersion(name) : name)
     const other = byKey.get(key)
     if (other !== undefined) {
-      return new FolderFailed({
+      return new SourceError({
         place: `${shown(prefix + other)} and ${shown(prefix + name)}`,
         detail:
           areDocuments && documentName(name) !== undefined

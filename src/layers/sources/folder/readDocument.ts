@@ -3,12 +3,13 @@
  */
 import * as Effect from "effect/Effect"
 import { sizeText } from "../../../internal/readable.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import type { Delimiter } from "../../documents/csvHeader.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { decodeText } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderFailed, FolderInUse, mistaken, shown } from "./FolderFailed.ts"
+import { FolderInUse, mistaken, shown } from "./FolderInUse.ts"
 import { readFile } from "./folderFiles.ts"
 import type { FolderFile } from "./lookAtFolder.ts"
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
@@ -21,7 +22,7 @@ export const readDocument = Effect.fnUntraced(function* (
 ) {
   const { path, size } = file
   if (size > maxBytes) {
-    return yield* new FolderFailed({
+    return yield* new SourceError({
       place: path,
       detail: `it has ${sizeText(size)}, which is more than "maxBytes" allows (${sizeText(maxBytes)}).`
     })
@@ -46,7 +47,7 @@ export const readDocument = Effect.fnUntraced(function* (
     return value
   }).pipe(
     Effect.mapError((error) =>
-      error instanceof FolderFailed || error instanceof FolderInUse ? error : mistaken(path, error)
+      error instanceof SourceError || error instanceof FolderInUse ? error : mistaken(path, error)
     )
   )
 })

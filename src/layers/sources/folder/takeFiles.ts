@@ -13,7 +13,8 @@ import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { linkOrCopyAll } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
-import { FolderFailed, FolderInUse, isPassing } from "./FolderFailed.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import { FolderInUse, isPassing } from "./FolderInUse.ts"
 import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
 import { type FolderFile, isSame } from "./lookAtFolder.ts"
 
@@ -124,11 +125,11 @@ export const linkReused = (files: ReadonlyArray<TakenFile>, { directory, previou
 
 const cannotCopy =
   (place: string) =>
-  (cause: Error): FolderFailed | FolderInUse => {
+  (cause: Error): SourceError | FolderInUse => {
     const detail = `cannot be copied: ${explain(cause)}`
     return isPassing(cause)
       ? new FolderInUse({ file: place, detail, cause })
-      : new FolderFailed({ place, detail, cause })
+      : new SourceError({ place, detail, cause })
   }
 
 const fileIn = ({ files }: PreviousContent, path: string) =>

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { printableLine } from "../../../internal/printable.ts"
-import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError.ts"
+import { messageOf } from "../../../internal/SerializedError.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { asJson, maxDetail } from "../../documents/asJson.ts"
 import { type Document, Records, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
@@ -20,19 +20,6 @@ import { changesSince } from "../../documents/pollAnswer.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { makeGet, makePrevious } from "./FunctionContext.ts"
 import { type Poll, type SourceConfig, SourceOptions } from "./FunctionOptions.ts"
-
-/** What the function of a user did wrong, or could not do. */
-export class FunctionFailed extends Schema.TaggedError<FunctionFailed>()("vitrine/FunctionFailed", {
-  /** The function, and the document where it is about one: `fetch`, `fetch, document "events"`. */
-  place: Schema.String,
-  detail: Schema.String,
-  isTransient: Schema.Boolean,
-  cause: OptionalErrorChain
-}) {
-  override get message() {
-    return `${this.place}: ${this.detail}`
-  }
-}
 
 /** A source of content for the content plugin's `sources`. */
 export const source = (config: SourceConfig): ContentSourceDefinition =>
@@ -82,26 +69,26 @@ const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>
     Effect.timeoutFail({
       duration: maxDuration,
       onTimeout: () =>
-        new FunctionFailed({ place, detail: `it has sent nothing for ${maxDuration}`, isTransient: true })
+        new SourceError({ place, detail: `it has sent nothing for ${maxDuration}`, isTransient: true })
     })
   )
 
 const failedIn = (place: string) => (cause: unknown) =>
-  new FunctionFailed({
+  new SourceError({
     place,
     detail: printableLine(messageOf(cause), maxDetail),
     isTransient: Predicate.hasProperty(cause, "isTransient") && cause.isTransient === true,
     cause
   })
 
-const mistake = (place: string, detail: string) => new FunctionFailed({ place, detail, isTransient: false })
+const mistake = (place: string, detail: string) => new SourceError({ place, detail })
 
 const example = 'such as { events: [{ "id": 1 }] }'
 
 const documentsOf = (
   given: unknown,
   keys: SourceOptions["keys"]
-): Effect.Effect<ReadonlyArray<Document<FunctionFailed>>, FunctionFailed> => {
+): Effect.Effect<ReadonlyArray<Document<SourceError>>, SourceError> => {
   if (!Predicate.isRecord(given) || Object.keys(given).length === 0) {
     return mistake("fetch", `it must give an object of documents by their names, ${example}`)
   }
@@ -128,7 +115,7 @@ const documentsOf = (
   )
 }
 
-const contentOf = (name: string, given: unknown): Document<FunctionFailed>["content"] => {
+const contentOf = (name: string, given: unknown): Document<SourceError>["content"] => {
   const place = `fetch, document "${name}"`
   return isAsyncIterable(given)
     ? Records({
@@ -142,7 +129,7 @@ const contentOf = (name: string, given: unknown): Document<FunctionFailed>["cont
 }
 
 /** Each item within `maxDuration`. */
-const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, FunctionFailed> =>
+const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, SourceError> =>
   Effect.acquireRelease(
     Effect.sync(() => iterable[Symbol.asyncIterator]()),
     // In the background: a generator that hangs does not return either.

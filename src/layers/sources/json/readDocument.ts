@@ -1,6 +1,7 @@
 /**
  * Reading a document: one answer, or page after page of a list.
  */
+
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -14,7 +15,8 @@ import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
-import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
+import { type Document, failedIn, Records, Value } from "../../documents/Document.ts"
 import { readRecords } from "../../documents/documentFile.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
 import { notice } from "../../documents/warnings.ts"
@@ -25,7 +27,7 @@ import { nextLink, nextPage, type ReadPage, sizeAsked } from "./nextPage.ts"
 import { type StatedCount, statedCount } from "./statedCount.ts"
 import { valueAt, whatIs } from "./valueAt.ts"
 
-export type ReadError = DocumentNotSaved | ListChanged
+export type ReadError = SourceError | ListChanged
 
 export const readDocument = (
   requests: Pick<Requests, "get">,
@@ -48,7 +50,7 @@ export const readDocument = (
   return { ...start, content: Value({ value: readWhole(ask, name, document, columnsBefore) }) }
 }
 
-const mistake = (document: string, detail: string) => new DocumentNotSaved({ document, detail })
+const mistake = (document: string, detail: string) => failedIn({ document })(detail)
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
 const makeAsk = (
@@ -94,14 +96,14 @@ export const savedColumns = Effect.fnUntraced(function* (name: string, { previou
 })
 
 /** A server may answer with a line of words in the place of a table. */
-const requireColumns = ({ hide, text, url }: Answer, columnsBefore: ColumnsBefore) =>
+const requireColumns = ({ text, url }: Answer, columnsBefore: ColumnsBefore) =>
   Effect.flatMap(columnsBefore, (before) => {
     const columns = Option.getOrElse(before, () => [])
     return text.trim() === "" || columns.length === 0 || columns.some((column) => text.includes(column))
       ? Effect.void
       : new RequestFailed({
           url: shownUrl(url),
-          detail: `it is one line, without a column of the version before: ${excerpt(hide(text))}`,
+          detail: `it is one line, without a column of the version before: ${excerpt(text)}`,
           isTransient: false
         })
   })
@@ -112,7 +114,7 @@ const refused = (document: string, url: string, error: RequestFailed) => {
   const advice = isUnknown
     ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may have to say who asks'}`
     : ""
-  return new DocumentNotSaved({ document, detail: `${message}${advice}`, isTransient, cause: error })
+  return failedIn({ document })(`${message}${advice}`, error, isTransient)
 }
 
 const listIn = (json: unknown, path: string | undefined): Either.Either<ReadonlyArray<unknown>, string> => {
@@ -181,12 +183,12 @@ const readWhole = Effect.fnUntraced(function* (
 ) {
   const { items, total, url } = document
   const answer = yield* Effect.mapError(ask(url), (error) => refused(name, url, error))
-  const { headers, hide, json } = answer
+  const { headers, json } = answer
   const value = yield* Effect.mapError(items === undefined ? wholeOf(json) : listIn(json, items), (detail) =>
-    mistake(name, hide(detail))
+    mistake(name, detail)
   )
   if (!Array.isArray(value) && Option.isSome(yield* columnsBefore)) {
-    const said = excerpt(hide(JSON.stringify(value)))
+    const said = excerpt(JSON.stringify(value))
     return yield* mistake(
       name,
       `the answer was a list before, and is none now: ${said}. If it is one value from now on, give the document another name`
@@ -226,8 +228,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
         : Effect.fail(refused(name, url, error))
     )
     if (Option.isNone(answer)) return { items: [], next: Option.none() }
-    const { hide } = answer.value
-    const failed = (detail: string) => mistake(name, `page ${number}: ${hide(detail)}`)
+    const failed = (detail: string) => mistake(name, `page ${number}: ${detail}`)
     const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
     const firstRecords = number === 1 ? items.length : position.firstRecords
     const count = statedCount(document, answer.value, firstRecords)
@@ -247,7 +248,6 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
     const next = yield* Effect.mapError(nextPage(document, current), failed)
     return {
       ...stated,
-      hide,
       items,
       next: Option.map(next, (url) => ({
         url,

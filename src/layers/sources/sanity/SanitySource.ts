@@ -9,7 +9,8 @@
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import type { CmsError } from "../../documents/Cms.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
+import type {} from "../../documents/Cms.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
@@ -28,7 +29,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
   const { live, perspective, queries, useCdn } = options
   const api = yield* makeApi(options)
 
-  const documents = Object.entries(queries).map(([name, query]): Document<CmsError> => {
+  const documents = Object.entries(queries).map(([name, query]): Document<SourceError> => {
     const { key, ...asked } = queryOf(query)
     return { name, key, content: Value({ value: answerOf(api, options, name, asked) }) }
   })

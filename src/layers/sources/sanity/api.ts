@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import { type CmsError, credentials } from "../../documents/Cms.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
+import { credentials } from "../../documents/Cms.ts"
 import { jsonOf } from "../../documents/readText.ts"
 import type { Headers } from "../../httpClient/headers.ts"
 import * as Requests from "../../httpClient/Requests.ts"
@@ -21,7 +22,7 @@ export interface Query extends Question {
 
 export interface Api {
   /** Gives the result of the query. Nothing found is an empty array or `null`. */
-  readonly ask: (query: Query) => Effect.Effect<unknown, CmsError>
+  readonly ask: (query: Query) => Effect.Effect<unknown, SourceError>
 }
 
 export const makeApi = Effect.fnUntraced(function* (
@@ -62,13 +63,13 @@ const hasNoError = (json: unknown): boolean =>
 
 /** If an error comes after the beginning of the response, its status is 200. */
 const refusedIn =
-  ({ hide, status, url }: Requests.Answer) =>
+  ({ status, url }: Requests.Answer) =>
   (json: unknown) =>
     new Requests.RequestFailed({
       url: Requests.shownUrl(url),
       detail: "the answer is an error",
       status,
-      body: hide(JSON.stringify(json)),
+      body: JSON.stringify(json),
       isTransient: false
     })
 

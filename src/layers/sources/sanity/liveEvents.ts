@@ -19,6 +19,7 @@ import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { ContentSource } from "../../../services/ContentSource.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import * as Requests from "../../httpClient/Requests.ts"
+import { hideSecrets } from "../../httpClient/secrets.ts"
 import { headersOf, originOf } from "./api.ts"
 import { failureText } from "./requestErrors.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
@@ -64,6 +65,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     urls: [originOf(options)]
   })
   const request = requestOf(options)
+  const hide = hideSecrets("", request.headers)
   const state = yield* Ref.make<State>({ isHeard: false, failing: undefined })
   const warning = makeWarnWhile(
     (detail) => `The live events of Sanity cannot be heard: ${detail}. Changes are found at the next tick`
@@ -75,7 +77,8 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     yield* warning.works
   })
 
-  const failed = Effect.fnUntraced(function* ({ detail, pause }: NotHeard) {
+  const failed = Effect.fnUntraced(function* ({ message, pause }: NotHeard) {
+    const detail = hide(message)
     const now = yield* Clock.currentTimeMillis
     const { failing } = yield* Ref.updateAndGet(state, ({ failing, isHeard }) => ({
       isHeard: false,
@@ -94,9 +97,9 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     requests
       .attempt({
         ...request,
-        listen: ({ headers, hide }) =>
+        listen: ({ headers }) =>
           headers["content-type"]?.startsWith("text/event-stream") === true
-            ? Effect.succeed(readEvents(hide, Effect.zipRight(heard, ring)))
+            ? Effect.succeed(readEvents(Effect.zipRight(heard, ring)))
             : notHeard("the answer is no event stream")
       })
       .pipe(
@@ -150,7 +153,7 @@ const requestOf = (options: SanityOptions) => {
 }
 
 /** Takes the text of a response as it comes: `goaway` ends it, and every other event rings. */
-const readEvents = (hide: Requests.Answer["hide"], ring: Effect.Effect<void>) => {
+const readEvents = (ring: Effect.Effect<void>) => {
   const events: Array<EventSourceMessage> = []
   let isTooLong = false
   const parser = createParser({
@@ -165,7 +168,7 @@ const readEvents = (hide: Requests.Answer["hide"], ring: Effect.Effect<void>) =>
     const found = events.splice(0)
     const goaway = found.find(({ event }) => event === "goaway")
     if (goaway !== undefined) {
-      yield* notHeard(`Sanity asks not to connect again: ${excerpt(hide(goaway.data))}`, lastingPause)
+      yield* notHeard(`Sanity asks not to connect again: ${excerpt(goaway.data)}`, lastingPause)
     }
     if (found.length > 0) yield* ring
     if (isTooLong) yield* notHeard(`one of its events has more than ${longestEvent} characters`)

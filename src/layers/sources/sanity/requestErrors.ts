@@ -5,7 +5,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
-import { CmsError, refusalText } from "../../documents/Cms.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import { refusalText } from "../../documents/Cms.ts"
 import { passes } from "../../httpClient/HttpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
@@ -40,18 +41,17 @@ export const failureText = ({ detail, said, status }: RequestFailed, place: Plac
   status === undefined ? excerpt(detail) : refusalText(adviceOf(status, place), status, wordsOf(said))
 
 export const requestFailed = ({ groq, name }: Question, error: RequestFailed, place: Place) =>
-  new CmsError({
+  new SourceError({
     detail: `${questionText(name)}${Option.match(decodeParseError(error.said), {
       onNone: () => failureText(error, place),
       onSome: ({ error: { description, start } }) => `${placeText(groq, start)}: ${excerpt(description)}`
     })}`,
     status: error.status,
-    isTransient: error.isTransient,
-    cause: error
+    isTransient: error.isTransient
   })
 
 export const unexpected = (name: string | undefined, detail: string) =>
-  new CmsError({ detail: `${questionText(name)}${detail}`, isTransient: false })
+  new SourceError({ detail: `${questionText(name)}${detail}` })
 
 const questionText = (name: string | undefined) => (name === undefined ? "" : `Query "${name}": `)
 

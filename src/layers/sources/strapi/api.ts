@@ -4,12 +4,13 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
 import * as Cms from "../../documents/Cms.ts"
 import { pageSize, readRefusal } from "./responses.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** `name` is the name of a type. */
-export type Ask = (name: string, parameters: Parameters) => Effect.Effect<Cms.JsonAnswer, Cms.CmsError>
+export type Ask = (name: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
 
 export const makeAsk = (options: StrapiOptions) =>
   Effect.map(

@@ -4,9 +4,11 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { CmsError, readCollection } from "../../documents/Cms.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import { readCollection } from "../../documents/Cms.ts"
+import { RequestFailed } from "../../httpClient/Requests.ts"
 import { type Ask, type Edition, onlyField, page, strapi } from "./api.ts"
-import { type Entry, readAnswer } from "./responses.ts"
+import { type Entry, readAnswer, readRefusal } from "./responses.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** All entries of a type in one language, in the order of the server. */
@@ -26,10 +28,13 @@ export const isLocalized = (ask: Ask, name: string, status: Edition["status"]) =
   ask(name, onlyField("locale", { status })).pipe(
     Effect.as(true),
     Effect.catchIf(
-      ({ key, status }) => status === 404 || (status === 400 && key === "locale"),
+      ({ cause, status }) => status === 404 || (status === 400 && isAbout("locale", cause)),
       ({ status }) => Effect.succeed(status === 404)
     )
   )
+
+const isAbout = (key: string, cause: unknown): boolean =>
+  cause instanceof RequestFailed && readRefusal(cause.said).key === key
 
 /** Reads a type without languages: its entries, or the entry of a single type. */
 export const readPlain = Effect.fnUntraced(function* (
@@ -50,12 +55,12 @@ export const readTranslations = Effect.fnUntraced(function* (
   { status, ...languages }: Languages & Pick<StrapiOptions, "status">
 ) {
   const translations: Array<Translation> = []
-  const missing: Array<CmsError> = []
+  const missing: Array<SourceError> = []
   for (const locale of languagesOf(languages)) {
     const read = yield* Effect.either(readEdition(ask, name, type, { status, locale }))
     if (Either.isRight(read)) {
       translations.push({ locale, entries: read.right.items })
-    } else if (read.left instanceof CmsError && read.left.status === 404) {
+    } else if (read.left instanceof SourceError && read.left.status === 404) {
       translations.push({ locale, entries: [] })
       missing.push(read.left)
     } else {
@@ -78,8 +83,7 @@ export const readTranslations = Effect.fnUntraced(function* (
 const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition) =>
   readCollection<Entry>(strapi, {
     name,
-    ask: ({ number }) =>
-      Effect.map(ask(name, page(type, edition, number)), ({ hide, json }) => ({ ...readAnswer(json), hide })),
+    ask: ({ number }) => Effect.map(ask(name, page(type, edition, number)), readAnswer),
     idOf: ({ documentId }) => Option.some(documentId),
     mayRepeatItems: type.filters !== undefined
   })

@@ -3,11 +3,12 @@
  *
  * It owns how the columns `key` and `value` are read. Other columns are notes.
  */
+
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import type { DocumentNotSaved } from "../../documents/Document.ts"
 import { fill } from "../../documents/sortedJson.ts"
 import { nameWarnings } from "../../documents/textMistakes.ts"
 import { tableNotSaved } from "./SavedRecords.ts"
@@ -40,7 +41,7 @@ const maxItems = 1_000_000
 export const keyValues = (
   table: string,
   records: ReadonlyArray<TableRecord>
-): Either.Either<KeyValues, DocumentNotSaved> => {
+): Either.Either<KeyValues, SourceError> => {
   const entries = new Map<string, Entry>()
   const withoutKey: Array<string> = []
   const repeated: Array<string> = []

@@ -1,9 +1,11 @@
 /**
  * The records of a table in the form in which they are saved, whether they are written to a file or handed over.
  */
+
 import * as Effect from "effect/Effect"
+import type { SourceError } from "../../../services/SourceError.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { DocumentNotSaved } from "../../documents/Document.ts"
+import { failedIn } from "../../documents/Document.ts"
 import { fill } from "../../documents/sortedJson.ts"
 import { nameWarnings } from "../../documents/textMistakes.ts"
 
@@ -14,7 +16,7 @@ export interface SavedRecords {
   /** The form of the next records. It fails where two columns would be saved as one. */
   readonly add: (
     records: ReadonlyArray<TableRecord>
-  ) => Effect.Effect<ReadonlyArray<SavedRecord>, DocumentNotSaved>
+  ) => Effect.Effect<ReadonlyArray<SavedRecord>, SourceError>
 
   /** What was saved otherwise than one may expect. */
   readonly warnings: () => ReadonlyArray<string>
@@ -55,7 +57,7 @@ export const makeSavedRecords = (table: string): SavedRecords => {
 }
 
 export const tableNotSaved = (table: string, detail: string, cause?: unknown) =>
-  new DocumentNotSaved({ document: table, kind: "table", detail, cause })
+  failedIn({ document: table, kind: "table" })(detail, cause)
 
 /** How many names of columns are looked at. */
 const maxColumns = 1000

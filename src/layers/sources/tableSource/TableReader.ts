@@ -1,9 +1,11 @@
 /**
  * Reading a table from its first page to its last, and again where the server forgets it meanwhile.
  */
+
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
+import type { SourceError } from "../../../services/SourceError.ts"
 import {
   CursorExpired,
   type PageRequest,
@@ -11,7 +13,6 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import type { DocumentNotSaved } from "../../documents/Document.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 
 /** Which table, and in which order. */
@@ -21,7 +22,7 @@ export type TableRequest = Omit<PageRequest, "cursor">
 export type Pages = Stream.Stream<ReadonlyArray<TableRecord>, TableError | CursorExpired | ListChanged>
 
 /** Why a table cannot be read, or cannot be saved. */
-export type ReadError = TableError | CursorExpired | ListChanged | DocumentNotSaved
+export type ReadError = TableError | CursorExpired | ListChanged | SourceError
 
 /** How often a list that the server forgot is read again. */
 const maxRestarts = 3

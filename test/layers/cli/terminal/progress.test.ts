@@ -63,7 +63,7 @@ it.effect("progress lines are printed at each step, and at least every five seco
       })
       yield* show({
         name: "content:source:error",
-        payload: { timestamp, sourceId: "tours", error: { name: "SourceFailed", message: "no network" } }
+        payload: { timestamp, sourceId: "tours", error: { name: "SourceError", message: "no network" } }
       })
     }).pipe(withLog(logs))
 

@@ -409,8 +409,8 @@ describe("an error of a JSON source", () => {
       words: ': "Invalid parameter(s): per_page"'
     },
     { says: { error: { message: "no such table" } }, words: ': "no such table"' },
-    { says: { message: "key 0123456789 is wrong" }, words: "" },
-    { says: { message: "Bearer abcdefgh is wrong" }, words: "" },
+    { says: { message: "key 0123456789 is wrong" }, words: ': "key <apiKey> is wrong"' },
+    { says: { message: "Bearer abcdefgh is wrong" }, words: ': "Bearer <apiKey> is wrong"' },
     { says: ["message"], words: "" }
   ])("is reported in the words of the server, without secrets: $says", ({ says, words }) =>
     Effect.gen(function* () {

@@ -48,7 +48,7 @@ const saved = (
     return yield* fetch(target).pipe(
       Effect.zipRight(fileSystem.readFileString(`${directory}/list.json`)),
       Effect.map((text): unknown => JSON.parse(text)),
-      Effect.catchTag("vitrine/SourceFailed", ({ message }) => Effect.succeed(message))
+      Effect.catchTag("vitrine/SourceError", ({ message }) => Effect.succeed(message))
     )
   }).pipe(Effect.provide(environment))
 

@@ -4,7 +4,6 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { identity } from "effect/Function"
 import type { Ask } from "../../../../src/layers/sources/strapi/api.ts"
 import { readPlain } from "../../../../src/layers/sources/strapi/readType.ts"
 
@@ -28,11 +27,10 @@ it.effect.prop(
           const page = Number(new Map(parameters).get("pagination[page]"))
           const total = entries.size
           const data = [...entries].sort().slice((page - 1) * pageSize, page * pageSize)
-          const json = {
+          return {
             data: data.map((documentId) => ({ documentId })),
             meta: { pagination: { page, pageSize, pageCount: Math.ceil(total / pageSize), total } }
           }
-          return { hide: identity, json }
         })
       const read = yield* Effect.either(readPlain(ask, "articles", {}, { status: "published" }))
       if (read._tag === "Left") {

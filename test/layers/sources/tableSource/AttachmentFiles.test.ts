@@ -448,7 +448,7 @@ describe("a download", () => {
       const { exit, said } = yield* advancing(fetch())
       expect(said.map((line) => /Trying again in (.*)$/.exec(line)?.[1])).toEqual(["1s", "2s", "4s"])
       expect(String(exit)).toContain(`${host.url} gave 3 of 5 bytes`)
-      expect(yield* Effect.flip(exit)).toMatchObject({ _tag: "vitrine/SourceFailed", isTransient: true })
+      expect(yield* Effect.flip(exit)).toMatchObject({ _tag: "vitrine/SourceError", isTransient: true })
       expect(yield* Queue.size(host.received)).toBe(4)
     }).pipe(run)
   )
@@ -469,7 +469,7 @@ describe("a download", () => {
         host.next(answer)
         const failed = yield* Effect.flip(fetch())
         expect(failed.message).toContain(words)
-        expect(failed).toMatchObject({ _tag: "vitrine/SourceFailed", isTransient: false })
+        expect(failed).toMatchObject({ _tag: "vitrine/SourceError", isTransient: false })
       }
       for (const url of ["", "att1", "ftp://127.0.0.1/a", "data:,x"]) {
         yield* setOne({ url })

@@ -239,11 +239,9 @@ describe("a fetch", () => {
       )
       const refusal = new TableError({ table: "Objects", reason: "Refused", detail: "the server's words" })
       yield* failNext(refusal)
-      expect(yield* Effect.flip(fetch)).toMatchObject({
-        _tag: "vitrine/SourceFailed",
-        sourceId: "exhibits",
-        cause: refusal
-      })
+      const error = yield* Effect.flip(fetch)
+      expect(error).toMatchObject({ _tag: "vitrine/SourceError", source: "exhibits" })
+      expect(error.cause).toMatchObject({ _tag: "vitrine/TableError", reason: "Refused" })
     }).pipe(run)
   )
 

@@ -6,22 +6,8 @@ import { isHeldOpen } from "../../../internal/heldOpen.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode, explain } from "../../../internal/systemError.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
-
-/** A folder, or a file of it, cannot become part of a version. */
-export class FolderFailed extends Schema.TaggedError<FolderFailed>()("vitrine/FolderFailed", {
-  /** The absolute path of the folder; or the path of a file in it, with line and column if known. */
-  place: Schema.String,
-  /** What is wrong, and what would be right. */
-  detail: Schema.String,
-  /** Whether another try may succeed later without anybody doing something. */
-  isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
-  cause: OptionalErrorChain
-}) {
-  override get message() {
-    return `${this.place}: ${this.detail}`
-  }
-}
 
 /** Somebody writes in the folder just now, or has a file of it open: the next try is a matter of seconds. */
 export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/FolderInUse", {
@@ -50,13 +36,13 @@ export const isPassing = (cause: unknown): boolean =>
 /** For a file that could not be read. A missing file was there when the folder was read. */
 export const unreadable =
   (path: string) =>
-  (cause: Error): FolderFailed | FolderInUse =>
+  (cause: Error): SourceError | FolderInUse =>
     errorCode(cause) === "ENOENT"
       ? stillWritten(path)
       : isPassing(cause)
         ? new FolderInUse({ file: path, detail: `cannot be read: ${explain(cause)}`, cause })
-        : new FolderFailed({ place: shown(path), detail: `cannot be read: ${explain(cause)}`, cause })
+        : new SourceError({ place: shown(path), detail: `cannot be read: ${explain(cause)}`, cause })
 
 /** For the people who edit the file. */
-export const mistaken = (file: string, mistake: TextMistake): FolderFailed =>
-  new FolderFailed({ place: placeText(file, mistake), detail: mistake.problem })
+export const mistaken = (file: string, mistake: TextMistake): SourceError =>
+  new SourceError({ place: placeText(file, mistake), detail: mistake.problem })

@@ -1,0 +1,128 @@
+/**
+ * Secrets, taken out of text from elsewhere that may repeat them.
+ */
+import * as Context from "effect/Context"
+import { constVoid, identity } from "effect/Function"
+import type { Headers } from "./headers.ts"
+
+/** The secrets that a source has sent. */
+export interface Secrets {
+  /** Adds those in the headers of a request, and in the URLs that the configuration names. */
+  readonly add: (headers: Headers, urls: ReadonlyArray<string>) => void
+  /** Gives text without them. */
+  readonly hide: (text: string) => string
+}
+
+/** Is told the secrets in all requests. By default nothing is kept, and text stays as it is. */
+export class SentSecrets extends Context.Reference<SentSecrets>()("vitrine/SentSecrets", {
+  defaultValue: (): Secrets => ({ add: constVoid, hide: identity })
+}) {}
+
+/** A source has few: the oldest of more are forgotten. */
+const maxSecrets = 100
+
+/** Keeps the secrets of a source. */
+export const makeSentSecrets = (): Secrets => {
+  const secrets = new Set<string>()
+  let hide: ((text: string) => string) | undefined = identity
+  return {
+    add: (headers, urls) => {
+      for (const secret of [secretsOf("", headers), ...urls.map((url) => secretsOf(url, {}))].flat()) {
+        if (secrets.has(secret)) continue
+        secrets.add(secret)
+        if (secrets.size > maxSecrets) secrets.delete([...secrets][0] ?? "")
+        hide = undefined
+      }
+    },
+    hide: (text) => {
+      hide ??= hiding([...secrets])
+      return hide(text)
+    }
+  }
+}
+
+/**
+ * Returns text without the secrets that were sent to an address: credentials, values of headers, and those in the query. They are found
+ * as they are, in a URL and in Base64, alone or within more, in upper and lower case; so is the beginning of one.
+ */
+export const hideSecrets = (address: string, headers: Headers): ((text: string) => string) =>
+  hiding(secretsOf(address, headers))
+
+const hiding = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
+  const patterns = new Set(secrets.flatMap((secret) => [plainPattern(secret), ...base64Patterns(secret)]))
+  if (patterns.size === 0) return identity
+  const pattern = new RegExp([...patterns].join("|"), "gi")
+  return (text) => text.replace(pattern, "<apiKey>")
+}
+
+/** Fewer characters than these say nothing, and can be guessed: a number of a page, a language. */
+export const leastTelling = 8
+
+/** As many of the characters as there are from the first: an excerpt may have cut the others. */
+const patternOf = (characters: ReadonlyArray<string>): string =>
+  characters.slice(0, leastTelling).join("") +
+  characters.slice(leastTelling).reduceRight((rest, character) => `(?:${character}${rest})?`, "")
+
+const escaped = (text: string): string => text.replace(/[^a-z0-9]/gi, "\\$&")
+
+/** Each character as it is, as in a URL, or behind backslashes, as in JSON. */
+const plainPattern = (secret: string): string =>
+  patternOf(
+    [...secret].map((character) => {
+      const inUrl = encodeURIComponent(character)
+      return inUrl === character ? `\\\\*${escaped(character)}` : `\\\\*(?:${inUrl}|${escaped(character)})`
+    })
+  )
+
+/** In both alphabets. Short forms could be part of any word. */
+const base64Patterns = (secret: string): ReadonlyArray<string> =>
+  [0, 1, 2]
+    .map((before) => base64(secret, before))
+    .filter(({ length }) => length >= shortestForm)
+    .map((digits) =>
+      patternOf([...digits].map((digit) => (digit === "+" ? "[+-]" : digit === "/" ? "[/_]" : digit)))
+    )
+
+const shortestForm = 5
+
+/** The digits that depend on the text alone, where so many bytes of something else come before it. */
+const base64 = (text: string, before: number): string => {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
+  const digits = bytes.toString("base64").replace(/=+$/, "")
+  return digits.slice([0, 2, 3][before], bytes.length % 3 === 0 ? undefined : -1)
+}
+
+/** Headers that are no secrets. */
+const isPublic = (name: string): boolean =>
+  /^(?:accept(?:-.*)?|content-.*|if-.*|range|user-agent|last-event-id|x-sanity-project-id)$/.test(name)
+
+const secretsOf = (address: string, headers: Headers): ReadonlyArray<string> => {
+  const { password, searchParams } = URL.canParse(address)
+    ? new URL(address)
+    : { password: "", searchParams: new URLSearchParams() }
+  const credentials = Object.entries(headers).flatMap(([name, value]) =>
+    name === "authorization" ? credentialsOf(value) : []
+  )
+  const others = Object.entries(headers).flatMap(([name, value]) =>
+    name === "authorization" || isPublic(name) ? [] : value.split(" ")
+  )
+  return [
+    ...[...credentials, decoded(password)].filter((text) => text !== ""),
+    ...[...others, ...searchParams.values()].filter(({ length }) => length >= leastTelling)
+  ]
+}
+
+/** The credentials in a header `Authorization`, and the password in them. */
+const credentialsOf = (value: string): ReadonlyArray<string> => {
+  const [scheme = "", credentials = scheme] = value.trim().split(/\s+(.*)/s)
+  const [, password = ""] = /:(.*)/s.exec(Buffer.from(credentials, "base64").toString()) ?? []
+  return scheme.toLowerCase() === "basic" ? [credentials, password] : [credentials]
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
