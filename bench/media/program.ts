@@ -39,13 +39,13 @@ const fetch = (plan: MediaPlan): Promise<Fetched> =>
   Effect.gen(function* () {
     const source = yield* DocumentSource.make({
       options: options(plan.proves ? {} : { media: { find: ["*.url"] } }),
-      open: () => Effect.succeed({ documents: documents(plan) }),
-      ...(plan.proves
-        ? {
-            reader: ({ url }) =>
-              typeof url === "string" ? Option.some({ url, version: "1" }) : Option.none()
-          }
-        : {})
+      open: () =>
+        Effect.succeed({
+          documents: documents(plan),
+          reader: plan.proves
+            ? ({ url }) => (typeof url === "string" ? Option.some({ url, version: "1" }) : Option.none())
+            : undefined
+        })
     })
     const directory = join(plan.directory, `${fetches++}`)
     mkdirSync(directory)
@@ -88,8 +88,10 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
   writeFileSync(file, text)
   const rules = Rules.fromOptions({ find: ["**.image.url"] })
   const search = async () => {
-    const { found, lookThrough } = makeSearch({ rules, wantsPictures: false })
-    const look = lookThrough({ name: "objects.json" })
+    const { found, look } = makeSearch(
+      { isWanted: true, areLinksSigned: true, rules, wantsPictures: false },
+      { document: "objects.json" }
+    )
     const values: unknown = JSON.parse(readFileSync(file, "utf8"))
     look({ values: Array.isArray(values) ? values : [], first: Option.some(0) })
     return found()

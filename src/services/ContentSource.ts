@@ -72,11 +72,9 @@ export interface SourceChanges {
    * read, so that what changes during the fetch is found by the next poll. Opaque to others, kept in memory.
    */
   readonly cursor: string
-  readonly changed: Changed
+  /** Whether anything has. At the first poll it is everything. */
+  readonly changed: "nothing" | "everything"
 }
-
-/** Nothing, everything, or parts by names of the source's own. At the first poll it is everything. */
-export type Changed = "nothing" | "everything" | ReadonlyArray<string>
 
 /** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
 export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
@@ -87,8 +85,6 @@ export interface FetchTarget {
   readonly directory: string
   /** What this source has in the latest version: the active one, or the one that waits while that is held. */
   readonly previous: Option.Option<PreviousContent>
-  /** The only parts that have changed since `previous`, if polls have found which. */
-  readonly changedParts?: ReadonlyArray<string>
   /**
    * Whether this is a check: what is read is thrown away, and must change neither what a later fetch saves nor what it says.
    * Default false.

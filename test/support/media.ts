@@ -13,7 +13,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Value } from "../../src/layers/documents/Document.ts"
 import { DocumentOptions } from "../../src/layers/documents/DocumentOptions.ts"
-import type { DocumentSource } from "../../src/layers/documents/DocumentSource.ts"
+import type { DocumentSource, OpenedSource } from "../../src/layers/documents/DocumentSource.ts"
 import type { ImageConfig } from "../../src/layers/documents/images/ImageConfig.ts"
 import { makeDocumentSource } from "../../src/layers/documents/makeDocumentSource.ts"
 import { AnyMediaOptions, type MediaOptions } from "../../src/layers/documents/media/MediaOptions.ts"
@@ -48,7 +48,10 @@ export const filesIn = (folder: string): Readonly<Record<string, SourceFile>> =>
   )
 
 /** What files are wanted of documents, and where these are from. */
-export interface MediaSettings extends Partial<MediaOptions>, Omit<FileSettings, "maxAttachment"> {
+export interface MediaSettings
+  extends Partial<MediaOptions>,
+    Omit<FileSettings, "maxAttachment">,
+    Pick<OpenedSource<never>, "reader"> {
   readonly images?: ImageConfig
   readonly maxTimeout?: number
 }
@@ -116,7 +119,7 @@ export const makeFetch = (
     return yield* makeDocumentSource({
       ...inner,
       options,
-      ...(reader && { reader }),
+      open: (target) => Effect.map(inner.open(target), (opened) => ({ ...opened, reader })),
       ...(serverHeaders && { serverHeaders })
     })
   }).pipe(

@@ -75,8 +75,11 @@ describe("many links", () => {
         url: `https://a.example/${index}.jpg`
       }))
       const rules = Rules.fromOptions({ find: ["**.url"], types: ["image/*"] })
-      const { found, lookThrough } = makeSearch({ rules, wantsPictures: false })
-      lookThrough({ name: "home.json" })({ values: [{ gallery }], first: Option.none() })
+      const { found, look } = makeSearch(
+        { isWanted: true, areLinksSigned: true, rules, wantsPictures: false },
+        { document: "home.json" }
+      )
+      look({ values: [{ gallery }], first: Option.none() })
       expect(found().files.size).toBe(100_000)
     }).pipe(run)
   )

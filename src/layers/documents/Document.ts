@@ -9,22 +9,32 @@ import type * as Stream from "effect/Stream"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import type { WantedFile } from "./media/WantedFile.ts"
 
-/** What is in a document: one JSON value, or records that come some at a time. */
+/** What is in a document: one JSON value, records that come some at a time, or one object that was made of records. */
 export type DocumentContent<E> = Data.TaggedEnum<{
   Value: { readonly value: Effect.Effect<unknown, E> }
   Records: { readonly pages: Stream.Stream<ReadonlyArray<unknown>, E> }
+  Keys: { readonly keys: Effect.Effect<Keys, E> }
 }>
+
+/** An object that was made of records. */
+export interface Keys {
+  readonly value: Readonly<Record<string, unknown>>
+  /** How many records. */
+  readonly records: number
+  /** The record that a key is from. */
+  readonly recordOf: (key: string) => string | undefined
+}
 
 interface DocumentContentDefinition extends Data.TaggedEnum.WithGenerics<1> {
   readonly taggedEnum: DocumentContent<this["A"]>
 }
 
 /**
- * `Records({ pages })` is read page by page when the document is saved, and with `steps` as a whole; `Value({ value })` always is.
+ * `Records({ pages })` is read page by page when the document is saved, and with `steps` as a whole; `Value({ value })` and `Keys({ keys })`
+ * always are.
  */
-export const { Records, Value } = Data.taggedEnum<DocumentContentDefinition>()
+export const { Keys, Records, Value } = Data.taggedEnum<DocumentContentDefinition>()
 
 /** One JSON file of a source. `E` is why it cannot be read. */
 export interface Document<E> {
@@ -39,18 +49,6 @@ export interface Document<E> {
   readonly isSorted?: boolean
   /** Saves it again from its beginning where what was read of it is worth nothing. Default never. */
   readonly again?: <A, F, R>(save: Effect.Effect<A, E | F, R>) => Effect.Effect<A, E | F, R>
-  /** What its source says of it; asked for when all of it was read. */
-  readonly about?: () => DocumentFacts
-}
-
-/** What a source knows of a document that it has given. */
-export interface DocumentFacts {
-  /** The files that it names, where their places are known. */
-  readonly files?: ReadonlyArray<WantedFile>
-  /** How many records a value was made of. Default 1. */
-  readonly records?: number
-  /** The record that a field of a value is from. */
-  readonly recordOf?: (field: string) => string | undefined
 }
 
 /** Where something is in the documents of a source. */

@@ -61,6 +61,12 @@ export interface DocumentConfig {
    */
   readonly steps?: ReadonlyArray<RecordsStep> | undefined
 
+  /**
+   * The records of other documents in the place of their ids, by fields and the documents that they link to:
+   * `{ maker: "makers" }`. Default `{}`.
+   */
+  readonly links?: Readonly<Record<string, string>> | undefined
+
   /** Milliseconds until a response begins, and for every pause in it. Default `60000`. */
   readonly maxTimeout?: number | undefined
 
@@ -96,14 +102,24 @@ export const delimiter = omittable(
   )
 )
 
+/** The document that a field links to. */
+export const links = optional(
+  expects(
+    Schema.Record({ key: documentName, value: Schema.NonEmptyString }),
+    'an object with the document for each field, such as { maker: "makers" }'
+  ),
+  {}
+)
+
 /**
- * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `maxTimeout` (milliseconds, default
+ * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `links`, `maxTimeout` (milliseconds, default
  * 60000), `maxBytes` (default 32 MiB), `media` and `images`.
  */
 export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
   expect: optional(ExpectOptions, {}),
   steps: optional(expects(Schema.Array(step), "an array of functions"), []),
+  links,
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     60_000

@@ -18,6 +18,7 @@ import type { Document } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
+import type { MediaReader } from "./media/placeMedia.ts"
 import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
 
 // The declarations of a program name these types.
@@ -28,7 +29,7 @@ export type {
 } from "../../services/ContentSource.ts"
 export { SourceError } from "../../services/SourceError.ts"
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
-export { type Document, type DocumentContent, Records, Value } from "./Document.ts"
+export { type Document, type DocumentContent, Keys, Records, Value } from "./Document.ts"
 export {
   type DocumentConfig as Config,
   DocumentOptions as Options,
@@ -72,6 +73,12 @@ export interface OpenedSource<E> {
   /** The documents, in the order in which they are read, one after the other. */
   readonly documents: ReadonlyArray<Document<E>>
 
+  /** Documents that are none of the source, but that others may link to by name. Default none. */
+  readonly linked?: ((name: string) => Document<E> | undefined) | undefined
+
+  /** Finds the files that records name in a way of the source's own, beside those of the options. */
+  readonly reader?: MediaReader | undefined
+
   /** Files of the source's own, once the documents are read. Default none. */
   readonly files?:
     | ((progress: (attachments: AttachmentProgress) => Effect.Effect<void>) => Effect.Effect<OwnFiles<E>, E>)
@@ -86,7 +93,7 @@ export interface DocumentSource<E extends DocumentsError, R>
   extends Pick<ContentSource, "changes" | "data">,
     FileSettings {
   readonly options: Pick<DocumentOptions, "id" | "expect"> &
-    Partial<Pick<DocumentOptions, "steps">> &
+    Partial<Pick<DocumentOptions, "links" | "steps">> &
     FileOptions
 
   /** Begins a fetch, or a check. */

@@ -32,12 +32,16 @@ import type { DocumentSource, DocumentsError, OpenedSource, OwnFiles } from "./D
 import { rewrite } from "./documentFile.ts"
 import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import { expectedSchema } from "./expect/fieldTypes.ts"
-import { fingerprint, type KnownDocuments, makeKnownDocuments } from "./knownDocuments.ts"
+import { fingerprint, type KnownSource, makeKnownSource } from "./knownSource.ts"
+import { linkRecords } from "./linkRecords.ts"
+import { type Finding, isChangedByFiles, merged } from "./media/findMedia.ts"
+import { withoutSignatures } from "./media/links.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progressReporter.ts"
-import { makeReadDocument, type ReadDocument } from "./readDocument.ts"
+import { firstPage, makeReadDocument, type ReadDocument } from "./readDocument.ts"
 import { failureOf, sourceErrors } from "./sourceErrors.ts"
 import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
+import { withSteps } from "./withSteps.ts"
 
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
@@ -47,13 +51,13 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   source: DocumentSource<E, R>
 ) {
   const { changes, data, lasting = identity, options, poll, schema, tables } = source
-  const { expect, id, steps = [] } = options
+  const { expect, id, links = {}, steps = [] } = options
   const environment = yield* withoutParentSpan(
     Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
   )
   const sent = makeSentSecrets()
   const files = yield* SourceFiles.make(options, source)
-  const knownOf = yield* makeKnownDocuments
+  const knownOf = yield* makeKnownSource
   const say = makeSayWarnings()
   const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
@@ -61,7 +65,16 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const open = Effect.fnUntraced(function* (target: FetchTarget) {
     const opened = yield* source.open(target)
     yield* checkNames(opened.documents, expect, failedAt)
-    const reading = makeReadDocument({
+    const ready = (document: Document<E>): Document<E | SourceError> =>
+      withSteps(target.isSample === true ? firstPage(document) : document, steps, failedAt(document.name))
+    const linked = yield* linkRecords(
+      // To read all of what others link to is too much for a look.
+      target.isSample === true ? {} : links,
+      { documents: opened.documents.map(ready), linked: opened.linked },
+      failedAt
+    )
+    const finding = files.findingOf(opened.reader)
+    const read = makeReadDocument({
       expectations: makeExpectations(expect, {
         view: tables?.view ?? null,
         isAttachment: tables?.isAttachment ?? constFalse,
@@ -70,14 +83,16 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
       }),
       failedIn: failedAt,
       fieldsOf: tables?.fieldsOf ?? identity,
-      hasFiles: files.isWanted,
-      lasting: files.lasting(lasting),
-      steps
+      finding,
+      isOfTables: tables !== undefined,
+      lasting: finding.areLinksSigned ? flow(lasting, withoutSignatures) : lasting
     })
     return {
       files,
+      finding,
       opened,
-      reading,
+      linked,
+      read,
       target,
       before: yield* knownOf(target.previous),
       progress: yield* makeProgressReporter(opened.documents.length, target.progress),
@@ -135,57 +150,60 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
 interface Fetch<E extends DocumentsError> {
   readonly target: FetchTarget
   readonly opened: OpenedSource<E>
-  readonly reading: ReturnType<typeof makeReadDocument>
+  /** The documents as they are to be saved. */
+  readonly linked: Effect.Effect.Success<ReturnType<typeof linkRecords<E | SourceError>>>
+  readonly read: ReturnType<typeof makeReadDocument>
+  readonly finding: Finding
   readonly files: Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
-  /** Knows the documents of the version before. */
-  readonly before: KnownDocuments
+  /** Knows the version before. */
+  readonly before: KnownSource
   readonly progress: ProgressReporter
   /** Whether messages call documents tables. */
   readonly isOfTables: boolean
 }
 
-/** Reads the documents, one after the other, or takes those over that have not changed. */
+/** Reads the documents, one after the other. */
 const readAll = Effect.fnUntraced(function* <E extends DocumentsError>({
   before,
-  opened,
+  linked,
   progress,
-  reading,
+  read,
   target
 }: Fetch<E>) {
   const all = yield* Effect.forEach(
-    opened.documents,
+    linked.documents,
     Effect.fnUntraced(function* (document) {
-      const found =
-        target.changedParts?.includes(document.name) === false ? before.find(document.name) : Option.none()
-      const report = (records: number) => progress.report({ document: document.name, records })
-      const result: ReadDocument = yield* Option.isSome(found)
-        ? reading.takeOver(document, found.value, target)
-        : reading.read(document, target, before, report)
+      const { name } = document
+      const wasEmptied = Option.exists(before.latest, ({ emptied }) => emptied.has(name))
+      const result = yield* read(document, target, wasEmptied, (records) =>
+        progress.report({ document: name, records })
+      )
       yield* progress.documentDone
       return result
     })
   )
-  yield* requireExpected(all.map(({ known }) => known.verdict))
+  yield* linked.end
+  yield* requireExpected(all.map(({ verdict }) => verdict))
   return all
 })
 
 /** Gets the files of the documents, and those of the source's own. */
 const fetchFiles = Effect.fnUntraced(function* <E extends DocumentsError>(
-  { before, files, opened, progress, target }: Fetch<E>,
+  { before, files, finding, opened, progress, target }: Fetch<E>,
   all: ReadonlyArray<ReadDocument>
 ) {
   const { directory, isSample = false, previous } = target
-  const records = new Map(all.map(({ known }) => [known.document, known.records]))
+  const records = new Map(all.map(({ document, records }) => [document, records]))
   const report = (document: string, attachments: AttachmentProgress) =>
     progress.report({ document, records: records.get(document) ?? 0, attachments })
   const own = yield* opened.files?.((attachments) => report("files", attachments)) ??
     Effect.succeed<OwnFiles<E>>(noFiles)
-  const found = yield* files.find(isSample ? [] : all)
+  const found = merged(isSample ? [] : all.map(({ found }) => found))
   const fetched = yield* files.fetchAll({
     directory,
     previous,
     found,
-    attached: all.flatMap(({ known }) => known.attached),
+    finding,
     index: Option.map(before.latest, ({ index }) => index),
     progress: ({ place }, attachments) => report(place.document, attachments)
   })
@@ -200,9 +218,9 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
   const all = yield* readAll(fetch)
   const { fetched, found, own } = yield* fetchFiles(fetch, all)
   const content = fingerprint([
-    ...all.map(({ known }) => known),
+    ...all.map(({ about: { name }, digest }) => ({ name, digest })),
     ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
-    ...(files.isWanted ? [{ name: "", digest: fetched.digest }] : [])
+    ...Option.toArray(fetched.digest).map((digest) => ({ name: "", digest }))
   ])
   const isUnchanged = Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content))
   const placed = isUnchanged
@@ -211,17 +229,15 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
         flaws: Option.match(before.latest, { onNone: () => [], onSome: ({ flaws }) => flaws })
       }
     : yield* Effect.zipRight(own.place, fetched.place(own.digests))
-  const { change } = placed
-  const written =
-    change === undefined || isSample
-      ? all.map(({ file }) => file)
-      : yield* Effect.forEach(all, (document) =>
-          rewrite(document, change(document), path.join(directory, document.about.name))
-        )
-  const total = sum(all.map(({ known }) => known.records))
+  const written = yield* Effect.forEach(all, (document) =>
+    placed.change === undefined || isSample || !isChangedByFiles(document.found)
+      ? Effect.succeed(document.file)
+      : rewrite(document, placed.change(document), path.join(directory, document.about.name))
+  )
+  const total = sum(all.map(({ records }) => records))
   const attachments = addUp(own, fetched.attachments)
   const warned = [
-    ...all.flatMap(({ known: { document, warnings } }) =>
+    ...all.flatMap(({ document, warnings }) =>
       warnings.map((warning) => `${isOfTables ? "Table" : "Document"} "${document}": ${warning}`)
     ),
     ...fetched.warnings,
@@ -235,7 +251,7 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
     /** Kept for later fetches, unless this is a check. */
     read: {
       fingerprint: content,
-      documents: all.map(({ known }) => known),
+      emptied: new Set(all.flatMap(({ document, isEmptied }) => (isEmptied ? [document] : []))),
       index: fetched.index,
       flaws: placed.flaws
     },
@@ -243,7 +259,7 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
       fingerprint: content,
       records: total,
       bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + placed.bytes,
-      ...((isOfTables || files.isWanted || own.total > 0) && { attachments }),
+      ...((isOfTables || fetch.finding.isWanted || own.total > 0) && { attachments }),
       digests: {
         ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
         ...own.digests,

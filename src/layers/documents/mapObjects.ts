@@ -12,11 +12,16 @@ export const mapParts = (value: unknown, change: (part: unknown, name: string) =
     return items.every((item, index) => item === value[index]) ? value : items
   }
   if (!Predicate.isReadonlyRecord(value)) return value
-  const changed = Object.entries(value).flatMap(([name, part]) => {
+  // Most objects stay as they are: nothing is made for these.
+  let changed: Array<readonly [string, unknown]> | undefined
+  for (const name of Object.keys(value)) {
+    const part = value[name]
     const next = change(part, name)
-    return next === part ? [] : [[name, next] as const]
-  })
-  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
+    if (next === part) continue
+    changed ??= []
+    changed.push([name, next])
+  }
+  return changed === undefined ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
 /** A value with every object in it changed, those inside of an object first. */

@@ -3,7 +3,6 @@
  */
 
 import type * as FileSystem from "@effect/platform/FileSystem"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -11,18 +10,16 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { partsOf } from "../../internal/partsOf.ts"
-import { excerpt, printableLine } from "../../internal/printable.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
-import { messageOf } from "../../internal/SerializedError.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { asJson, maxDetail } from "./asJson.ts"
-import type { Document } from "./Document.ts"
-import type { Step } from "./DocumentOptions.ts"
+import type { Document, Keys } from "./Document.ts"
 import { type DocumentFile, type FileTarget, type Holds, openList, writeValue } from "./documentFile.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck } from "./expect/TableCheck.ts"
 import type { JsonObject } from "./mapObjects.ts"
+import type { FoundMedia, Search } from "./media/findMedia.ts"
 import { sorted } from "./sortedJson.ts"
 import { withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
@@ -32,7 +29,8 @@ export interface DocumentTarget extends FileTarget {
   readonly progress: (records: number) => Effect.Effect<void>
   readonly begin: Expectations["begin"]
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  readonly steps: ReadonlyArray<Step>
+  /** Begins to look for files in it. */
+  readonly search: (recordOf?: Keys["recordOf"]) => Search
   /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. */
   readonly lasting: (value: unknown) => unknown
 }
@@ -47,6 +45,8 @@ export interface SavedDocument {
   readonly check: Option.Option<TableCheck>
   readonly warnings: ReadonlyArray<string>
   readonly file: DocumentFile
+  /** The files that it names. */
+  readonly found: FoundMedia
 }
 
 type Saving<E> = Effect.Effect<SavedDocument, E | SourceError, FileSystem.FileSystem>
@@ -67,43 +67,19 @@ export const saveDocument = <E>(document: Document<E>, target: DocumentTarget) =
 
 const save = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
   const { content } = document
-  if (content._tag === "Records" && target.steps.length === 0) {
-    return saveRecords(document, content.pages, target)
+  switch (content._tag) {
+    case "Records":
+      return saveRecords(document, content.pages, target)
+    case "Keys":
+      return Effect.flatMap(content.keys, (keys) => saveValue(document, keys, target))
+    case "Value":
+      return Effect.flatMap(content.value, (value) =>
+        Array.isArray(value)
+          ? saveRecords(document, Stream.fromIterable(partsOf(value, pageSize)), target)
+          : saveValue(document, { value, records: 1, recordOf: () => undefined }, target)
+      )
   }
-  const whole =
-    content._tag === "Value"
-      ? content.value
-      : Effect.map(Stream.runCollect(Stream.flattenIterables(content.pages)), Chunk.toArray)
-  return Effect.gen(function* () {
-    const made = yield* runSteps(document, yield* whole, target)
-    return yield* Array.isArray(made)
-      ? saveRecords(document, Stream.fromIterable(partsOf(made, pageSize)), target)
-      : saveValue(document, made, target)
-  })
 }
-
-const runSteps = Effect.fnUntraced(function* (
-  { name }: Document<unknown>,
-  start: unknown,
-  { failed, steps }: DocumentTarget
-) {
-  let value = start
-  for (const [index, step] of steps.entries()) {
-    const before = value
-    const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
-    const onValue = Array.isArray(before) ? "" : `, which was given ${kindOf(before)} and no list of records`
-    const given = yield* Effect.tryPromise({
-      try: async () => step(before, { name }),
-      catch: (cause) =>
-        failed(`${called} failed${onValue}: ${printableLine(messageOf(cause), maxDetail)}`, cause)
-    })
-    value = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
-  }
-  return value
-})
-
-const kindOf = (value: unknown): string =>
-  Predicate.isRecord(value) ? "an object" : value === null ? "null" : `a ${typeof value}`
 
 /** How many records of a value are saved at a time. */
 const pageSize = 100
@@ -118,6 +94,7 @@ const saveRecords = <E>(
     const ids = makeRecordIds(key)
     const check = target.begin(name, "records")
     const order = orderOf(document)
+    const search = target.search()
     const file = yield* openList(target)
     const giveWay = makeGiveWay()
 
@@ -130,9 +107,9 @@ const saveRecords = <E>(
       }
     }
 
-    const save = Effect.fnUntraced(function* (page: ReadonlyArray<unknown>) {
-      page.forEach(look)
-      const values = page.map(order)
+    const save = Effect.fnUntraced(function* (page: ReadonlyArray<unknown>, first: number) {
+      const values = search.look({ values: page.map(order), first: Option.some(first) })
+      values.forEach(look)
       const lasting = values.map(target.lasting)
       const isSame = lasting.every((part, index) => part === values[index])
       yield* file.add(values, isSame ? values : lasting)
@@ -141,7 +118,7 @@ const saveRecords = <E>(
 
     const records = yield* Stream.runFoldEffect(pages, 0, (before, page) => {
       const count = before + page.length
-      return Effect.as(Effect.zipRight(save(page), target.progress(count)), count)
+      return Effect.as(Effect.zipRight(save(page, before), target.progress(count)), count)
     })
     const { digest, ...written } = yield* file.end
     return {
@@ -151,17 +128,21 @@ const saveRecords = <E>(
       holds: "records" as const,
       isEmpty: records === 0,
       check,
-      warnings: [...ids.warnings(), ...warningsOf(check)]
+      warnings: [...ids.warnings(), ...warningsOf(check)],
+      found: search.found()
     }
   }).pipe(Effect.scoped)
 
-const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTarget): Saving<E> =>
+const saveValue = <E>(
+  document: Document<E>,
+  { recordOf, records, value }: Omit<Keys, "value"> & { readonly value: unknown },
+  target: DocumentTarget
+): Saving<E> =>
   Effect.gen(function* () {
     const check = target.begin(document.name, "keys")
-    const { records = 1, recordOf = () => undefined } = document.about?.() ?? {}
-    if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
-    const order = orderOf(document)
-    const saved = order(value)
+    const search = target.search(recordOf)
+    const [saved] = search.look({ values: [orderOf(document)(value)], first: Option.none() })
+    if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, recordOf)
     const { digest, ...written } = yield* writeValue(target, saved, target.lasting(saved))
     yield* target.progress(records)
     return {
@@ -171,7 +152,8 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
       holds: "keys" as const,
       isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
       check,
-      warnings: warningsOf(check)
+      warnings: warningsOf(check),
+      found: search.found()
     }
   })
 

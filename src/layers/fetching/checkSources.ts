@@ -18,7 +18,7 @@ export const checkSources = (sources: ReadonlyArray<ContentSource>) =>
 
     /** With what is in the folder of the source now and was before; nothing of both where it has not changed. */
     const checkSource = Effect.fnUntraced(function* (source: ContentSource, staged: StagedVersion) {
-      const fetched = yield* fetchSource(source, staged, "everything", () => Effect.void, true)
+      const fetched = yield* fetchSource(source, staged, () => Effect.void, true)
       const { directory, version, ...found } = fetched
       const { fingerprint, sourceId } = version
       const previous = staged.previous(sourceId)

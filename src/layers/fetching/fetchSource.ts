@@ -7,21 +7,15 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { Changed, ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
+import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
 
-/** Fetches into the folder of the source in a staged version, as far as something has changed. */
+/** Fetches into the folder of the source in a staged version. */
 export const fetchSource = Effect.fn("Content.fetchSource")(
-  function* (
-    source: ContentSource,
-    staged: StagedVersion,
-    changed: Changed,
-    report: Report,
-    isCheck: boolean = false
-  ) {
+  function* (source: ContentSource, staged: StagedVersion, report: Report, isCheck: boolean = false) {
     const sourceId = source.id
     yield* Effect.annotateCurrentSpan("source", sourceId)
     yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
@@ -32,8 +26,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       directory,
       previous: staged.previous(sourceId),
       progress,
-      isCheck,
-      ...(typeof changed === "string" ? {} : { changedParts: changed })
+      isCheck
     }
     const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
       source
@@ -65,7 +58,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
     }
   },
-  (effect, { id: sourceId }, _staged, _changed, report) =>
+  (effect, { id: sourceId }, _staged, report) =>
     Effect.tapError(effect, (error) =>
       Effect.gen(function* () {
         const failure = { timestamp: yield* timestamp, sourceId, error: serializeError(error) }

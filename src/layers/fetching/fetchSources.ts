@@ -15,12 +15,12 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import type { FetchError } from "../../services/Content.ts"
-import type { Changed, ContentSource } from "../../services/ContentSource.ts"
+import type { ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
 import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
-import { all, type Changes, makePolling } from "./polling.ts"
+import { type Changed, makePolling } from "./polling.ts"
 import { makeSample } from "./sampleSource.ts"
 
 /** From one poll to the next while changes go on. */
@@ -38,18 +38,15 @@ export const fetchSources = (
     /** How many records the sources had when they were read last. */
     const records = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
 
-    const fetchVersion = (source: ContentSource, staged: StagedVersion, changed: Changed) =>
-      Effect.map(fetchSource(source, staged, changed, report), ({ version }) => version)
-
     /** What has not changed is taken over, where that is whole. */
     const takeOrFetch = Effect.fnUntraced(function* (
       source: ContentSource,
       staged: StagedVersion,
-      changed: Changed
+      hasChanged: boolean
     ) {
       const previous = Option.flatMap(staged.previous(source.id), ({ fingerprint }) => fingerprint)
-      if (Option.isNone(previous) || changed !== "nothing") {
-        return yield* fetchVersion(source, staged, Option.isNone(previous) ? "everything" : changed)
+      if (Option.isNone(previous) || hasChanged) {
+        return (yield* fetchSource(source, staged, report)).version
       }
       const known = yield* Ref.get(records)
       return { sourceId: source.id, fingerprint: previous.value, records: known.get(source.id) ?? 0 }
@@ -67,12 +64,12 @@ export const fetchSources = (
     })
 
     /** Makes a version of what has changed, unless `beforePromotion` fails when all of it is read. */
-    const makeVersion = <E = never>(changes: Changes, beforePromotion: Effect.Effect<unknown, E>) =>
+    const makeVersion = <E = never>(changed: Changed, beforePromotion: Effect.Effect<unknown, E>) =>
       Effect.gen(function* () {
         const staged = yield* store.stage
         const fetched = yield* Effect.forEach(
           sources,
-          (source) => takeOrFetch(source, staged, changes.get(source.id) ?? "nothing"),
+          (source) => takeOrFetch(source, staged, changed.has(source.id)),
           { concurrency: "unbounded" }
         )
         yield* beforePromotion
@@ -83,8 +80,8 @@ export const fetchSources = (
       if (yield* polling.hasPolled) {
         yield* Effect.ignore(polling.poll)
       }
-      yield* polling.add(all(sourceIds))
-      return yield* polling.take((changes) => makeVersion(changes, Effect.void))
+      yield* polling.add(sourceIds)
+      return yield* polling.take((changed) => makeVersion(changed, Effect.void))
     })
 
     const fetchNew = Effect.gen(function* () {
@@ -101,19 +98,19 @@ export const fetchSources = (
       const check = Effect.filterOrFail(isChanging, Boolean.not, () => new StillChanging())
       const attempt: Effect.Effect<Fetched, FetchError> = polling
         // The first version need not wait.
-        .take((changes) => makeVersion(changes, isFirst ? Effect.void : check))
+        .take((changed) => makeVersion(changed, isFirst ? Effect.void : check))
         .pipe(Effect.catchTag("vitrine/StillChanging", () => Effect.zipRight(settled, attempt)))
       return yield* attempt
     })
 
     /** Those that cannot be asked are fetched at each tick. */
-    const unasked = all(sources.flatMap(({ id, poll }) => (poll === undefined ? [id] : [])))
+    const unasked = sources.flatMap(({ id, poll }) => (poll === undefined ? [id] : []))
 
     const poll = Effect.gen(function* () {
       const hasNew = yield* polling.poll
       yield* polling.add(unasked)
       if ((yield* store.manifest).status !== "ok") {
-        yield* polling.add(all(sourceIds))
+        yield* polling.add(sourceIds)
       }
       if ((yield* polling.found).size === 0) {
         return "same"
@@ -127,7 +124,7 @@ export const fetchSources = (
       fetch: polling.remember(fetchAll),
       check: yield* checkSources(sources),
       sample: yield* makeSample(sources),
-      ...(unasked.size === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
+      ...(unasked.length === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),
         {

@@ -8,38 +8,13 @@ import * as Ref from "effect/Ref"
 import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { fetchPause } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { Changed, ContentSource } from "../../services/ContentSource.ts"
+import type { ContentSource } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 
-/** By the ids of sources; those that are not in it have not changed. */
-export type Changes = ReadonlyMap<string, Exclude<Changed, "nothing">>
+/** The ids of sources that have changed. */
+export type Changed = ReadonlySet<string>
 
-const none: Changes = new Map()
-
-const changesIn = (answers: ReadonlyArray<{ readonly id: string; readonly changed: Changed }>): Changes =>
-  new Map(
-    answers.flatMap(({ changed, id }) =>
-      changed === "nothing" || changed.length === 0 ? [] : [[id, changed]]
-    )
-  )
-
-/** Everything of these sources. */
-export const all = (ids: ReadonlyArray<string>): Changes => new Map(ids.map((id) => [id, "everything"]))
-
-/** What has changed in either. */
-const merge = (one: Changes, other: Changes): Changes => {
-  const merged = new Map(one)
-  for (const [id, changed] of other) {
-    const before = one.get(id) ?? []
-    merged.set(
-      id,
-      before === "everything" || changed === "everything"
-        ? "everything"
-        : [...new Set([...before, ...changed])]
-    )
-  }
-  return merged
-}
+const none: Changed = new Set()
 
 /** Before what failed for a reason that does not pass by itself is tried again, though nothing has changed. */
 const lastingPause = Duration.minutes(10)
@@ -47,7 +22,7 @@ const lastingPause = Duration.minutes(10)
 interface State {
   /** By the ids of sources: where the next poll begins. */
   readonly cursors: ReadonlyMap<string, string>
-  readonly found: Changes
+  readonly found: Changed
 }
 
 export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
@@ -69,16 +44,16 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
   const poll = Effect.gen(function* () {
     const polled = yield* Effect.forEach(sources, pollSource, { concurrency: "unbounded" })
     const answers = polled.flat()
-    const changes = changesIn(answers)
+    const changed = answers.flatMap(({ changed, id }) => (changed === "nothing" ? [] : [id]))
     yield* Ref.update(state, ({ cursors, found }) => ({
       cursors: new Map([...cursors, ...answers.map(({ cursor, id }) => [id, cursor] as const)]),
-      found: merge(found, changes)
+      found: new Set([...found, ...changed])
     }))
-    return changes.size > 0
+    return changed.length > 0
   })
 
-  const add = (changes: Changes) =>
-    Ref.update(state, ({ cursors, found }) => ({ cursors, found: merge(changes, found) }))
+  const add = (changed: Iterable<string>) =>
+    Ref.update(state, ({ cursors, found }) => ({ cursors, found: new Set([...found, ...changed]) }))
 
   return {
     /** Whether something has changed since the poll before. */
@@ -93,7 +68,7 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     add,
 
     /** Takes what has been found for a version of it. It is found again if no version comes of it. */
-    take: <A, E>(use: (changes: Changes) => Effect.Effect<A, E>) =>
+    take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
       Effect.flatMap(
         Ref.modify(state, ({ cursors, found }) => [found, { cursors, found: none }]),
         (taken) => Effect.onError(use(taken), () => add(taken))

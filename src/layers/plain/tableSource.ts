@@ -12,28 +12,28 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../internal/FileName.ts"
 import { idOf } from "../../internal/Options.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
-import { catchTooDeep } from "../documents/Document.ts"
-import { makeExpectations, type NotAsExpected, requireExpected } from "../documents/expect/Expectations.ts"
+import { catchTooDeep, type Document, failedIn, type Keys } from "../documents/Document.ts"
+import { makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
-import { makeSayWarnings, withWarnings } from "../documents/warnings.ts"
+import { linkRecords } from "../documents/linkRecords.ts"
+import { makeSayWarnings, notice, withWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import type { PlainSourceConfig } from "../sources/airtable/AirtableConfig.ts"
 import { decodePlain } from "../sources/airtable/AirtableOptions.ts"
 import { makeTableClient } from "../sources/airtable/tableClient.ts"
 import { isAttachment } from "../sources/tableSource/Attachments.ts"
-import { type LinkedTables, makeLinkedTables } from "../sources/tableSource/LinkedTables.ts"
-import { columnsOf, type SavedRecord, tableNotSaved } from "../sources/tableSource/SavedRecords.ts"
-import type { ReadError } from "../sources/tableSource/TableReader.ts"
+import { columnsOf } from "../sources/tableSource/SavedRecords.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import {
-  collectNothing,
+  linkedTable,
   type SourceTable,
   tableDocument,
   tablesOf,
@@ -64,13 +64,12 @@ const makeTableDocuments = (
   const warnOnce = Effect.runSync(Effect.once(warnOfNoTables(options)))
 
   return (context) => {
-    const documents = tablesOf(options).map((source) => makeDocument(source.table, read(source, options)))
+    const documents = tablesOf(options).map(makeDocument)
     const signal = context.abortSignal
 
     const reading = warnOnce.pipe(
-      Effect.zipRight(Effect.flatMap(TableSourceClient, (client) => makeLinkedTables(options, client))),
-      Effect.flatMap((linked) => Effect.forEach(documents, ({ read }) => read(linked))),
-      Effect.flatMap((warnings) => say(warnings.flat())),
+      Effect.zipRight(withWarnings(readAll(documents, options))),
+      Effect.flatMap(([, warnings]) => say(warnings)),
       Effect.provideServiceEffect(TableSourceClient, client),
       Effect.provide(HttpClientNode.layer),
       Effect.provideService(RequestPacing, pacing),
@@ -93,29 +92,44 @@ interface Checked {
   readonly data: unknown
 }
 
-interface Read {
-  readonly data: unknown
-  readonly warnings: ReadonlyArray<string>
-}
-
-type Reading = (linked: LinkedTables) => Effect.Effect<Read, ReadError | NotAsExpected, TableSourceClient>
-
 /** A document that is settled when it was read, or when the whole failed. */
-const makeDocument = (table: string, read: Reading) => {
+const makeDocument = (source: SourceTable) => {
   const settled = Deferred.unsafeMake<unknown, SourceError>(FiberId.none)
   return {
-    table,
+    ...source,
     settled: Deferred.await(settled),
-    read: (linked: LinkedTables) =>
-      Effect.flatMap(read(linked), ({ data, warnings }) =>
-        Effect.as(
-          Deferred.succeed(settled, data),
-          warnings.map((warning) => `Table "${table}": ${warning}`)
-        )
-      ),
+    succeed: (data: unknown) => Deferred.succeed(settled, data),
     fail: (cause: Cause.Cause<SourceError>) => Deferred.failCause(settled, cause)
   }
 }
+
+type Options = Omit<TableSourceOptions, "wholeEvery">
+
+/** Settles the documents, one after the other. */
+const readAll = Effect.fnUntraced(function* (
+  documents: ReadonlyArray<ReturnType<typeof makeDocument>>,
+  options: Options
+) {
+  const client = yield* TableSourceClient
+  const linked = yield* linkRecords(
+    options.links,
+    {
+      documents: documents.map((source) => tableDocument(source, options, client)),
+      linked: (table) => linkedTable(table, options, client)
+    },
+    failedAt
+  )
+  for (const [index, document] of documents.entries()) {
+    const content = linked.documents[index]
+    if (content === undefined) continue
+    const [data, warnings] = yield* withWarnings(read(content, document.holds, options, client))
+    yield* notice(warnings.map((warning) => `Table "${document.table}": ${warning}`))
+    yield* document.succeed(data)
+  }
+  yield* linked.end
+})
+
+const failedAt = (table: string) => failedIn({ document: table, kind: "table" })
 
 const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSignal): Promise<unknown> => {
   const data = Effect.runPromiseExit(settled).then(
@@ -129,42 +143,45 @@ const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSigna
 }
 
 /** Nothing is known of what was there before. */
-const read = (source: SourceTable, options: Omit<TableSourceOptions, "wholeEvery">): Reading =>
-  Effect.fnUntraced(function* (linked) {
-    const { holds, table } = source
-    const client = yield* TableSourceClient
-    const { about, again, content } = tableDocument(source, linked, () => collectNothing)
-    const { begin } = makeExpectations(options.expect, {
-      view: options.defaultView,
-      isAttachment: isAttachment(client.attachments)
+const read = Effect.fnUntraced(function* <E>(
+  { again = identity, content, name }: Document<E>,
+  holds: SourceTable["holds"],
+  { defaultView, expect }: Options,
+  { attachments }: typeof TableSourceClient.Service
+) {
+  const { begin } = makeExpectations(expect, { view: defaultView, isAttachment: isAttachment(attachments) })
+
+  const readRecords = (pages: Stream.Stream<ReadonlyArray<unknown>, E>) =>
+    Effect.suspend(() => {
+      const check = begin(name, holds)
+      const data: Array<unknown> = []
+      return Stream.runForEach(pages, (page) =>
+        Effect.sync(() => {
+          for (const record of page) {
+            if (Option.isSome(check) && Predicate.isReadonlyRecord(record)) {
+              check.value.add(columnsOf(record), () => String(record.id))
+            }
+            data.push(record)
+          }
+        })
+      ).pipe(Effect.as<Checked>({ check, data }))
     })
 
-    const readRecords = (pages: Stream.Stream<ReadonlyArray<SavedRecord>, ReadError>) =>
-      Effect.suspend(() => {
-        const check = begin(table, holds)
-        const data: Array<SavedRecord> = []
-        return Stream.runForEach(pages, (page) =>
-          Effect.sync(() => {
-            for (const record of page) {
-              if (Option.isSome(check)) check.value.add(columnsOf(record), () => String(record.id))
-              data.push(record)
-            }
-          })
-        ).pipe(Effect.as({ check, data }))
-      })
+  const readKeys = ({ recordOf, value }: Keys): Checked => {
+    const check = begin(name, holds)
+    if (Option.isSome(check)) check.value.add(value, recordOf)
+    return { check, data: value }
+  }
 
-    const readValue = (value: Effect.Effect<SavedRecord, ReadError>) =>
-      Effect.map(value, (data) => {
-        const check = begin(table, holds)
-        if (Option.isSome(check)) check.value.add(data, about().recordOf ?? (() => undefined))
-        return { check, data }
-      })
-
-    const reading: Effect.Effect<Checked, ReadError> =
-      content._tag === "Records" ? readRecords(content.pages) : readValue(content.value)
-    const [{ check, data }, warnings] = yield* catchTooDeep((detail, cause) =>
-      tableNotSaved(table, detail, cause)
-    )(again(withWarnings(reading)))
-    yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
-    return { data, warnings }
-  })
+  const reading: Effect.Effect<Checked, E> =
+    content._tag === "Keys"
+      ? Effect.map(content.keys, readKeys)
+      : readRecords(
+          content._tag === "Records"
+            ? content.pages
+            : Stream.mapConcat(content.value, (value) => [[value].flat()])
+        )
+  const { check, data } = yield* catchTooDeep(failedAt(name))(again(reading))
+  yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
+  return data
+})

@@ -1,6 +1,4 @@
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +10,6 @@ import * as Stream from "effect/Stream"
 import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import { type Document, failedIn, Records, Value } from "../../../src/layers/documents/Document.ts"
 import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
-import type { WantedFile } from "../../../src/layers/documents/media/WantedFile.ts"
 import { notice } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
@@ -54,84 +51,18 @@ const setUp = (given: () => Given) =>
     })
   })
 
-/** All files have one byte. */
-const oneByteFiles = Layer.succeed(
-  HttpClient.HttpClient,
-  HttpClient.make((request) => Effect.succeed(HttpClientResponse.fromWeb(request, new Response("x"))))
-)
-
-const attached: WantedFile = {
-  url: Option.some("https://files.example/bell.png"),
-  name: "bell.png",
-  size: 1,
-  version: "att1",
-  identity: "attachments/att1/bell.png",
-  place: { kind: "table", document: "b", record: "1", path: ["picture"] },
-  isOptional: false,
-  isAtServer: false,
-  attachment: {
-    localPath: "attachments/att1/bell.png",
-    link: () => Effect.succeed("https://files.example/bell.png")
-  }
-}
-
 const value = (name: string, value: unknown): Document<SourceError> => ({
   name,
   content: Value({ value: Effect.succeed(value) })
 })
 
 describe("a source of documents", () => {
-  it.scoped("takes over unchanged documents from the previous version without reading them", () =>
-    Effect.gen(function* () {
-      let isBroken = false
-      const fetch = yield* setUp(() => ({
-        documents: [
-          value("a", isBroken ? 2 : 1),
-          {
-            name: "b",
-            content: Value({
-              value: Effect.suspend(() =>
-                isBroken ? failedIn({ document: "b" })("broken") : Effect.succeed(1)
-              )
-            })
-          }
-        ]
-      }))
-      const first = yield* fetch()
-      isBroken = true
-      const second = yield* fetch({ previous: first.previous, changedParts: ["a"] })
-      const fileSystem = yield* FileSystem.FileSystem
-      expect(yield* fileSystem.readFileString(`${second.directory}/a.json`)).toBe("2\n")
-      expect(yield* fileSystem.readFileString(`${second.directory}/b.json`)).toBe("1\n")
-      expect(second.fetched.fingerprint).not.toBe(first.fetched.fingerprint)
-      const error = yield* Effect.flip(fetch({ previous: first.previous }))
-      expect(error.message).toBe('Source "things": Document "b": broken')
-    }).pipe(run)
-  )
-
   describe("that is checked between two fetches", () => {
     const checks: Readonly<Record<string, Partial<FetchTarget>>> = {
       "check of its own": { isCheck: true, isSample: true },
       "check of all sources": { isCheck: true }
     }
     for (const [name, check] of Object.entries(checks)) {
-      it.scoped(`keeps the files of a document that has not changed, after a ${name}`, () =>
-        Effect.gen(function* () {
-          let revision = 1
-          const fetch = yield* setUp(() => ({
-            documents: [
-              value("a", revision),
-              { ...value("b", [{ id: 1 }]), about: () => ({ files: [attached] }) }
-            ]
-          }))
-          const first = yield* fetch()
-          yield* fetch({ previous: first.previous, ...check })
-          revision = 2
-          const next = yield* fetch({ previous: first.previous, changedParts: ["a"] })
-          expect(next.fetched.digests).toHaveProperty(attached.identity)
-        }).pipe(Effect.provide(oneByteFiles), run)
-      )
-
       it.scoped(`says its warnings at the next fetch, after a ${name}`, () => {
         const log: Array<string> = []
         return Effect.gen(function* () {

@@ -16,13 +16,13 @@ import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
-import type { FileProblem } from "./FileProblem.ts"
+import { FileProblem } from "./FileProblem.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, typeOfUrl } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { typeOfBytes, typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
-import { type AttachedFile, notSaved, type WantedFile } from "./WantedFile.ts"
+import { notSaved, type Reason, type WantedFile } from "./WantedFile.ts"
 
 export interface Target {
   /** A key made from its identity. */
@@ -77,11 +77,8 @@ export const make = Effect.fnUntraced(function* (
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const most = { value: maxBytes, option: "media.maxBytes" }
-  const { downloadChanged } = yield* Download.make({ maxBytes: most, maxTimeout })
-  const { download: downloadAttachment } = yield* Download.make({
-    maxBytes: maxAttachment ?? most,
-    maxTimeout
-  })
+  const links = yield* Download.make({ maxBytes: most, maxTimeout })
+  const fixedFiles = yield* Download.make({ maxBytes: maxAttachment ?? most, maxTimeout })
   const credentials = Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
   const serverCredentials = Record.map(serverHeaders, Redacted.value)
   const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
@@ -92,33 +89,53 @@ export const make = Effect.fnUntraced(function* (
     ...(isAtHost(url, hosts) ? credentials : {})
   })
 
+  const makeFolderFor = (wanted: WantedFile, file: string): Effect.Effect<void, FileProblem> =>
+    Effect.mapError(fileSystem.makeDirectory(path.dirname(file), { recursive: true }), (cause) =>
+      notSaved(wanted, { detail: `cannot write ${file}: ${explain(cause)}`, cause })
+    )
+
   /** Downloads a file to a temporary name, and gives it its own, which its response may say. */
   const downloadFile = Effect.fnUntraced(function* (
     url: URL,
     { before, directory, key, onBytes, wanted }: Target
   ) {
-    const temporary = path.join(directory, mediaFolder, `.${key}`)
-    const given = wanted.version === undefined ? {} : { version: wanted.version }
+    const { localPath: fixed, size, version } = wanted
+    const given = version === undefined ? {} : { version }
+    const typeOfName = fixed === undefined ? typeOfUrl(url) : Option.fromNullable(mime.getType(fixed))
     let begun: Download.Response = { status: 0, headers: {} }
     let format: PictureFormat | undefined
     let byBytes = Option.none<string>()
 
-    const downloaded = yield* downloadChanged({
+    const temporary = path.join(directory, fixed === undefined ? mediaFolder : path.dirname(fixed), `.${key}`)
+    if (fixed !== undefined) yield* makeFolderFor(wanted, temporary)
+    const downloaded = yield* (fixed === undefined ? links : fixedFiles).downloadChanged({
       url: url.href,
       headers: { ...credentialsFor(url), ...conditions(before) },
       file: temporary,
       name: `${key} of ${url.origin}`,
-      size: Option.fromNullable(wanted.size),
+      size: Option.fromNullable(size),
       onBytes,
       isUnchanged: (response) => Option.exists(before, (file) => isUnchanged(response, file)),
       onResponse: (response) => {
         begun = response
-        return failWith(url, wrongType(url, typeOfResponse(response), types))
+        return fixed === undefined
+          ? failWith(url, wrongType(url, typeOfResponse(response), types))
+          : Effect.void
       },
       onBeginning: (bytes) => {
         format = formatOf(bytes)
         byBytes = typeOfBytes(bytes)
-        return failWith(url, wrongBeginning(typeOfUrl(url), typeOfResponse(begun), types, bytes))
+        return fixed !== undefined && bytes.length === 0 && (size ?? 0) === 0
+          ? Effect.void
+          : failWith(
+              url,
+              wrongBeginning(
+                typeOfName,
+                typeOfResponse(begun),
+                fixed === undefined ? types : undefined,
+                bytes
+              )
+            )
       }
     })
     if (Option.isNone(downloaded)) {
@@ -127,14 +144,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const { bytes, sha256 } = downloaded.value
     const type = typeOfResponse(begun)
-    const inUrl = nameOfUrl(url)
-    const name =
-      wanted.name ?? Option.getOrElse(dispositionName(begun.headers["content-disposition"]), () => inUrl)
-    const kind = { names: [name, inUrl], type, byBytes }
-    const localPath = Option.match(
-      Option.filter(before, ({ path }) => fits(path, kind)),
-      { onNone: () => localPathOf(name, key, kind), onSome: ({ path }) => path }
-    )
+    const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
     yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
       Effect.mapError((cause) =>
         notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
@@ -149,91 +159,73 @@ export const make = Effect.fnUntraced(function* (
     return { entry, sha256, size: bytes, isKept: false, format: Option.fromNullable(format) }
   })
 
-  const makeFolderFor = (wanted: WantedFile, file: string): Effect.Effect<void, FileProblem> =>
-    Effect.mapError(fileSystem.makeDirectory(path.dirname(file), { recursive: true }), (cause) =>
-      notSaved(wanted, { detail: `cannot write ${file}: ${explain(cause)}`, cause })
-    )
-
-  /** By the newest link, and once more by a fresh one if that has expired. */
-  const downloadAttached = Effect.fnUntraced(function* (
-    { link, localPath }: AttachedFile,
-    { directory, onBytes, wanted }: Target
-  ) {
-    const file = path.join(directory, localPath)
-    yield* makeFolderFor(wanted, file)
-    let type: Option.Option<string> = Option.none()
-    const get = (url: string) =>
-      downloadAttachment({
-        url,
-        file,
-        name: localPath,
-        size: Option.fromNullable(wanted.size),
-        onBytes,
-        onResponse: (response) =>
-          Effect.sync(() => {
-            type = typeOfResponse(response)
-          }),
-        // An empty attachment is correct: the table lists it as empty.
-        onBeginning: (bytes) =>
-          bytes.length === 0
-            ? Effect.void
-            : failWith(
-                new URL(url),
-                wrongBeginning(Option.fromNullable(mime.getType(localPath)), type, undefined, bytes)
-              )
-      }).pipe(naming(server ?? url))
-
-    const getByLink = Effect.flatMap(link(Option.none()), (newest) =>
-      Effect.catchIf(
-        get(newest),
-        ({ isExpired }) => isExpired,
-        (first) =>
-          link(Option.some(newest)).pipe(
-            Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
-            Effect.flatMap((fresh) =>
-              Effect.mapError(get(fresh), (again) =>
-                again.isExpired ? { ...again, detail: `${first.detail}, with a fresh link too` } : again
-              )
-            )
-          )
-      )
-    )
-    const { bytes, sha256 } = yield* Effect.mapError(getByLink, (why) => notSaved(wanted, why))
-    return { entry: { path: localPath }, sha256, size: bytes, isKept: false, format: Option.none() }
-  })
-
-  const downloadLinked = (target: Target) => {
-    const { wanted } = target
-    if (Option.isNone(wanted.url)) {
-      return notSaved(wanted, {
-        detail: "its link is relative, and where the document came from is not known"
-      })
-    }
-    const url = new URL(wanted.url.value)
-    return downloadFile(url, target).pipe(
-      naming(...(wanted.isAtServer || isAtHost(url, hosts) ? [url.href] : [])),
-      Effect.catchTag("vitrine/DownloadFailed", (failed) =>
-        notSaved(
-          wanted,
-          isRefused(failed.cause, url)
-            ? {
-                detail: `${failed.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
-                cause: failed
-              }
-            : failed
-        )
-      )
-    )
+  const downloadFrom = (link: string, target: Target) => {
+    const { isAtServer, localPath } = target.wanted
+    const url = new URL(link)
+    // What the configuration names may be a local host: that of the source, or those of the option.
+    const named =
+      localPath === undefined ? (isAtServer || isAtHost(url, hosts) ? [link] : []) : [server ?? link]
+    return naming(...named)(downloadFile(url, target))
   }
 
   return {
     makeFolderFor,
-    download: (target: Target): Effect.Effect<FetchedFile, FileProblem> =>
-      target.wanted.attachment === undefined
-        ? downloadLinked(target)
-        : downloadAttached(target.wanted.attachment, target)
+    /** By its link, and once more by a fresh one if that has expired. */
+    download: (target: Target): Effect.Effect<FetchedFile, FileProblem> => {
+      const { wanted } = target
+      const { refresh } = wanted
+      if (Option.isNone(wanted.url)) {
+        return notSaved(wanted, {
+          detail:
+            wanted.localPath === undefined
+              ? "its link is relative, and where the document came from is not known"
+              : "its link is no http or https address"
+        })
+      }
+      const link = wanted.url.value
+      return Effect.catchTag(downloadFrom(link, target), "vitrine/DownloadFailed", (first) =>
+        refresh === undefined || !first.isExpired
+          ? Effect.fail(wanted.localPath === undefined ? adviseOnHost(first, new URL(link)) : first)
+          : refresh(link).pipe(
+              Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
+              Effect.flatMap((fresh) => downloadFrom(fresh, target)),
+              Effect.mapError((again) =>
+                again instanceof Download.DownloadFailed && again.isExpired
+                  ? { ...again, detail: `${first.detail}, with a fresh link too` }
+                  : again
+              )
+            )
+      ).pipe(Effect.mapError((why) => (why instanceof FileProblem ? why : notSaved(wanted, why))))
+    }
   }
 })
+
+/** A name for the file of a link: that of the version before where it still fits, or else what the document, the response or the link says. */
+const namedByResponse = (
+  url: URL,
+  wanted: WantedFile,
+  key: string,
+  before: Option.Option<RememberedFile>,
+  { headers }: Download.Response,
+  byBytes: Option.Option<string>
+): string => {
+  const inUrl = nameOfUrl(url)
+  const name = wanted.name ?? Option.getOrElse(dispositionName(headers["content-disposition"]), () => inUrl)
+  const kind = { names: [name, inUrl], type: typeOfResponse({ headers }), byBytes }
+  return Option.match(
+    Option.filter(before, ({ path }) => fits(path, kind)),
+    { onNone: () => localPathOf(name, key, kind), onSome: ({ path }) => path }
+  )
+}
+
+const adviseOnHost = (failed: Download.DownloadFailed, url: URL): Reason =>
+  isRefused(failed.cause, url)
+    ? {
+        detail: `${failed.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
+        cause: failed
+      }
+    : failed
+
 const failWith = ({ origin }: URL, what: Option.Option<string>) =>
   Option.match(what, {
     onNone: () => Effect.void,

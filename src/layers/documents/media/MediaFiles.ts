@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         if (!file.isKept) return file
         const { entry, key, wanted } = file
         const to = path.join(directory, entry.path)
-        if (wanted.attachment !== undefined) yield* makeFolderFor(wanted, to)
+        if (wanted.localPath !== undefined) yield* makeFolderFor(wanted, to)
         return yield* Effect.flatMap(previous, (previous) =>
           linkOrCopy(path.join(previous.directory, entry.path), to)
         ).pipe(
@@ -155,21 +155,21 @@ export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
 
 /** What the version before has of it. */
 const fileBefore = (
-  { attachment, size }: WantedFile,
+  { localPath, size }: WantedFile,
   key: string,
   index: MediaIndex,
   files: Readonly<Record<string, SourceFile>>
 ): Option.Option<RememberedFile> =>
-  attachment === undefined
+  localPath === undefined
     ? remembered(index, files, key)
-    : Record.get(files, attachment.localPath).pipe(
+    : Record.get(files, localPath).pipe(
         Option.filter((file) => size === undefined || file.size === size),
-        Option.map((file) => ({ ...file, path: attachment.localPath }))
+        Option.map((file) => ({ ...file, path: localPath }))
       )
 
 /** Whether nothing has to be asked: the document says so, or names a size and the server gave nothing to ask with. */
-const isProven = ({ attachment, size, version }: WantedFile, before: RememberedFile): boolean =>
-  attachment !== undefined ||
+const isProven = ({ localPath, size, version }: WantedFile, before: RememberedFile): boolean =>
+  localPath !== undefined ||
   (version !== undefined
     ? version === before.version
     : size === before.size && (before.etag ?? before.lastModified) === undefined)

@@ -11,27 +11,23 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { catchTooDeep, failedIn } from "../Document.ts"
-import { type DocumentOnDisk, type DocumentPart, readParts } from "../documentFile.ts"
+import { failedIn } from "../Document.ts"
+import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { ImageOptions } from "../images/ImageOptions.ts"
 import { notShown } from "../images/pictureFormat.ts"
 import { savedText, sorted } from "../sortedJson.ts"
 import { type FileProblem, problemAt, warningsOf } from "./FileProblem.ts"
 import { mediaFolder } from "./fileNames.ts"
-import { type Finding, type FoundMedia, makeChange, makeSearch, pictureKey } from "./findMedia.ts"
-import { withoutSignatures } from "./links.ts"
+import { type Finding, type FoundMedia, makeChange, pictureKey } from "./findMedia.ts"
 import type * as MediaDownload from "./MediaDownload.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
@@ -49,13 +45,13 @@ export interface FileOptions {
 }
 
 export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment"> {
-  /** Finds the media objects of a vendor, in addition to the options. */
-  readonly reader?: MediaReader | undefined
   /**
    * Where documents came from that do not say so: relative links are relative to it, and where it is a local address, files may come
    * from the same host.
    */
   readonly url?: string | undefined
+  /** Whether the vendor says where files are, so that its links are no content. Default false. */
+  readonly hasFixedPaths?: boolean
   /** Sent to the origin of `url` only; names in lower case. Default none. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
 }
@@ -64,8 +60,7 @@ export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment
 export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous"> {
   /** The links of all documents. */
   readonly found: FoundMedia
-  /** Files whose places are known beforehand. */
-  readonly attached: ReadonlyArray<WantedFile>
+  readonly finding: Finding
   /** What is known of the linked files of `previous`; None to read it. */
   readonly index: Option.Option<MediaIndex.MediaIndex>
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
@@ -85,20 +80,24 @@ export interface PlacedFiles {
 /** Which files a source has, and what fetches them. */
 export const make = Effect.fnUntraced(function* (
   { images, maxTimeout = defaultTimeout, media }: FileOptions,
-  { reader, ...settings }: FileSettings
+  settings: FileSettings
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const hasLinks = media !== false && (media ?? reader) !== undefined
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
-  const isWanted = hasLinks || images !== undefined
   const files = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
   const makePictures = yield* Effect.transposeMapOption(Option.fromNullable(images), PictureSizes.make)
-  const finding: Finding = {
-    rules: Rules.fromOptions(options),
-    reader: hasLinks ? reader : undefined,
-    url: settings.url,
-    wantsPictures: images !== undefined
+  /** What is looked for, with what finds the files of the vendor. */
+  const findingOf = (reader: MediaReader | undefined): Finding => {
+    const hasLinks = media !== false && (media ?? reader) !== undefined
+    return {
+      isWanted: hasLinks || images !== undefined,
+      rules: Rules.fromOptions(options),
+      reader: hasLinks ? reader : undefined,
+      url: settings.url,
+      wantsPictures: images !== undefined,
+      areLinksSigned: hasLinks && !(settings.hasFixedPaths === true && media === undefined)
+    }
   }
 
   /** A digest of what is added to documents: paths and contents of files, and the options that decide where they are written. */
@@ -121,20 +120,8 @@ export const make = Effect.fnUntraced(function* (
     return { [MediaIndex.indexPath]: sha256OfText(text) }
   })
 
-  /** Looks for links in documents, where these get files. */
-  const find = Effect.fnUntraced(function* (documents: ReadonlyArray<DocumentOnDisk>) {
-    const { found, lookThrough } = makeSearch(finding)
-    for (const document of isWanted ? documents : []) {
-      const look = lookThrough(document.about)
-      yield* catchTooDeep(document.failed)(
-        Stream.runForEach(readParts(document), (part) => Effect.sync(() => look(part)))
-      )
-    }
-    return found()
-  })
-
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
-    const { attached, directory, found, previous, progress } = target
+    const { directory, finding, found, previous, progress } = target
     const index = yield* Option.match(target.index, {
       onNone: () =>
         found.files.size === 0 || Option.isNone(previous)
@@ -142,17 +129,13 @@ export const make = Effect.fnUntraced(function* (
           : MediaIndex.read(previous.value),
       onSome: Effect.succeed
     })
-    if (found.files.size > 0) {
+    if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
       yield* Effect.mapError(
         fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),
         (cause) => notSaved(mediaFolder, `it cannot be made: ${explain(cause)}`, cause)
       )
     }
-    const wanted = Array.groupBy([...found.files.values(), ...attached], ({ identity }) => identity)
-    const fetched = yield* files.fetchAll(
-      Object.values(wanted).map(([first]) => first),
-      { directory, previous, index, progress }
-    )
+    const fetched = yield* files.fetchAll([...found.files.values()], { directory, previous, index, progress })
     const linked = fetched.media.filter(isLinked)
 
     /** Makes everything part of the version; `own` are digests of files that the source itself has put there. */
@@ -185,14 +168,17 @@ export const make = Effect.fnUntraced(function* (
           ...Record.map(pictures.files, ({ sha256 }) => sha256),
           ...(linked.length === 0 ? {} : yield* writeIndex(indexOf(linked), directory))
         },
-        change: isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
+        change: finding.isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
         flaws: warningsOf(pictures.problems),
         bytes: MediaFiles.sizeOf(Object.values(pictures.files))
       } satisfies PlacedFiles
     })
 
     return {
-      digest: digestOf(linked),
+      digest:
+        finding.areLinksSigned || images !== undefined
+          ? Option.some(digestOf(linked))
+          : Option.none<string>(),
       index: indexOf(linked),
       attachments: {
         total: fetched.media.length,
@@ -205,12 +191,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
-    /** Whether documents get places of files: they wait for these, and are written then. */
-    isWanted,
-    /** What is content where files are saved: what links lead to; they may be signed anew in each answer. */
-    lasting: (lasting: (value: unknown) => unknown) =>
-      hasLinks ? flow(lasting, withoutSignatures) : lasting,
-    find,
+    findingOf,
     fetchAll,
     /** What is wrong where there are records, but no link at all that `find` is about. */
     nothingFound: (
@@ -232,7 +213,7 @@ export const make = Effect.fnUntraced(function* (
 
 const defaultTimeout = 60_000
 
-const isLinked = ({ wanted }: MediaFiles.MediaFile): boolean => wanted.attachment === undefined
+const isLinked = ({ wanted }: MediaFiles.MediaFile): boolean => wanted.localPath === undefined
 
 const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaIndex.MediaIndex =>
   Object.fromEntries(linked.map(({ entry, key }) => [key, entry]))

@@ -22,31 +22,27 @@ export interface WantedFile {
   readonly isOptional: boolean
   /** Whether a document with a link to it came from the same host, which may be a local one then. */
   readonly isAtServer: boolean
-  /** Set if a reader of the source has found the file. */
-  readonly attachment?: AttachedFile
+  /** Its path in the folder of the source, where that is fixed: it stays the same as long as its path and its size do. */
+  readonly localPath?: string | undefined
+  readonly refresh?: Refresh | undefined
 }
 
-/** A file whose place is known beforehand: it stays the same as long as its path and its size do. */
-export interface AttachedFile {
-  /** Its path in the folder of the source. */
-  readonly localPath: string
-  /** The newest link that is known; once one has expired, another one, for which its record may be read again. */
-  readonly link: (expired: Option.Option<string>) => Effect.Effect<string, Reason>
-}
+/** Gives another link in the place of one that has expired. */
+export type Refresh = (expired: string) => Effect.Effect<string, Reason>
 
 /** Why a file cannot be had. */
 export type Reason = Pick<DownloadFailed, "detail"> &
   Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTransient">>
 
 export const notSaved = (
-  { attachment, isOptional, name, place, url }: WantedFile,
+  { isOptional, localPath, name, place, url }: WantedFile,
   { cause, detail, isExpired = false, isTransient = false }: Reason
 ) =>
   problemAt(place, {
     wrong: "file",
-    file: attachment === undefined ? Option.getOrUndefined(Option.map(url, pathOf)) : name,
+    file: localPath === undefined ? Option.getOrUndefined(Option.map(url, pathOf)) : name,
     detail:
-      attachment === undefined && isExpired && !isOptional
+      localPath === undefined && isExpired && !isOptional
         ? `${detail}. "media.optional" says which files may be missing`
         : detail,
     isTransient,

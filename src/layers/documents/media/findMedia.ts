@@ -3,14 +3,14 @@
  */
 import * as Option from "effect/Option"
 import { countText } from "../../../internal/readable.ts"
-import { defaultKey, recordId } from "../../../internal/recordKey.ts"
-import { placeText } from "../Document.ts"
+import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
+import { type Place, placeText } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import type { LinkPlace } from "./FileProblem.ts"
 import { hasCutEntity } from "./links.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
-import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
+import { type FoundLink, type MediaReader, makePlacing, type Placement, type Placing } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
 import type { WantedFile } from "./WantedFile.ts"
 
@@ -36,92 +36,110 @@ export interface FoundPicture extends Pick<WantedFile, "identity" | "isOptional"
 export const pictureKey = ({ crop, focus, identity }: FoundLink): string =>
   crop === undefined && focus === undefined ? identity : JSON.stringify([identity, focus, crop])
 
+/** Which files are looked for. */
 export interface Finding {
+  /** Whether any are. */
+  readonly isWanted: boolean
   readonly rules: Rules
   readonly reader?: MediaReader | undefined
   /** Where documents came from that do not say so. */
   readonly url?: string | undefined
   /** Whether sizes are made of pictures. */
   readonly wantsPictures: boolean
+  /** Whether links are content by what they lead to: they may be signed anew in each answer. */
+  readonly areLinksSigned: boolean
 }
 
-/** Looks through documents, part by part. */
-export const makeSearch = ({ reader, rules, url, wantsPictures }: Finding) => {
+/** A document that is looked through. */
+interface Searched extends Pick<Placing, "recordOf">, Pick<Place, "document" | "kind"> {
+  readonly key?: RecordKey | undefined
+  readonly url?: string | undefined
+}
+
+/** Looks through a document, part by part, while it is saved. */
+export interface Search {
+  /**
+   * The values of a part, with the places of files that are known beforehand. It throws where they are nested too deeply.
+   */
+  readonly look: (part: DocumentPart) => ReadonlyArray<unknown>
+  readonly found: () => FoundMedia
+}
+
+export const makeSearch = (
+  { isWanted, reader, rules, url, wantsPictures }: Finding,
+  { document, key = defaultKey, kind, recordOf, url: base = url }: Searched
+): Search => {
+  if (!isWanted) return { look: ({ values }) => values, found: () => merged([]) }
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
   const leftOut = new Map<string, number>()
   const cutLinks = new Map<string, number>()
-  let near: { readonly document: string; readonly pattern: string } | undefined
+  let near: string | undefined
+  const idOf = recordId(key)
+  const host = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
+  const visit = makePlacing({
+    rules,
+    base,
+    document,
+    reader,
+    recordOf,
+    near: (pattern) => {
+      near ??= pattern
+    }
+  })
+
+  const placeOf = (value: unknown, number: number | undefined, path: DocumentPath): LinkPlace =>
+    number === undefined
+      ? { document, kind, record: recordOf?.(path[0] ?? ""), path }
+      : {
+          document,
+          kind,
+          record: Option.getOrElse(idOf(value), () => `number ${number + 1}`),
+          path: path.slice(1)
+        }
+
+  const add = (found: FoundLink, place: LinkPlace) => {
+    const { address, crop, focus, identity, localPath, ownPath, writesPath = true } = found
+    const isOptional = isNamed(rules.optional, found.path)
+    if (wantsPictures && writesPath) {
+      const cut = { ...(crop && { crop }), ...(focus && { focus }) }
+      addFirst(pictures, pictureKey(found), { identity, place, isOptional, cut, ownPath })
+    }
+    if (ownPath !== undefined) return
+    addFile(files, {
+      url: Option.map(address, ({ href }) => href),
+      identity,
+      place,
+      name: found.name,
+      size: found.size,
+      version: found.version,
+      localPath,
+      refresh: found.refresh,
+      isOptional,
+      isAtServer: Option.exists(address, (at) => at.host === host)
+    })
+  }
 
   return {
-    /** Gives what looks through the parts of a document. It throws where they are nested too deeply. */
-    lookThrough: ({ key = defaultKey, name, url: base = url }: DocumentOnDisk["about"]) => {
-      const idOf = recordId(key)
-      const host = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
-      const visit = makePlacing({
-        rules,
-        base,
-        reader,
-        near: (pattern) => {
-          near ??= { document: name, pattern }
-        }
-      })
-
-      const placeOf = (value: unknown, number: number | undefined, path: DocumentPath): LinkPlace =>
-        number === undefined
-          ? { document: name, path }
-          : {
-              document: name,
-              record: Option.getOrElse(idOf(value), () => `number ${number + 1}`),
-              path: path.slice(1)
-            }
-
-      const add = (found: FoundLink, place: LinkPlace) => {
-        const { address, crop, focus, identity, ownPath } = found
-        const isOptional = isNamed(rules.optional, found.path)
-        if (wantsPictures) {
-          const cut = { ...(crop && { crop }), ...(focus && { focus }) }
-          addFirst(pictures, pictureKey(found), { identity, place, isOptional, cut, ownPath })
-        }
-        if (ownPath !== undefined) return
-        const known = files.get(identity)
-        const file = addFirst(files, identity, {
-          url: Option.map(address, ({ href }) => href),
-          identity,
-          place,
-          name: found.name,
-          size: found.size,
-          version: found.version,
-          isOptional,
-          isAtServer: false
+    look: ({ first, values }) =>
+      numbered(values, first).map(([value, number]) =>
+        visit(value, pathOf(number), {
+          place: (found) => {
+            const { address, localPath, path, writesPath = true } = found
+            add(found, placeOf(value, number, path))
+            if (Option.exists(address, hasCutEntity)) countAt(cutLinks, document, path)
+            return localPath !== undefined && writesPath ? Option.some({ localPath }) : Option.none()
+          },
+          leftOut: (path) => {
+            countAt(leftOut, document, path)
+          }
         })
-        files.set(identity, {
-          ...file,
-          version: known?.version ?? found.version,
-          isAtServer: known?.isAtServer === true || Option.exists(address, (at) => at.host === host)
-        })
-      }
+      ),
 
-      return ({ first, values }: DocumentPart): void => {
-        for (const [value, number] of numbered(values, first)) {
-          visit(value, pathOf(number), {
-            place: (found) => {
-              add(found, placeOf(value, number, found.path))
-              if (Option.exists(found.address, hasCutEntity)) countAt(cutLinks, name, found.path)
-              return Option.none()
-            },
-            leftOut: (path) => {
-              countAt(leftOut, name, path)
-            }
-          })
-        }
-      }
-    },
-
-    found: (): FoundMedia => ({
+    found: () => ({
       files,
       pictures,
-      near: Option.fromNullable(near),
+      near: Option.map(Option.fromNullable(near), (pattern) => ({ document, pattern })),
       warnings: [
         ...[...leftOut].map(
           ([place, count]) =>
@@ -136,13 +154,33 @@ export const makeSearch = ({ reader, rules, url, wantsPictures }: Finding) => {
   }
 }
 
+/** What several documents have links to. */
+export const merged = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
+  const files = new Map<string, WantedFile>()
+  const pictures = new Map<string, FoundPicture>()
+  for (const found of all) {
+    for (const file of found.files.values()) addFile(files, file)
+    for (const [key, picture] of found.pictures) addFirst(pictures, key, picture)
+  }
+  return {
+    files,
+    pictures,
+    near: Option.firstSomeOf(all.map(({ near }) => near)),
+    warnings: all.flatMap(({ warnings }) => warnings)
+  }
+}
+
+/** Whether something is written into the document once its files are there. */
+export const isChangedByFiles = ({ files, pictures }: FoundMedia): boolean =>
+  pictures.size > 0 || [...files.values()].some(({ localPath }) => localPath === undefined)
+
 /** Gives what writes into the parts of a document where its files are. It throws where they are nested too deeply. */
 export const makeChange = (
-  { url: base }: DocumentOnDisk["about"],
+  { name, url: base }: DocumentOnDisk["about"],
   { reader, rules, url }: Finding,
   place: Placement["place"]
 ): ((part: DocumentPart) => ReadonlyArray<unknown>) => {
-  const change = makePlacing({ rules, base: base ?? url, reader })
+  const change = makePlacing({ rules, base: base ?? url, document: name, reader })
   const placement = { place, leftOut: () => {} }
   return ({ first, values }) =>
     numbered(values, first).map(([value, number]) => change(value, pathOf(number), placement))
@@ -166,6 +204,16 @@ const addFirst = <A extends Pick<WantedFile, "isOptional">>(
   const first = known === undefined || (known.isOptional && !found.isOptional) ? found : known
   all.set(key, first)
   return first
+}
+
+const addFile = (files: Map<string, WantedFile>, wanted: WantedFile): void => {
+  const known = files.get(wanted.identity)
+  const file = addFirst(files, wanted.identity, wanted)
+  files.set(wanted.identity, {
+    ...file,
+    version: known?.version ?? wanted.version,
+    isAtServer: known?.isAtServer === true || wanted.isAtServer
+  })
 }
 
 const countAt = (counts: Map<string, number>, document: string, path: DocumentPath): void => {

@@ -13,6 +13,7 @@ import { isMediaPath } from "./fileNames.ts"
 import { type Address, identityOf, readAddress } from "./links.ts"
 import type { DocumentPath } from "./PathPattern.ts"
 import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
+import type { Refresh } from "./WantedFile.ts"
 
 /** The file of a vendor's object. */
 export interface MediaObject extends Cut {
@@ -21,17 +22,30 @@ export interface MediaObject extends Cut {
   /** What the file is called, with its extension. */
   readonly name?: string
   /** The exact one, in bytes. */
-  readonly size?: number
+  readonly size?: number | undefined
   /** Equal as long as the file is: it is not even asked for then. */
   readonly version?: string
+  /** Where its file is in the folder of the source, if the vendor fixes that: it is not asked for while it has the same size. */
+  readonly localPath?: string
+  /** Whether that is written beside it. Default true. */
+  readonly writesPath?: boolean
+  /** Gives a fresh link, where the one before it has expired. Default the link is the only one. */
+  readonly refresh?: Refresh
 }
 
-/** Reads an object of a vendor as an object about a file; `None` for other objects. `around` is the object that has it as a field. */
-export type MediaReader = (
-  value: JsonObject,
-  path: DocumentPath,
-  around?: JsonObject
-) => Option.Option<MediaObject>
+/** Where an object is in a document. */
+export interface Whereabouts {
+  readonly document: string
+  /** It begins with the number of the record where the document is a list. */
+  readonly path: DocumentPath
+  /** The objects around it, the outermost first. */
+  readonly parents: ReadonlyArray<JsonObject>
+  /** The record that a key of the document is from, where it was made of records. */
+  readonly recordOf?: ((key: string) => string | undefined) | undefined
+}
+
+/** Reads an object of a vendor as an object about a file; `None` for other objects. */
+export type MediaReader = (value: JsonObject, at: Whereabouts) => Option.Option<MediaObject>
 
 /** A link that is wanted, or a file that the source itself has put beside an object. */
 export interface FoundLink extends Omit<MediaObject, "url"> {
@@ -54,7 +68,7 @@ export interface Placed {
   readonly sizes?: ReadonlyArray<Size> | undefined
 }
 
-export interface Placing {
+export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
   readonly rules: Rules
   /** Where the document came from. */
   readonly base?: string | undefined
@@ -71,8 +85,9 @@ export interface Placement {
 }
 
 /** Gives what writes into the values of a document; `at` is where in it they are. A value in which nothing changes stays itself. */
-export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing) => {
+export const makePlacing = ({ base, document, near, reader = Option.none, recordOf, rules }: Placing) => {
   const readLink = makeReadLink(rules, base, near)
+  const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
 
   const isReplaced = (path: DocumentPath): boolean =>
     isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")
@@ -83,10 +98,12 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
 
   return (value: unknown, at: DocumentPath, { leftOut, place }: Placement): unknown => {
     const path = [...at]
+    const parents: Array<JsonObject> = []
 
     /** Changes all parts of a value, each at its own path. */
     const visitParts = (value: unknown, visit: (part: unknown, name: string) => unknown): unknown =>
       mapParts(value, (part, name) => {
+        if (!hasRules && typeof part !== "object") return part
         path.push(name)
         const visited = visit(withoutReplacement(part, path), name)
         path.pop()
@@ -117,15 +134,15 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
       })
     }
 
-    const visitObject = (written: JsonObject, around?: JsonObject): unknown => {
+    const visitObject = (written: JsonObject): unknown => {
       const object = withoutPlaced(written)
       const { localPath } = object
       const isTaken = Object.hasOwn(object, "localPath")
-      const read = isTaken ? Option.none() : reader(object, path, around)
+      const read = isTaken ? Option.none() : reader(object, { document, path, parents, recordOf })
       const links: Array<NamedLink> = []
 
       const visitField = (value: unknown, name: string): unknown => {
-        if (!Predicate.isString(value)) return visit(value, object)
+        if (!Predicate.isString(value)) return visit(value)
         const address = isTaken || Option.isSome(read) ? Option.none() : readLink(value, path)
         if (Option.isNone(address)) return value
         if (isReplaced(path)) return replacement(value, address.value)
@@ -133,7 +150,9 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
         return value
       }
 
+      parents.push(object)
       const visited = visitParts(object, visitField)
+      parents.pop()
       if (isTaken && Predicate.isString(localPath)) {
         const own = { ownPath: localPath, address: Option.none(), identity: ownIdentity(localPath) }
         return withPlaced(visited, place({ ...own, path: [...path] }))
@@ -141,7 +160,13 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
       const link = Option.match(read, {
         onNone: () => chosen(links),
         onSome: ({ url, ...more }) =>
-          Option.map(readAddress(url, base), (address) => ({ ...found(url, address), ...more }))
+          more.localPath === undefined
+            ? Option.map(readAddress(url, base), (address) => ({ ...found(url, address), ...more }))
+            : Option.some({
+                ...found(url, Option.flatten(readAddress(url, undefined))),
+                ...more,
+                identity: ownIdentity(more.localPath)
+              })
       })
       return withPlaced(visited, Option.flatMap(link, place))
     }
@@ -153,8 +178,8 @@ export const makePlacing = ({ base, near, reader = Option.none, rules }: Placing
       return Option.map(Option.fromNullable(first), ({ link }) => link)
     }
 
-    const visit = (value: unknown, around?: JsonObject): unknown =>
-      Predicate.isReadonlyRecord(value) ? visitObject(value, around) : visitParts(value, visitItem)
+    const visit = (value: unknown): unknown =>
+      Predicate.isReadonlyRecord(value) ? visitObject(value) : visitParts(value, visitItem)
 
     return visitItem(withoutReplacement(value, path))
   }

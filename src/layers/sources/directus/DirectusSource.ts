@@ -52,8 +52,10 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   return yield* makeDocumentSource({
     options,
     open: () =>
-      Effect.map(Effect.forEach(Object.entries(collections), documentOf), (documents) => ({ documents })),
-    reader: readFile(url),
+      Effect.map(Effect.forEach(Object.entries(collections), documentOf), (documents) => ({
+        documents,
+        reader: readFile(url)
+      })),
     serverHeaders: credentials(options.token),
     url
   })

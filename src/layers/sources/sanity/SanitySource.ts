@@ -36,8 +36,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
 
   return yield* makeDocumentSource({
     options,
-    open: () => Effect.succeed({ documents }),
-    reader: readAsset(options),
+    open: () => Effect.succeed({ documents, reader: readAsset(options) }),
     // The cache gives old content once after a change, and is read at each tick.
     poll: useCdn ? undefined : (before: Option.Option<string>) => poll(api, perspective, before),
     ...(live && !useCdn ? yield* makeLiveEvents(options) : {})

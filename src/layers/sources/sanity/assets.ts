@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { type JsonObject, mapObjects } from "../../documents/mapObjects.ts"
-import type { MediaObject } from "../../documents/media/placeMedia.ts"
+import type { MediaObject, MediaReader } from "../../documents/media/placeMedia.ts"
 
 /** The dataset of assets. */
 export interface AssetPlace {
@@ -69,16 +69,16 @@ export const withAssetUrls = (
 
 /**
  * Reads objects with a reference to an asset, and assets that a query has put in the place of a reference (`asset->`). Their focal point
- * and crop are those of the object `around` them.
+ * and crop are those of the object around them.
  */
 export const readAsset =
-  (place: AssetPlace) =>
-  (object: JsonObject, _?: unknown, around: JsonObject = {}): Option.Option<MediaObject> =>
+  (place: AssetPlace): MediaReader =>
+  (object, { parents }) =>
     Option.orElse(
       Option.flatMap(referenceIn(object), (id) =>
         Option.map(assetUrl(id, place), (url) => ({ url, version: id, ...cutOf(object) }))
       ),
-      () => readAssetDocument(object, around, place)
+      () => readAssetDocument(object, parents.at(-1) ?? {}, place)
     )
 
 const readAssetDocument = (

@@ -45,9 +45,12 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
 
   return yield* makeDocumentSource({
     options,
-    open: () => Effect.map(Effect.forEach(Object.entries(types), documentOf), (documents) => ({ documents })),
+    open: () =>
+      Effect.map(Effect.forEach(Object.entries(types), documentOf), (documents) => ({
+        documents,
+        reader: readFile
+      })),
     lasting,
-    reader: readFile,
     url
   })
 })

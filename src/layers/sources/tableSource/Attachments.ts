@@ -1,73 +1,27 @@
 /**
  * Attachments: in cells, whatever they look like there, and where their files are.
  */
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import { fileKey, fileName, hashOfName } from "../../../internal/FileName.ts"
-import type { Attachment, AttachmentFormat } from "../../../services/TableSourceClient.ts"
-
-export interface AttachmentCells {
-  /** All attachments in a value, as often as they come up. */
-  readonly allIn: (value: unknown) => ReadonlyArray<Attachment>
-
-  /** A value with every attachment in it replaced; itself where nothing becomes another. */
-  readonly replaceIn: (value: unknown, change: (attachment: Attachment, item: Item) => Item) => unknown
-
-  /** A value without what changes at every listing although the content is the same; itself where there is nothing such. */
-  readonly withoutVolatileParts: (value: unknown) => unknown
-}
-
-/** An attachment as it came. */
-type Item = Readonly<Record<string, unknown>>
+import type {
+  Attachment,
+  AttachmentFormat,
+  RecordRequest,
+  TableSourceClient
+} from "../../../services/TableSourceClient.ts"
+import type { Links } from "../../documents/linkRecords.ts"
+import { mapParts } from "../../documents/mapObjects.ts"
+import type { MediaReader, Whereabouts } from "../../documents/media/placeMedia.ts"
+import type { Refresh } from "../../documents/media/WantedFile.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** The field that says where the file of a saved attachment is. */
 export const localPathField = "localPath"
 
-export const make = ({ lastingFields, read }: AttachmentFormat = noAttachments): AttachmentCells => {
-  const replaceIn: AttachmentCells["replaceIn"] = (value, change) => {
-    if (Array.isArray(value)) {
-      const items = value.map((item) =>
-        Option.match(Predicate.isReadonlyRecord(item) ? read(item) : Option.none(), {
-          onNone: () => replaceIn(item, change),
-          onSome: (attachment) => change(attachment, item)
-        })
-      )
-      return items.every((item, index) => item === value[index]) ? value : items
-    }
-    return Predicate.isReadonlyRecord(value)
-      ? replaceInFields(value, (part) => replaceIn(part, change))
-      : value
-  }
-
-  const lasting = (_: Attachment, item: Item) =>
-    Record.filter(item, (_, field) => field === localPathField || lastingFields.has(field))
-
-  return {
-    allIn: (value) => {
-      const found: Array<Attachment> = []
-      replaceIn(value, (attachment, item) => {
-        found.push(attachment)
-        return item
-      })
-      return found
-    },
-    replaceIn,
-    withoutVolatileParts: (value) => replaceIn(value, lasting)
-  }
-}
-
-/** An object with other values in its fields; itself where all of them stay. */
-export const replaceInFields = (fields: Item, change: (value: unknown, name: string) => unknown): Item => {
-  let changed: Map<string, unknown> | undefined
-  for (const name of Object.keys(fields)) {
-    const value = fields[name]
-    if (typeof value !== "object") continue
-    const next = change(value, name)
-    if (next !== value) changed = (changed ?? new Map()).set(name, next)
-  }
-  return changed === undefined ? fields : { ...fields, ...Object.fromEntries(changed) }
-}
+type Client = typeof TableSourceClient.Service
 
 /** Whether an item of a list is one. */
 export const isAttachment =
@@ -76,6 +30,89 @@ export const isAttachment =
     Predicate.isReadonlyRecord(item) && Option.isSome(read(item))
 
 const noAttachments: AttachmentFormat = { read: Option.none, lastingFields: new Set() }
+
+/** Takes out of a saved record or value what changes at every listing although the content is the same. */
+export const withoutVolatileParts = ({ lastingFields, read }: AttachmentFormat = noAttachments) => {
+  const lastingItem = (item: unknown): unknown =>
+    Predicate.isReadonlyRecord(item) && Option.isSome(read(item))
+      ? Record.filter(item, (_, field) => field === localPathField || lastingFields.has(field))
+      : lastingPart(item)
+  const lastingPart = (part: unknown): unknown =>
+    Array.isArray(part)
+      ? mapParts(part, lastingItem)
+      : typeof part === "object"
+        ? mapParts(part, lastingPart)
+        : part
+  return (value: unknown): unknown => mapParts(value, lastingPart)
+}
+
+/** Finds the attachments of one fetch: the links of records that were read again serve all their attachments. */
+export const makeReader = (
+  { appendLocalAttachmentPaths, links }: Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "links">,
+  { attachments: { read } = noAttachments, readRecord }: Pick<Client, "attachments" | "readRecord">
+): MediaReader => {
+  const pathOf = makeAttachmentPaths()
+  const fresh = new Map<string, string>()
+
+  const refresh =
+    ({ id }: Attachment, record: RecordRequest): Refresh =>
+    (expired) =>
+      Effect.gen(function* () {
+        const known = fresh.get(id)
+        // Another file of the same record may have brought a fresh link.
+        if (known !== undefined && known !== expired) return known
+        const { fields } = yield* Effect.mapError(readRecord(record), (cause) => ({
+          detail: `the record cannot be read again: ${cause.detail}`,
+          isTransient: cause.isTransient,
+          cause
+        }))
+        for (const attachment of attachmentsIn(fields, read)) fresh.set(attachment.id, attachment.url)
+        return fresh.get(id) ?? (yield* Effect.fail({ detail: "the record no longer has it" }))
+      })
+
+  return (item, at) =>
+    isRecord(at, links) || !isItem(at)
+      ? Option.none()
+      : Option.map(read(item), (attachment) => ({
+          url: attachment.url,
+          name: attachment.filename,
+          size: Option.getOrUndefined(attachment.size),
+          version: attachment.id,
+          localPath: pathOf(attachment),
+          writesPath: appendLocalAttachmentPaths,
+          refresh: refresh(attachment, recordAt(at, links))
+        }))
+}
+
+/** Records may have columns of the same names. */
+const isRecord = ({ parents, path: [_, field = "", ...inside] }: Whereabouts, links: Links): boolean =>
+  parents.length === 0 || (parents.length === 1 && inside.length <= 1 && Object.hasOwn(links, field))
+
+/** Attachments are items of lists. */
+const isItem = ({ path }: Whereabouts): boolean => /^\d+$/.test(path.at(-1) ?? "")
+
+/** The record that an attachment is in: that of the document, or one that it links to. */
+const recordAt = (
+  { document, parents: [saved = {}, linked], path: [first = "", field = ""], recordOf }: Whereabouts,
+  links: Links
+): RecordRequest => {
+  const target = links[field]
+  return recordOf !== undefined
+    ? { table: document, recordId: recordOf(first) ?? "" }
+    : target !== undefined && linked !== undefined && Predicate.isString(linked.id)
+      ? { table: target, recordId: linked.id }
+      : { table: document, recordId: String(saved.id) }
+}
+
+const attachmentsIn = (value: unknown, read: AttachmentFormat["read"]): ReadonlyArray<Attachment> =>
+  Predicate.isReadonlyRecord(value)
+    ? Option.match(read(value), {
+        onNone: () => Object.values(value).flatMap((part) => attachmentsIn(part, read)),
+        onSome: (attachment) => [attachment]
+      })
+    : Array.isArray(value)
+      ? value.flatMap((item) => attachmentsIn(item, read))
+      : []
 
 /** The path of an attachment's file, relative to the source's folder, with forward slashes. */
 export type PathOf = (attachment: Pick<Attachment, "id" | "filename">) => string

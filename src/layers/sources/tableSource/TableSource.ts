@@ -26,7 +26,7 @@ import * as Attachments from "./Attachments.ts"
 import { makePolling, type Polling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
 import { decode, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
-import { makeTableDocuments, warnOfNoTables } from "./tableDocuments.ts"
+import { linkedTable, tableDocument, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
 import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
 
 export type { FieldExpectations, FieldType } from "../../documents/expect/ExpectConfig.ts"
@@ -59,14 +59,19 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   yield* warnOfNoTables(options)
   const client = yield* TableSourceClient
   const { attachments: format, calls, changes } = client
-  const cells = Attachments.make(format)
   const polling = changes && (yield* makePolling(id, ofPlain(wholeEvery), changes))
   const attachment = attachmentSchema(options, format)
 
   return yield* makeDocumentSource({
     options,
-    open: () => Effect.map(makeTableDocuments(options, client), (documents) => ({ documents })),
-    lasting: cells.withoutVolatileParts,
+    open: () =>
+      Effect.succeed({
+        documents: tablesOf(options).map((table) => tableDocument(table, options, client)),
+        linked: (table) => linkedTable(table, options, client),
+        reader: Attachments.makeReader(options, client)
+      }),
+    lasting: Attachments.withoutVolatileParts(format),
+    hasFixedPaths: true,
     tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
     url: endpointUrl,

@@ -25,9 +25,9 @@ export interface TableSourceConfig<FieldSchema = never> {
 
   /**
    * The linked records in the place of their ids, by fields and the tables that these link to: `{ Maker: "Makers"
-   * }`, or for one of `tables` only `{ Objects: { Maker: "Makers" } }`. Default `{}`.
+   * }`. Such a table may be named here only. Default `{}`.
    */
-  readonly links?: Readonly<Record<string, string | Readonly<Record<string, string>>>> | undefined
+  readonly links?: Readonly<Record<string, string>> | undefined
 
   /** Whether saved attachments get the path of their file, as `localPath`. Default `true`. */
   readonly appendLocalAttachmentPaths?: boolean | undefined

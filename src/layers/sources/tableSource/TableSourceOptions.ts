@@ -9,9 +9,10 @@ import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
 import { decodeOptions, expects, InvalidOptions, idOf, optional } from "../../../internal/Options.ts"
 import { plainDuration } from "../../../internal/optionSchemas.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
+import { links } from "../../documents/DocumentOptions.ts"
 import { ExpectOptions, type FieldSchema } from "../../documents/expect/ExpectOptions.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
-import { linkIssues } from "./linkOptions.ts"
+import { fieldIssues } from "./fieldOptions.ts"
 import type * as Config from "./TableSourceConfig.ts"
 
 /** Text that is valid. */
@@ -48,13 +49,6 @@ const isRecordOf =
   (input: unknown): input is Readonly<Record<string, A>> =>
     Predicate.isRecord(input) && Object.values(input).every(is)
 
-const isTable = (input: unknown): input is string => Predicate.isString(input) && isPathSegment(input)
-
-const Links = expects(
-  Schema.declare(isRecordOf(Predicate.or(isTable, isRecordOf(isTable)))),
-  'an object with the table for each field, such as { Maker: "Makers" }, or with such objects by the name of a table'
-)
-
 const Fields = expects(
   Schema.declare(Predicate.or(isTexts, isRecordOf(isTexts))),
   "the names of fields, at least one, or an object with such names for each table"
@@ -66,7 +60,7 @@ export const TableSourceOptions = Schema.Struct({
   tables: tableNames,
   keyValueTables: tableNames,
   fields: optional(Fields, {}),
-  links: optional(Links, {}),
+  links,
   appendLocalAttachmentPaths: optional(expects(Schema.Boolean, "true or false"), true),
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
@@ -94,7 +88,7 @@ export const decodeSource =
     const subject = id === "" ? "the options of a table source" : `the options of the table source "${id}"`
     const decoded = decodeOptions(subject, schema)(input)
     const [first, ...rest] = [
-      ...Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: linkIssues }),
+      ...Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: fieldIssues }),
       ...tableIssues(input),
       ...expectIssues(input)
     ]

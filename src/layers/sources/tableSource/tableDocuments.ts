@@ -1,31 +1,19 @@
 /**
- * The tables of a source as documents, with the attachments in their cells.
+ * Tables as documents: records as they are saved, page by page, or the object of a key/value table.
  */
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { Attachment, TableRecord, TableSourceClient } from "../../../services/TableSourceClient.ts"
-import { type Document, Records, Value } from "../../documents/Document.ts"
+import { TableError, type TableSourceClient } from "../../../services/TableSourceClient.ts"
+import { type Document, Keys, Records } from "../../documents/Document.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
-import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.ts"
 import { notice } from "../../documents/warnings.ts"
-import * as Attachments from "./Attachments.ts"
+import { fieldsOf } from "./fieldOptions.ts"
 import { keyValues } from "./KeyValueTable.ts"
-import { type ChangeRecord, type LinkedFrom, type LinkedTables, makeLinkedTables } from "./LinkedTables.ts"
 import { makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
-import { type ReadError, withRestarts } from "./TableReader.ts"
+import { pagesOf, type ReadError, withRestarts } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
-
-type Kind<Name, Content> = Extract<Document<ReadError>["content"], { readonly _tag: Name }> & Content
-
-/** A table as a document; one of records gives these as they are saved. */
-export interface TableDocument
-  extends Required<Pick<Document<ReadError>, "about" | "again" | "isSorted" | "name">> {
-  readonly content:
-    | Kind<"Records", { readonly pages: Stream.Stream<ReadonlyArray<SavedRecord>, ReadError> }>
-    | Kind<"Value", { readonly value: Effect.Effect<SavedRecord, ReadError> }>
-}
 
 /** A table, and how it is saved. */
 export type SourceTable = Pick<CheckedTable, "table" | "holds">
@@ -47,162 +35,60 @@ export const tablesOf = ({
   ...keyValueTables.map((table) => ({ table, holds: "keys" as const }))
 ]
 
-type Options = Pick<
-  TableSourceOptions,
-  "appendLocalAttachmentPaths" | "defaultView" | "fields" | "keyValueTables" | "links" | "tables"
->
+type Options = Pick<TableSourceOptions, "defaultView" | "fields" | "tables">
 
-/** The documents of a fetch. */
-export const makeTableDocuments = (options: Options, client: typeof TableSourceClient.Service) => {
-  const cells = Attachments.make(client.attachments)
+const pagesIn = (table: string, options: Options, client: typeof TableSourceClient.Service) =>
+  pagesOf(client, {
+    table,
+    view: options.defaultView,
+    fields: Option.getOrUndefined(fieldsOf(options, table))
+  })
 
-  return Effect.map(makeLinkedTables(options, client), (linked) => {
-    const pathOf = Attachments.makeAttachmentPaths()
-    const linkOf = makeLinks(cells, client)
-    return tablesOf(options).map((source) =>
-      tableDocument(source, linked, () => makeCollection(source.table, options, cells, { linkOf, pathOf }))
+/** The records of a table as they are saved. Each page is read when it is needed. */
+const recordsOf = (...of: Parameters<typeof pagesIn>): Stream.Stream<ReadonlyArray<SavedRecord>, ReadError> =>
+  Stream.suspend(() => {
+    const saved = makeSavedRecords(of[0])
+    return Stream.concat(
+      Stream.mapEffect(pagesIn(...of), saved.add),
+      Stream.execute(Effect.suspend(() => notice(saved.warnings())))
     )
   })
-}
 
-/** A table as a document; `collect` is called anew each time that it is read. */
+const keysOf = Effect.fnUntraced(function* (...of: Parameters<typeof pagesIn>) {
+  const rows = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(pagesIn(...of))))
+  const { recordOf, value, warnings } = yield* keyValues(of[0], rows)
+  yield* notice(warnings)
+  return { recordOf, records: rows.length, value }
+})
+
+/** A table as a document. */
 export const tableDocument = (
   { holds, table }: SourceTable,
-  linked: LinkedTables,
-  collect: () => Collection
-): TableDocument => {
-  /** Of the last reading: a document is read by one fiber. */
-  const about = MutableRef.make<TableDocument["about"]>(() => ({}))
-  const pages = linked.pages(table)
-  const shared = {
-    name: table,
-    isSorted: true,
-    about: () => MutableRef.get(about)(),
-    again: withRestarts(table)
-  }
-  const records = Stream.suspend(() => {
-    const { add, files } = collect()
-    const saved = makeSavedRecords(table)
-    const { end, resolve, warnings } = linked.linksOf(table)
-    MutableRef.set(about, () => ({ files: files() }))
-    const warned = Effect.suspend(() => notice([...saved.warnings(), ...warnings()]))
-    return Stream.mapEffect(pages, (page) => Effect.flatMap(resolve(page, add), saved.add)).pipe(
-      Stream.concat(Stream.execute(Effect.zipRight(end, warned)))
-    )
-  })
-  const value = Effect.gen(function* () {
-    const { add, files } = collect()
-    const rows: Array<TableRecord> = []
-    yield* Stream.runForEach(pages, (page) =>
-      Effect.sync(() => {
-        for (const row of page) rows.push(add(row))
-      })
-    )
-    const { recordOf, value, warnings } = yield* keyValues(table, rows)
-    MutableRef.set(about, () => ({ recordOf, records: rows.length, files: files(value) }))
-    yield* notice(warnings)
-    return value
-  })
-  return {
-    ...shared,
-    content:
-      holds === "records"
-        ? { ...Records({ pages: records }), pages: records }
-        : { ...Value({ value }), value }
-  }
-}
-
-/** Collects the attachments of records. */
-export interface Collection {
-  /** The record, with the paths of its files. */
-  readonly add: ChangeRecord
-  /** Those of all records, or of them only those that are in a value that was made of these. */
-  readonly files: (value?: unknown) => ReadonlyArray<WantedFile>
-}
-
-export const collectNothing: Collection = { add: (record) => record, files: () => [] }
-
-interface Attaching {
-  readonly pathOf: Attachments.PathOf
-  readonly linkOf: (
-    attachment: Attachment,
-    of: { readonly table: string; readonly recordId: string }
-  ) => AttachedFile["link"]
-}
-
-const makeCollection = (
-  table: string,
-  { appendLocalAttachmentPaths }: Options,
-  cells: Attachments.AttachmentCells,
-  { linkOf, pathOf }: Attaching
-): Collection => {
-  const found = new Map<string, WantedFile>()
-
-  /** A record is read again in its own table; messages name the one that links to it. */
-  const addFrom =
-    (recordId: string, field: string, from: LinkedFrom | undefined) =>
-    (attachment: Attachment, item: Readonly<Record<string, unknown>>) => {
-      const { filename, id, size, url } = attachment
-      const localPath = pathOf(attachment)
-      if (!found.has(localPath)) {
-        found.set(localPath, {
-          url: Option.some(url),
-          name: filename,
-          size: Option.getOrUndefined(size),
-          version: id,
-          identity: localPath,
-          place: {
-            kind: "table",
-            document: table,
-            record: from?.recordId ?? recordId,
-            path: from === undefined ? [field] : [from.field, field]
-          },
-          isOptional: false,
-          isAtServer: false,
-          attachment: { localPath, link: linkOf(attachment, { table: from?.table ?? table, recordId }) }
-        })
-      }
-      return appendLocalAttachmentPaths ? { ...item, [Attachments.localPathField]: localPath } : item
-    }
-
-  return {
-    /** A record in which nothing changes stays the object that it is. */
-    add: (record, from) => {
-      const fields = Attachments.replaceInFields(record.fields, (cell, field) =>
-        cells.replaceIn(cell, addFrom(record.id, field, from))
-      )
-      return fields === record.fields ? record : { id: record.id, fields }
-    },
-    files: (value) => {
-      const all = [...found.values()]
-      if (value === undefined) return all
-      const left = new Set(cells.allIn(value).map(pathOf))
-      return all.filter(({ identity }) => left.has(identity))
-    }
-  }
-}
-
-/** For one fetch: the links of records that were read again serve all their attachments. */
-const makeLinks = (
-  cells: Attachments.AttachmentCells,
+  options: Options,
   client: typeof TableSourceClient.Service
-): Attaching["linkOf"] => {
-  const links = new Map<string, string>()
+): Document<ReadError> => ({
+  name: table,
+  isSorted: true,
+  again: withRestarts(table),
+  content:
+    holds === "records"
+      ? Records({ pages: recordsOf(table, options, client) })
+      : Keys({ keys: keysOf(table, options, client) })
+})
 
-  return ({ id, url }, record) =>
-    Effect.fnUntraced(function* (expired) {
-      const known = links.get(id) ?? url
-      // Another file of the same record may have brought a fresh link.
-      if (!Option.contains(expired, known)) return known
-      const { fields } = yield* Effect.mapError(client.readRecord(record), (cause) => ({
-        detail: `the record cannot be read again: ${cause.detail}`,
-        isTransient: cause.isTransient,
-        cause
-      }))
-      const attachments = cells.allIn(fields)
-      for (const attachment of attachments) links.set(attachment.id, attachment.url)
-      return attachments.some((attachment) => attachment.id === id)
-        ? (links.get(id) ?? url)
-        : yield* Effect.fail({ detail: "the record no longer has it" })
-    })
+/** A table that others link to. */
+export const linkedTable = (
+  table: string,
+  options: Options,
+  client: typeof TableSourceClient.Service
+): Document<ReadError> => {
+  const document = tableDocument({ table, holds: "records" }, options, client)
+  const pages = Stream.mapError(recordsOf(table, options, client), inLinks)
+  return { ...document, content: Records({ pages }) }
 }
+
+/** Says which option has the name that the API does not know. */
+const inLinks = <E>(error: E): E | TableError =>
+  error instanceof TableError && error.reason === "NotFound"
+    ? new TableError({ ...error, detail: `${error.detail}. The option "links" names it` })
+    : error

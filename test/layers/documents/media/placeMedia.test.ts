@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
 import { keyOf } from "../../../../src/layers/documents/media/links.ts"
 import type { MediaOptions } from "../../../../src/layers/documents/media/MediaOptions.ts"
 import { format } from "../../../../src/layers/documents/media/PathPattern.ts"
@@ -21,7 +22,8 @@ const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
   const change = makePlacing({
     rules: Rules.fromOptions(options),
     base,
-    ...(reader === undefined ? {} : { reader })
+    document: "objects.json",
+    reader
   })
   return (value: unknown, isThere: (identity: string) => boolean = () => true) => {
     const found: Array<string> = []
@@ -119,19 +121,49 @@ describe("links in documents", () => {
     })
   })
 
-  it("are read with the object around them, unless that is a list", () => {
+  it("are read with the objects around them", () => {
     const around: Array<unknown> = []
-    placing({}, (_, path, object) => {
-      around.push([format(path), object])
+    placing({}, (_, { parents, path }) => {
+      around.push([format(path), [...parents]])
       return Option.none()
     })({ cover: { asset: {} }, more: [{}] })
     const cover = { asset: {} }
+    const document = { cover, more: [{}] }
     expect(around).toEqual([
-      ["", undefined],
-      ["cover", { cover, more: [{}] }],
-      ["cover.asset", cover],
-      ["more.0", undefined]
+      ["", []],
+      ["cover", [document]],
+      ["cover.asset", [document, cover]],
+      ["more.0", [document]]
     ])
+  })
+
+  it("have their places beforehand where the vendor fixes them, which may be written or not", () => {
+    const reader =
+      (writesPath: boolean): MediaReader =>
+      ({ file }) =>
+        Predicate.isString(file)
+          ? Option.some({ url: file, localPath: "attachments/1/a.jpg", writesPath })
+          : Option.none()
+    for (const writesPath of [true, false]) {
+      const { found, look } = makeSearch(
+        {
+          isWanted: true,
+          areLinksSigned: false,
+          reader: reader(writesPath),
+          rules: Rules.fromOptions({}),
+          wantsPictures: true
+        },
+        { document: "objects.json" }
+      )
+      const [value] = look({ values: [{ file: "https://a.example/a", title: "A" }], first: Option.some(0) })
+      expect(value).toEqual({
+        file: "https://a.example/a",
+        title: "A",
+        ...(writesPath ? { localPath: "attachments/1/a.jpg" } : {})
+      })
+      expect([...found().files.keys()]).toEqual(["./attachments/1/a.jpg"])
+      expect(found().pictures.size).toBe(writesPath ? 1 : 0)
+    }
   })
 
   it("are left alone beside a localPath that the source has written", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
+import type { JsonObject } from "../../../../src/layers/documents/mapObjects.ts"
 import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/assets.ts"
 
 const place = { projectId: "zp7mbokg", dataset: "production" }
@@ -18,6 +19,8 @@ const extension = FastCheck.constantFrom("jpg", "png", "svg", "gif", "webp", "mp
 const side = FastCheck.integer({ min: 1, max: 20_000 })
 
 const vase = "image-G3i4emG6B8JnTmGoN0UjgAp8-300x450-jpg"
+
+const readAt = (object: JsonObject) => readAsset(place)(object, { document: "a", path: [], parents: [] })
 
 describe("references to assets", () => {
   it.prop(
@@ -60,7 +63,7 @@ describe("references to assets", () => {
   it("are read with the focal point and the crop of a picture", () => {
     const url = Option.getOrThrow(assetUrl(vase, place))
     expect(
-      readAsset(place)({
+      readAt({
         _type: "image",
         asset: { _ref: vase },
         hotspot: { x: 0.7, y: 0.5, width: 0.2, height: 0.2 },
@@ -74,15 +77,15 @@ describe("references to assets", () => {
         crop: { top: 0, bottom: 0, left: 0.1, right: 0.1 }
       })
     )
-    expect(
-      readAsset(place)({ asset: { _ref: vase }, hotspot: { x: "0", y: 2 }, crop: { top: 1, bottom: 1 } })
-    ).toEqual(Option.some({ url, version: vase }))
-    expect(readAsset(place)({ asset: { _ref: "someone" } })).toEqual(Option.none())
+    expect(readAt({ asset: { _ref: vase }, hotspot: { x: "0", y: 2 }, crop: { top: 1, bottom: 1 } })).toEqual(
+      Option.some({ url, version: vase })
+    )
+    expect(readAt({ asset: { _ref: "someone" } })).toEqual(Option.none())
   })
 
   it("may be resolved by the query itself", () => {
     const url = Option.getOrThrow(assetUrl(vase, place))
-    expect(readAsset(place)({ _id: vase, url, originalFilename: "vase.jpg", size: 1234 })).toEqual(
+    expect(readAt({ _id: vase, url, originalFilename: "vase.jpg", size: 1234 })).toEqual(
       Option.some({ url, version: vase, name: "vase.jpg", size: 1234 })
     )
   })
@@ -93,9 +96,11 @@ describe("references to assets", () => {
     const crop = { top: 0, bottom: 0, left: 0.1, right: 0.1 }
     const expected = { url: asset.url, version: vase, focus: { x: 0.7, y: 0.5 }, crop }
     const around = { _type: "image", asset, hotspot, crop }
-    expect(readAsset(place)(asset, ["cover", "asset"], around)).toEqual(Option.some(expected))
-    expect(readAsset(place)(around)).toEqual(Option.none())
-    expect(readAsset(place)({ ...asset, hotspot, crop })).toEqual(Option.some(expected))
+    expect(
+      readAsset(place)(asset, { document: "a", path: ["cover", "asset"], parents: [{}, around] })
+    ).toEqual(Option.some(expected))
+    expect(readAt(around)).toEqual(Option.none())
+    expect(readAt({ ...asset, hotspot, crop })).toEqual(Option.some(expected))
   })
 
   it("are a warning if they lead to no picture or file of Sanity", () => {

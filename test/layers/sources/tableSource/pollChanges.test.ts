@@ -13,7 +13,7 @@ import * as Ref from "effect/Ref"
 import * as TestClock from "effect/TestClock"
 import { makePolling } from "../../../../src/layers/sources/tableSource/pollChanges.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
-import { type Changed, SourceFolder } from "../../../../src/services/ContentSource.ts"
+import { SourceFolder } from "../../../../src/services/ContentSource.ts"
 import { type ChangeFeed, TableError, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../../src/services/VersionStore.ts"
 import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
@@ -57,21 +57,19 @@ const setUp = Effect.gen(function* () {
   const tick = Effect.gen(function* () {
     const news = yield* poll(mark)
     mark = Option.some(news.cursor)
-    if (news.changed !== "nothing") yield* fetch(news.changed)
+    if (news.changed !== "nothing") yield* fetch
     return news.changed
   })
 
-  const fetch = (changed: Changed) =>
-    Effect.gen(function* () {
-      const staged = yield* store.stage
-      const { fingerprint, ...fetched } = yield* source.fetch({
-        directory: yield* staged.sourceDirectory("exhibits"),
-        previous: staged.previous("exhibits"),
-        progress: () => Effect.void,
-        ...(typeof changed === "string" ? {} : { changedParts: changed })
-      })
-      yield* staged.promote([{ sourceId: "exhibits", fingerprint, ...fetched }])
-    }).pipe(Effect.scoped)
+  const fetch = Effect.gen(function* () {
+    const staged = yield* store.stage
+    const { fingerprint, ...fetched } = yield* source.fetch({
+      directory: yield* staged.sourceDirectory("exhibits"),
+      previous: staged.previous("exhibits"),
+      progress: () => Effect.void
+    })
+    yield* staged.promote([{ sourceId: "exhibits", fingerprint, ...fetched }])
+  }).pipe(Effect.scoped)
 
   const saved = (name: string) =>
     Effect.flatMap(store.stage, ({ previous }) =>

@@ -1,0 +1,199 @@
+/**
+ * Records in the place of their ids: a field that `links` names gets the records of another document, one level deep.
+ */
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { excerpt, quotedExcerpt } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
+import { defaultKey, recordId } from "../../internal/recordKey.ts"
+import type { SourceError } from "../../services/SourceError.ts"
+import { type Document, type FailedIn, Keys, Records, Value } from "./Document.ts"
+import type { OpenedSource } from "./DocumentSource.ts"
+import type { JsonObject } from "./mapObjects.ts"
+import { notice, withWarnings } from "./warnings.ts"
+import { readAgain } from "./wholeList.ts"
+import { wholeOf } from "./withSteps.ts"
+
+/** The document that a field links to, by the name of the field. */
+export type Links = Readonly<Record<string, string>>
+
+interface LinkedDocuments<E> {
+  readonly documents: ReadonlyArray<Document<E>>
+  /** To be run when all documents are read: warns of fields that no record has. */
+  readonly end: Effect.Effect<void>
+}
+
+/** Links documents. Those that others link to are read once, when they are needed first, and held in memory. */
+export const linkRecords = Effect.fnUntraced(function* <E>(
+  links: Links,
+  { documents, linked = () => undefined }: Pick<OpenedSource<E>, "documents" | "linked">,
+  failedIn: (document: string) => FailedIn
+): Effect.fn.Return<LinkedDocuments<E | SourceError>, SourceError> {
+  if (Object.keys(links).length === 0) return { documents, end: Effect.void }
+  const held = new Map<string, Effect.Effect<Held, E | SourceError>>()
+  for (const name of Array.dedupe(Object.values(links))) {
+    const document = documents.find((document) => document.name === name) ?? linked(name)
+    if (document === undefined) {
+      const known = documents.map(({ name }) => name).join(", ")
+      return yield* failedIn(name)(`"links" names it, but there is no such document; there are: ${known}`)
+    }
+    held.set(name, yield* Effect.cached(hold(document, failedIn(name))))
+  }
+  const seen = new Set<string>()
+
+  const link = (document: Document<E | SourceError>): Document<E | SourceError> => {
+    const resolving = Effect.forEach(
+      Object.entries(links),
+      ([field, target]) =>
+        Effect.map(held.get(target) ?? nothing, ({ records }) => ({ field, target, records })),
+      { discard: false }
+    ).pipe(Effect.map((targets) => makeResolve(targets, seen)))
+    const { content } = document
+    switch (content._tag) {
+      case "Records":
+        return {
+          ...document,
+          content: Records({
+            pages: Stream.unwrap(
+              Effect.map(resolving, ({ resolve, warnings }) =>
+                Stream.concat(
+                  Stream.map(content.pages, (page) => page.map(resolve)),
+                  Stream.execute(Effect.suspend(() => notice(warnings())))
+                )
+              )
+            )
+          })
+        }
+      case "Value":
+        return {
+          ...document,
+          content: Value({
+            value: Effect.gen(function* () {
+              const { resolve, warnings } = yield* resolving
+              const value = yield* content.value
+              const resolved = globalThis.Array.isArray(value) ? value.map(resolve) : resolve(value)
+              yield* notice(warnings())
+              return resolved
+            })
+          })
+        }
+      case "Keys":
+        return {
+          ...document,
+          content: Keys({
+            keys: Effect.gen(function* () {
+              const { resolveIn, warnings } = yield* resolving
+              const keys = yield* content.keys
+              const value = resolveIn(keys.value)
+              yield* notice(warnings())
+              return { ...keys, value }
+            })
+          })
+        }
+    }
+  }
+
+  return {
+    documents: documents.map((document) => {
+      const records = held.get(document.name)
+      return link(records === undefined ? document : { ...document, content: contentOf(records) })
+    }),
+    end: Effect.suspend(() =>
+      notice(
+        Object.keys(links)
+          .filter((field) => !seen.has(field))
+          .map((field) => `"links" names the field ${quotedExcerpt(field)}, which no record has`)
+      )
+    )
+  }
+})
+
+/** A document that is held in memory. */
+interface Held {
+  readonly value: ReadonlyArray<unknown>
+  /** Its records by their ids. */
+  readonly records: ReadonlyMap<string, unknown>
+  /** The warnings of its reading. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+const nothing = Effect.succeed<Held>({ value: [], records: new Map(), warnings: [] })
+
+const hold = <E>(
+  { again = readAgain, content, key = defaultKey }: Document<E>,
+  failed: FailedIn
+): Effect.Effect<Held, E | SourceError> =>
+  Effect.flatMap(again(withWarnings(wholeOf(content))), ([value, warnings]) => {
+    if (!globalThis.Array.isArray(value)) return failed('"links" names it, but it is no list of records')
+    const idOf = recordId(key)
+    const records = new Map(
+      value.flatMap((record) => Array.fromOption(idOf(record)).map((id) => [id, record] as const))
+    )
+    return Effect.succeed({ value, records, warnings })
+  })
+
+const contentOf = <E>(held: Effect.Effect<Held, E>) =>
+  Value({ value: Effect.flatMap(held, ({ value, warnings }) => Effect.as(notice(warnings), value)) })
+
+interface Target {
+  readonly field: string
+  /** The name of the document. */
+  readonly target: string
+  readonly records: ReadonlyMap<string, unknown>
+}
+
+/** How many links that lead nowhere are named in a warning. */
+const maxNamed = 5
+
+/** For one document. What has a field is added to `seen`. */
+const makeResolve = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
+  const lost = new Map<string, Array<string>>()
+
+  const resolveIn = (record: JsonObject): JsonObject => {
+    const linked = targets.flatMap(({ field, records }) => {
+      if (!Object.hasOwn(record, field)) return []
+      seen.add(field)
+      const value = linkedValue(record[field], records, (id) => {
+        const ids = lost.get(field) ?? []
+        lost.set(field, ids)
+        ids.push(id)
+      })
+      return [[field, value] as const]
+    })
+    return linked.length === 0 ? record : { ...record, ...Object.fromEntries(linked) }
+  }
+
+  return {
+    resolveIn,
+    resolve: (record: unknown) => (Predicate.isReadonlyRecord(record) ? resolveIn(record) : record),
+    warnings: () =>
+      targets.flatMap(({ field, target }) => {
+        const ids = lost.get(field) ?? []
+        if (ids.length === 0) return []
+        const named = Array.dedupe(ids).slice(0, maxNamed).map(excerpt).join(", ")
+        return [
+          `the field ${quotedExcerpt(field)} has ${countText(ids.length, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${named}${ids.length > maxNamed ? ", …" : ""})`
+        ]
+      })
+  }
+}
+
+/** What stands in the place of an id, or of a list of ids. A cell of CSV has several with commas between them. */
+const linkedValue = (
+  value: unknown,
+  records: ReadonlyMap<string, unknown>,
+  isLost: (id: string) => void
+): unknown => {
+  const recordOf = (id: unknown): unknown => {
+    if (!Predicate.isString(id) && !Predicate.isNumber(id)) return id
+    const record = records.get(String(id))
+    if (record === undefined) isLost(String(id))
+    return record ?? id
+  }
+  if (globalThis.Array.isArray(value)) return value.map(recordOf)
+  if (!Predicate.isString(value) || records.has(value)) return recordOf(value)
+  const ids = value.split(",").map((id) => id.trim())
+  return value.trim() === "" ? value : ids.length > 1 ? ids.map(recordOf) : recordOf(value.trim())
+}

@@ -1,0 +1,67 @@
+/**
+ * A document after its steps.
+ */
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { printableLine } from "../../internal/printable.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import type { SourceError } from "../../services/SourceError.ts"
+import { asJson, maxDetail } from "./asJson.ts"
+import { type Document, type DocumentContent, type FailedIn, Value } from "./Document.ts"
+import type { Step } from "./DocumentOptions.ts"
+
+/** Runs the steps on all of a document; without any it stays as it is. */
+export const withSteps = <E>(
+  document: Document<E>,
+  steps: ReadonlyArray<Step>,
+  failed: FailedIn
+): Document<E | SourceError> =>
+  steps.length === 0
+    ? document
+    : {
+        ...document,
+        isSorted: false,
+        content: Value({
+          value: Effect.flatMap(wholeOf(document.content), (value) =>
+            runSteps(document.name, value, steps, failed)
+          )
+        })
+      }
+
+/** All of a document. */
+export const wholeOf = <E>(content: DocumentContent<E>): Effect.Effect<unknown, E> => {
+  switch (content._tag) {
+    case "Value":
+      return content.value
+    case "Keys":
+      return Effect.map(content.keys, ({ value }) => value)
+    case "Records":
+      return Effect.map(Stream.runCollect(Stream.flattenIterables(content.pages)), Chunk.toArray)
+  }
+}
+
+const runSteps = Effect.fnUntraced(function* (
+  name: string,
+  start: unknown,
+  steps: ReadonlyArray<Step>,
+  failed: FailedIn
+) {
+  let value = start
+  for (const [index, step] of steps.entries()) {
+    const before = value
+    const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
+    const onValue = Array.isArray(before) ? "" : `, which was given ${kindOf(before)} and no list of records`
+    const given = yield* Effect.tryPromise({
+      try: async () => step(before, { name }),
+      catch: (cause) =>
+        failed(`${called} failed${onValue}: ${printableLine(messageOf(cause), maxDetail)}`, cause)
+    })
+    value = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
+  }
+  return value
+})
+
+const kindOf = (value: unknown): string =>
+  Predicate.isRecord(value) ? "an object" : value === null ? "null" : `a ${typeof value}`

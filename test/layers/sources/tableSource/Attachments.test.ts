@@ -1,0 +1,103 @@
+/**
+ * Attachments in saved records: which values are attachments, and what of them is content.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
+import * as Rules from "../../../../src/layers/documents/media/Rules.ts"
+import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
+import { makeReader, withoutVolatileParts } from "../../../../src/layers/sources/tableSource/Attachments.ts"
+import type { AttachmentFormat } from "../../../../src/services/TableSourceClient.ts"
+
+const attachment = (signature: string) => ({
+  id: "att1",
+  url: `https://files.example/${signature}`,
+  filename: "a.png",
+  size: 3,
+  thumbnails: { small: { url: `https://files.example/small/${signature}` } }
+})
+
+/** The attachments of a record, with the record as it is saved. */
+const look = (fields: object, format: AttachmentFormat | undefined = attachments, links = {}) => {
+  const { found, look } = makeSearch(
+    {
+      isWanted: true,
+      areLinksSigned: false,
+      reader: makeReader(
+        { appendLocalAttachmentPaths: true, links },
+        { ...(format && { attachments: format }), readRecord: () => Effect.dieMessage("no record") }
+      ),
+      rules: Rules.fromOptions({}),
+      wantsPictures: false
+    },
+    { document: "Objects", kind: "table" }
+  )
+  const [saved] = look({ values: [{ id: "rec1", ...fields }], first: Option.some(0) })
+  return { saved, files: [...found().files.values()] }
+}
+
+const pathsIn = (...of: Parameters<typeof look>) => look(...of).files.map(({ localPath }) => localPath)
+
+describe("attachments", () => {
+  it("are found in arrays, also in those of lookups", () => {
+    const path = "attachments/att1/a.png"
+    expect(pathsIn({ People: [{ id: "usr1", email: "a@example.org", name: "A" }] })).toEqual([])
+    expect(pathsIn({ Photo: [attachment("x")] })).toEqual([path])
+    expect(pathsIn({ Lookup: [null, [null, attachment("x")], { error: "#ERROR!" }] })).toEqual([path])
+    expect(pathsIn({ Button: attachment("x") })).toEqual([])
+    expect(pathsIn({ Text: "a", Tags: ["b"], None: null })).toEqual([])
+  })
+
+  it("are found in linked records, which are none themselves", () => {
+    const generic: AttachmentFormat = {
+      read: ({ filename, id, url }) =>
+        typeof id === "string" && typeof url === "string" && typeof filename === "string"
+          ? Option.some({ id, url, filename, size: Option.none() })
+          : Option.none(),
+      lastingFields: new Set(["id", "filename"])
+    }
+    const maker = { id: "1", url: "https://a.example/", filename: "x", Photo: [attachment("x")] }
+    expect(pathsIn({ Maker: [maker] }, generic, { Maker: "Makers" })).toEqual(["attachments/att1/a.png"])
+    expect(pathsIn({ Maker: maker }, generic, { Maker: "Makers" })).toEqual(["attachments/att1/a.png"])
+  })
+
+  it("have a size if it is a valid one", () => {
+    const sized = (size: unknown) => ({ Photo: [{ ...attachment("x"), size }] })
+    expect(
+      [3, 0, -1, 1.5, "3", undefined].flatMap((size) => look(sized(size)).files.map(({ size }) => size))
+    ).toEqual([3, 0, undefined, undefined, undefined, undefined])
+  })
+
+  it("are read as the client says, and not at all where it has none", () => {
+    const format: AttachmentFormat = {
+      read: ({ href }) =>
+        typeof href === "string"
+          ? Option.some({ id: "one", url: href, filename: "file", size: Option.none() })
+          : Option.none(),
+      lastingFields: new Set(["title"])
+    }
+    const cell = [{ href: "https://files.example/1?sig", title: "One" }]
+    const { saved } = look({ File: cell }, format)
+    expect(saved).toMatchObject({ File: [{ localPath: "attachments/one/file", title: "One" }] })
+    expect(withoutVolatileParts(format)(saved)).toEqual({
+      id: "rec1",
+      File: [{ title: "One", localPath: "attachments/one/file" }]
+    })
+    expect(pathsIn({ Photo: [attachment("x")] }, { read: Option.none, lastingFields: new Set() })).toEqual([])
+  })
+
+  it("have the same identity when only their link is signed anew", () => {
+    const cells = (signature: string) => ({
+      Photo: [attachment(signature)],
+      Lookup: [null, [attachment(signature), "text"]],
+      Text: "a"
+    })
+    const lasting = { id: "att1", filename: "a.png", size: 3 }
+    const lastingOf = withoutVolatileParts(attachments)
+    expect(lastingOf(cells("x"))).toEqual({ Photo: [lasting], Lookup: [null, [lasting, "text"]], Text: "a" })
+    expect(lastingOf(cells("x"))).toEqual(lastingOf(cells("y")))
+    const others = { Tags: ["b"], Person: { name: "A", roles: [["c"]] }, Text: "a" }
+    expect(lastingOf(others)).toBe(others)
+  })
+})
