@@ -1,6 +1,7 @@
 /**
  * The types of fields that can be expected without a schema, and what is expected of a table as a schema of what is saved.
  */
+import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -8,13 +9,6 @@ import * as Schema from "effect/Schema"
 import { isDay } from "../../../internal/optionSchemas.ts"
 import type { FieldType, FullFieldType } from "./ExpectConfig.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
-
-export interface FieldTest {
-  /** What a cell must be, as in "expected …". */
-  readonly expected: string
-  /** Whether a cell is that; `undefined` is an empty one. */
-  readonly accepts: (cell: unknown) => boolean
-}
 
 /** Whether an item of a cell is an attachment. */
 export type IsAttachment = (item: unknown) => boolean
@@ -26,54 +20,51 @@ export interface CellTests {
   readonly isFile?: ((path: string) => boolean) | undefined
 }
 
-/** The path of a file, or an object in its place. */
-const namesFile = (cell: unknown, { isFile }: CellTests): boolean => {
-  const path = Predicate.hasProperty(cell, "localPath") ? cell.localPath : cell
-  return Predicate.isString(path) && isFile?.(path) === true
+/** What the schemas of types are made with. */
+interface Parts {
+  readonly attachment: FieldSchema
+  /** The path of a file. */
+  readonly file: FieldSchema
 }
 
-/** A number, or text that is one as key/value tables read it: the cells of CSV tables are text. */
-const isNumber = (cell: unknown): boolean =>
-  Predicate.isString(cell)
-    ? String(Number(cell)) === cell && Number.isFinite(Number(cell))
-    : Number.isFinite(cell)
-
-/** Spreadsheets write `TRUE`. */
-const isBoolean = (cell: unknown): boolean =>
-  Predicate.isBoolean(cell) || (Predicate.isString(cell) && /^(?:true|false|TRUE|FALSE)$/.test(cell))
+/** A type of cells that are not empty. */
+interface Type {
+  /** What a cell must be, as in "expected …". */
+  readonly expected: string
+  readonly schema: (parts: Parts) => FieldSchema
+  /** Whether a text may stand for it: the cells of CSV are texts. Default not. */
+  readonly asText?: (text: string) => boolean
+}
 
 const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
-const isDate = (cell: unknown): boolean => {
-  if (!Predicate.isString(cell)) return false
-  const [, day = ""] = date.exec(cell) ?? []
-  return isDay(day) && !Number.isNaN(Date.parse(cell))
+const isDate = (text: string): boolean => {
+  const [, day = ""] = date.exec(text) ?? []
+  return isDay(day) && !Number.isNaN(Date.parse(text))
 }
 
-const descriptions: Readonly<Record<FullFieldType, string>> = {
-  text: "text",
-  number: "a number",
-  boolean: "true or false",
-  date: 'a date such as "2026-11-21"',
-  attachments: "attachments",
-  file: "a file that is in the folder",
-  list: "a list",
-  any: "a value"
+const types: Readonly<Record<FullFieldType, Type>> = {
+  text: { expected: "text", schema: () => Schema.String },
+  number: {
+    expected: "a number",
+    schema: () => Schema.Finite,
+    // As key/value tables read it.
+    asText: (text) => String(Number(text)) === text && Number.isFinite(Number(text))
+  },
+  boolean: {
+    expected: "true or false",
+    schema: () => Schema.Boolean,
+    // Spreadsheets write `TRUE`.
+    asText: (text) => /^(?:true|false|TRUE|FALSE)$/.test(text)
+  },
+  date: { expected: 'a date such as "2026-11-21"', schema: () => Schema.String.pipe(Schema.filter(isDate)) },
+  attachments: { expected: "attachments", schema: ({ attachment }) => Schema.Array(attachment) },
+  file: { expected: "a file that is in the folder", schema: ({ file }) => file },
+  list: { expected: "a list", schema: () => Schema.Array(Schema.Unknown) },
+  any: { expected: "a value", schema: () => Schema.Unknown }
 }
 
-/** Tests for cells that are not empty. */
-const acceptsFull: Readonly<Record<FullFieldType, (cell: unknown, tests: CellTests) => boolean>> = {
-  text: Predicate.isString,
-  number: isNumber,
-  boolean: isBoolean,
-  date: isDate,
-  attachments: (cell, { isAttachment }) => Array.isArray(cell) && cell.every(isAttachment),
-  file: namesFile,
-  list: Array.isArray,
-  any: () => true
-}
-
-const fullTypes = Record.keys(descriptions)
+const fullTypes = Record.keys(types)
 
 /** All types without those with `?` behind them. */
 export const fieldTypes: ReadonlyArray<string> = fullTypes.map((type) => JSON.stringify(type))
@@ -117,12 +108,28 @@ export const formulaError = (cell: unknown): Option.Option<string> =>
     Option.filter((text) => /^(#.*!|NaN|-?Infinity)$/.test(text))
   )
 
-export const fieldTest = (type: FieldType, tests: CellTests): FieldTest => {
+export interface FieldTest extends Pick<Type, "expected"> {
+  /** Whether a cell is that; `undefined` is an empty one. */
+  readonly accepts: (cell: unknown) => boolean
+}
+
+export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }: CellTests): FieldTest => {
   const isOptional = type.endsWith("?")
-  const full = fullTypeOf(type) ?? "any"
+  const { asText, expected, schema } = types[fullTypeOf(type) ?? "any"]
+  const path = Schema.String.pipe(Schema.filter(isFile))
+  const is = Schema.is(
+    schema({
+      attachment: Schema.Unknown.pipe(Schema.filter(isAttachment)),
+      // An object may stand in the place of the path.
+      file: Schema.Union(path, Schema.Struct({ localPath: path }))
+    })
+  )
   return {
-    expected: isOptional ? `${descriptions[full]} or nothing` : descriptions[full],
-    accepts: (cell) => (isEmpty(cell) ? isOptional : acceptsFull[full](cell, tests))
+    expected: isOptional ? `${expected} or nothing` : expected,
+    accepts: (cell) =>
+      isEmpty(cell)
+        ? isOptional
+        : is(cell) || (asText !== undefined && Predicate.isString(cell) && asText(cell))
   }
 }
 
@@ -139,28 +146,7 @@ export const expectedSchema = ({ fields = {} }: TableExpectation, form: SavedFor
     ? fields
     : Schema.Struct(Record.map(fields, (type) => (Schema.isSchema(type) ? type : fieldOf(type, form))))
 
-const fieldOf = (type: FieldType, form: SavedForm) => {
-  const schema = schemaOf(type, form.attachment)
-  return type.endsWith("?")
-    ? Schema.optional(form.emptyCells === "null" ? Schema.NullOr(schema) : schema)
-    : schema
-}
-
-const schemaOf = (type: FieldType, attachment: FieldSchema): FieldSchema => {
-  switch (fullTypeOf(type)) {
-    case "text":
-    case "date":
-    case "file":
-      return Schema.String
-    case "number":
-      return Schema.Number
-    case "boolean":
-      return Schema.Boolean
-    case "attachments":
-      return Schema.Array(attachment)
-    case "list":
-      return Schema.Array(Schema.Unknown)
-    default:
-      return Schema.Unknown
-  }
+const fieldOf = (type: FieldType, { attachment, emptyCells }: SavedForm) => {
+  const schema = types[fullTypeOf(type) ?? "any"].schema({ attachment, file: Schema.String })
+  return type.endsWith("?") ? Schema.optional(emptyCells === "null" ? Schema.NullOr(schema) : schema) : schema
 }
