@@ -7,7 +7,7 @@
  * leads; on other systems a folder on the way can still be exchanged (docs/security.md).
  */
 import { createHash } from "node:crypto"
-import { close, constants, fstat, futimes, open, read, readlink, write } from "node:fs"
+import { close, constants, fstat, futimes, open, read, write } from "node:fs"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import { toError } from "../../../internal/fileBatch.ts"
@@ -17,7 +17,7 @@ import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import { startsPage } from "../../documents/media/mediaTypes.ts"
 import { isMarkup } from "../../documents/textMistakes.ts"
 import { FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderInUse.ts"
-import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
+import { type FolderFile, isSame, seenOf } from "./lookAtFolder.ts"
 import { isPicture, isShownType } from "./namedFiles.ts"
 
 // They take half the processor time of `node:fs/promises`, which wraps each handle.
@@ -27,7 +27,6 @@ const disk = {
   futimes: promisify(futimes),
   open: promisify(open),
   read: promisify(read),
-  readlink: promisify(readlink),
   write: promisify(write)
 }
 
@@ -134,12 +133,6 @@ const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<
   try {
     const stats = await disk.fstat(handle)
     if (!stats.isFile() || !isSame(seenOf(stats), file)) throw stillWritten(file.path)
-    if (process.platform === "linux" && !isIn(file.root, await disk.readlink(`/proc/self/fd/${handle}`))) {
-      throw new SourceError({
-        place: shown(file.path),
-        detail: "was replaced by a file that is not in the folder."
-      })
-    }
     return await use(handle)
   } finally {
     await disk.close(handle)

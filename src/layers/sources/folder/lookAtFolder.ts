@@ -29,8 +29,6 @@ export interface FolderFile extends Seen {
   readonly path: string
   /** Absolute; of a link, where it leads. */
   readonly place: string
-  /** The folder: absolute, without links in it. */
-  readonly root: string
 }
 
 export interface FolderLook {
@@ -71,8 +69,7 @@ export const isSame = (one: Seen, other: Seen): boolean =>
   one.inode === other.inode
 
 /** Whether an absolute path leads into the folder. */
-export const isIn = (root: string, path: string): boolean =>
-  path.startsWith(root.endsWith(sep) ? root : root + sep)
+const isIn = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 // They take half the processor time of `node:fs/promises`.
 const disk = { lstat: promisify(lstat), readdir: promisify(readdir), realpath: promisify(realpath) }
@@ -117,7 +114,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
     if (entry.isSymbolicLink() && stats?.isDirectory()) {
       throw new SourceError({ place: shown(path), detail: "is a link to a folder. Copy the folder itself." })
     }
-    if (stats?.isFile()) return { path, place: target, root, ...seenOf(stats) }
+    if (stats?.isFile()) return { path, place: target, ...seenOf(stats) }
     if (stats !== undefined)
       leftOut.push(`${shown(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
     return undefined
