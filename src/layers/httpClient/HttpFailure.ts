@@ -83,8 +83,20 @@ export const deepestMessage = (error: unknown): string => {
   }
   if (!(deepest instanceof Error)) return String(deepest)
   const code = "code" in deepest ? String(deepest.code) : ""
-  return code.startsWith("ERR_SSL_") ? tlsMessage(deepest, code) : deepest.message || code
+  const [, refusal] = proxyRefusal.exec(deepest.message) ?? []
+  return code.startsWith("ERR_SSL_")
+    ? tlsMessage(deepest, code)
+    : refusal !== undefined
+      ? `the proxy refuses it with HTTP ${refusal}${proxyAdvice.get(refusal) ?? ""}`
+      : deepest.message || code
 }
+
+/** As Undici words it. */
+const proxyRefusal = /^Proxy response \((\d+)\)/
+
+const proxyAdvice: ReadonlyMap<string, string> = new Map([
+  ["407", ". Put the user and the password into its address: http://user:password@host:port"]
+])
 
 /** Without the line of OpenSSL's source that it failed in. */
 const tlsMessage = (error: Error, code: string): string => {

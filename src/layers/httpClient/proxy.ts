@@ -7,7 +7,7 @@
 import * as Undici from "@effect/platform-node/Undici"
 import * as Data from "effect/Data"
 
-/** The proxy cannot be used. Of its address only the origin is shown: the rest may hold a password. */
+/** The environment names no proxy that can be used. */
 export class ProxyFailed extends Data.TaggedError("vitrine/ProxyFailed")<{ readonly detail: string }> {
   override get message() {
     return this.detail
@@ -21,16 +21,10 @@ export const maxHeaderBytes = 64 * 1024
 export const makeAgent = (connect: Undici.buildConnector.connector): Undici.Dispatcher => {
   const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
   const httpsProxy = proxyOf("https_proxy", "HTTPS_PROXY")
-  const proxies = new Set([httpProxy, httpsProxy].flatMap((proxy) => (proxy ? [new URL(proxy).origin] : [])))
   return new Undici.EnvHttpProxyAgent({
     connect,
     maxHeaderSize: maxHeaderBytes,
     proxyTunnel: false,
-    clientFactory: ({ origin }) => new ProxyPool(origin),
-    factory: (origin, options) =>
-      proxies.has(new URL(origin).origin)
-        ? new ProxyPool(new URL(origin).origin)
-        : new Undici.Pool(origin, options),
     ...(httpProxy === undefined ? {} : { httpProxy }),
     ...(httpsProxy === undefined ? {} : { httpsProxy }),
     noProxy: withLoopback(variable("no_proxy", "NO_PROXY") ?? "")
@@ -53,48 +47,3 @@ const proxyOf = (...names: ReadonlyArray<string>): string | undefined => {
 
 const withLoopback = (noProxy: string): string =>
   noProxy.trim() === "*" ? "*" : `${noProxy},localhost,127.0.0.1,[::1]`
-
-/** Connections to the proxy itself. What goes wrong with one names the proxy. */
-class ProxyPool extends Undici.Pool {
-  readonly #proxy: string
-
-  constructor(proxy: string) {
-    super(proxy, {
-      maxHeaderSize: maxHeaderBytes,
-      connect: (options, callback) =>
-        connectToProxy(options, (error, socket) =>
-          error === null
-            ? callback(null, socket)
-            : callback(
-                new ProxyFailed({ detail: `the proxy ${proxy} cannot be reached: ${error.message}` }),
-                null
-              )
-        )
-    })
-    this.#proxy = proxy
-  }
-
-  override connect(options: ConnectOptions): Promise<ConnectData>
-  override connect(options: ConnectOptions, callback: ConnectCallback): void
-  override connect(options: ConnectOptions, callback?: ConnectCallback) {
-    return callback === undefined ? this.#tunnel(options) : super.connect(options, callback)
-  }
-
-  async #tunnel(options: ConnectOptions): Promise<ConnectData> {
-    const data = await super.connect(options)
-    if (data.statusCode === 200) return data
-    data.socket.on("error", () => {}).destroy()
-    throw new ProxyFailed({
-      detail: `the proxy ${this.#proxy} refuses the connection with HTTP ${data.statusCode}${advice(data.statusCode)}`
-    })
-  }
-}
-
-const connectToProxy = Undici.buildConnector({})
-
-type ConnectOptions = Omit<Undici.Dispatcher.ConnectOptions, "origin">
-type ConnectData = Undici.Dispatcher.ConnectData
-type ConnectCallback = (error: Error | null, data: ConnectData) => void
-
-const advice = (status: number): string =>
-  status === 407 ? ". Put the user and the password into its address: http://user:password@host:port" : ""
