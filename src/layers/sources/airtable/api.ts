@@ -17,7 +17,7 @@ import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { baseKey, cooldown, interval, makeCalendarCount, TryFailed, withCooldowns } from "./pace.ts"
 import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
 import { headersOf, httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
-import { type Decode, firstIssue, maxBodyBytes } from "./responses.ts"
+import { type Decode, maxBodyBytes } from "./responses.ts"
 
 /** The hosted table API. No failure has the API key in it, though the server may have repeated that. */
 export interface Api {
@@ -110,7 +110,7 @@ export const makeApi = Effect.fnUntraced(function* (
     }
     const { text } = yield* answerTo(request)
     const json = yield* jsonOf(request, text)
-    return yield* Either.mapLeft(decode(json), (error) => unexpected(request, firstIssue(error)))
+    return yield* Either.mapLeft(decode(json), (mistake) => unexpected(request, mistake))
   })
 
   return {

@@ -1,52 +1,67 @@
 /**
  * What the hosted table API responds with: pages, and the records in them.
  */
-import type * as Either from "effect/Either"
+import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import type { JsonObject } from "../../documents/mapObjects.ts"
 
 /** A page of a hundred records is far smaller; more than this is no page. */
 export const maxBodyBytes = 32 * 1024 * 1024
 
-/**
- * Told apart without being printed: what came instead may be nested deeper than anything can print. Cells stay the
- * object that was parsed, because rebuilding it would lose a field named `__proto__`.
- */
-const expected = <A>(what: string, is: (input: unknown) => input is A) =>
-  Schema.declare(is, { message: () => `expected ${what}` })
+/** A value, or in words what is wrong and where. What came is not printed: it may be nested deeper than anything can print. */
+export type Decode<A> = (json: unknown) => Either.Either<A, string>
 
-const isText = (input: unknown): input is string => Predicate.isString(input) && input !== ""
+const isText = (value: unknown): value is string => Predicate.isString(value) && value !== ""
 
-const isFields = (input: unknown): input is TableRecord["fields"] => Predicate.isReadonlyRecord(input)
+const isRecord = (value: unknown): value is TableRecord =>
+  Predicate.isReadonlyRecord(value) && isText(value.id) && Predicate.isReadonlyRecord(value.fields)
 
-const isOffset = (input: unknown): input is string | null => input === null || Predicate.isString(input)
+const recordMistake = (value: unknown, place: string): string =>
+  !Predicate.isReadonlyRecord(value)
+    ? `expected a record at ${place === "" ? "its beginning" : place}`
+    : !isText(value.id)
+      ? fieldMistake(value, "id", "a text", place)
+      : fieldMistake(value, "fields", "an object", place)
 
-const RecordResponse = Schema.Struct({
-  id: expected("a text", isText),
-  fields: expected("an object", isFields)
-}).annotations({ message: () => "expected a record" })
+const fieldMistake = (object: JsonObject, name: string, expected: string, place = ""): string => {
+  const path = place === "" ? name : `${place}.${name}`
+  return object[name] === undefined ? `"${path}" is missing` : `expected ${expected} at ${path}`
+}
 
-const PageResponse = Schema.Struct({
-  records: Schema.Array(RecordResponse).annotations({ message: () => "expected an array" }),
-  offset: Schema.optionalWith(expected("a text", isOffset), { exact: true })
-}).annotations({ message: () => "expected a page" })
+export const decodeRecord: Decode<TableRecord> = (json) =>
+  isRecord(json) ? Either.right(json) : Either.left(recordMistake(json, ""))
 
-export type Decode<A> = (json: unknown) => Either.Either<A, ParseResult.ParseError>
+interface PageResponse {
+  readonly records: ReadonlyArray<TableRecord>
+  readonly offset: string | null | undefined
+}
 
-export const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(RecordResponse)
+export const decodePage: Decode<PageResponse> = (json) => {
+  if (!Predicate.isReadonlyRecord(json)) return Either.left("expected a page at its beginning")
+  const { offset, records } = json
+  if (!Array.isArray(records)) return Either.left(fieldMistake(json, "records", "an array"))
+  if (!records.every(isRecord)) {
+    const index = records.findIndex(Predicate.not(isRecord))
+    return Either.left(recordMistake(records[index], `records.${index}`))
+  }
+  return Predicate.isNullable(offset) || Predicate.isString(offset)
+    ? Either.right({ records, offset })
+    : Either.left("expected a text at offset")
+}
 
-export const decodePage: Decode<typeof PageResponse.Type> = Schema.decodeUnknownEither(PageResponse)
-
-/** Decodes what is smaller than a page. What came instead is not printed. */
-export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> =>
-  Schema.decodeUnknownEither(
+/** Decodes what is smaller than a page. */
+export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> => {
+  const decode = Schema.decodeUnknownEither(
     schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
   )
+  return (json) => Either.mapLeft(decode(json), firstIssue)
+}
 
 /** In words, and where it is. */
-export const firstIssue = (error: ParseResult.ParseError): string => {
+const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   if (issue === undefined) {
     return error.message
