@@ -37,10 +37,6 @@ export type { RecordsStep as Step } from "./layers/documents/DocumentOptions.ts"
 export type { ContentConfig } from "./layers/fetching/ContentOptions.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
-export {
-  type AirtableSourceConfig as TableSourceConfig,
-  tableSource
-} from "./layers/sources/airtable/AirtableSource.ts"
 export type { DirectusCollection, DirectusSourceConfig } from "./layers/sources/directus/DirectusOptions.ts"
 export { directusSource } from "./layers/sources/directus/DirectusSource.ts"
 export type { FolderSourceConfig } from "./layers/sources/folder/FolderOptions.ts"
@@ -54,6 +50,10 @@ export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/Sa
 export { sanitySource } from "./layers/sources/sanity/SanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
 export { strapiSource } from "./layers/sources/strapi/StrapiSource.ts"
+export {
+  type AirtableSourceConfig as TableSourceConfig,
+  tableSource
+} from "./layers/sources/tables/AirtableSource.ts"
 // The declarations of a program that exports a source or a plugin name these types.
 export type { ContentSourceDefinition } from "./services/ContentSource.ts"
 export type { Plugin as PluginDefinition } from "./services/Plugin.ts"
@@ -77,8 +77,8 @@ export * as EventBusMemory from "./layers/memory/EventBusMemory.ts"
 export * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 export * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 export * as Replica from "./layers/replica/Replica.ts"
-export * as AirtableClient from "./layers/sources/airtable/AirtableClient.ts"
-export * as TableSource from "./layers/sources/tableSource/TableSource.ts"
+export * as AirtableClient from "./layers/sources/tables/AirtableClient.ts"
+export * as TableSource from "./layers/sources/tables/TableSource.ts"
 export * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
 export * as Plugin from "./services/Plugin.ts"
 /** A fake for tests. */

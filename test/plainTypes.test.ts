@@ -10,14 +10,14 @@ import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTrans
 import type {
   AirtableClientConfig,
   AirtableSourceConfig
-} from "../src/layers/sources/airtable/AirtableConfig.ts"
+} from "../src/layers/sources/tables/AirtableConfig.ts"
 import type {
   AirtableClientOptions,
   PlainSourceOptions
-} from "../src/layers/sources/airtable/AirtableOptions.ts"
-import type { AirtableSourceOptions } from "../src/layers/sources/airtable/AirtableSource.ts"
-import type * as TableSource from "../src/layers/sources/tableSource/TableSourceConfig.ts"
-import type { TableSourceOptions } from "../src/layers/sources/tableSource/TableSourceOptions.ts"
+} from "../src/layers/sources/tables/AirtableOptions.ts"
+import type { AirtableSourceOptions } from "../src/layers/sources/tables/AirtableSource.ts"
+import type * as TableSource from "../src/layers/sources/tables/TableSourceConfig.ts"
+import type { TableSourceOptions } from "../src/layers/sources/tables/TableSourceOptions.ts"
 import {
   type HttpTransportConfig,
   type HttpTransportInstance,

@@ -47,9 +47,9 @@ const tables = [
   {
     heading: "### `tableSource({ … })`",
     interfaces: [
-      [`${layers}/sources/tableSource/TableSourceConfig.ts`, "TableSourceConfig"],
-      [`${layers}/sources/airtable/AirtableConfig.ts`, "AirtableClientConfig"],
-      [`${layers}/sources/airtable/AirtableConfig.ts`, "AirtableSourceConfig"]
+      [`${layers}/sources/tables/TableSourceConfig.ts`, "TableSourceConfig"],
+      [`${layers}/sources/tables/AirtableConfig.ts`, "AirtableClientConfig"],
+      [`${layers}/sources/tables/AirtableConfig.ts`, "AirtableSourceConfig"]
     ]
   },
   {

@@ -5,7 +5,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { foldCase } from "../../src/internal/FileName.ts"
 import { issueText, placedIssues } from "../../src/internal/ParseIssues.ts"
-import { attachmentName } from "../../src/layers/sources/tableSource/Attachments.ts"
+import { attachmentName } from "../../src/layers/sources/tables/Attachments.ts"
 import { SourceFile } from "../../src/services/ContentSource.ts"
 import { type FileList, FileListJson, fileListText, filesOf } from "../../src/services/FileList.ts"
 

@@ -26,19 +26,19 @@ import { linkRecords } from "../documents/linkRecords.ts"
 import { makeSayWarnings, notice, withWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
-import type { PlainSourceConfig } from "../sources/airtable/AirtableConfig.ts"
-import { decodePlain } from "../sources/airtable/AirtableOptions.ts"
-import { makeTableClient } from "../sources/airtable/tableClient.ts"
-import { isAttachment } from "../sources/tableSource/Attachments.ts"
-import { columnsOf } from "../sources/tableSource/SavedRecords.ts"
-import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
+import * as AirtableClient from "../sources/tables/AirtableClient.ts"
+import type { PlainSourceConfig } from "../sources/tables/AirtableConfig.ts"
+import { decodePlain } from "../sources/tables/AirtableOptions.ts"
+import { isAttachment } from "../sources/tables/Attachments.ts"
+import { columnsOf } from "../sources/tables/SavedRecords.ts"
+import type { TableSourceOptions } from "../sources/tables/TableSourceOptions.ts"
 import {
   linkedTable,
   type SourceTable,
   tableDocument,
   tablesOf,
   warnOfNoTables
-} from "../sources/tableSource/tableDocuments.ts"
+} from "../sources/tables/tableDocuments.ts"
 import { checkFetchContext } from "./checkContext.ts"
 import type { PlainFetchContext, TableDocument, TableSource } from "./PlainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
@@ -46,7 +46,7 @@ import { withPlainLogger } from "./plainLogger.ts"
 /** A source of content for plain controllers: the tables of a hosted base. */
 export const tableSource = (options: PlainSourceConfig): TableSource => {
   const documents = Either.map(decodePlain(options), (decoded) =>
-    makeTableDocuments(decoded, makeTableClient(decoded))
+    makeTableDocuments(decoded, AirtableClient.fromOptions(decoded))
   )
   return {
     id: idOf(options),

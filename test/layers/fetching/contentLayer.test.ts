@@ -18,7 +18,7 @@ import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.t
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
-import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSource from "../../../src/layers/sources/tables/TableSource.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { Content } from "../../../src/services/Content.ts"

@@ -15,7 +15,7 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import { folderSource } from "../../../src/layers/sources/folder/FolderSource.ts"
 import { source } from "../../../src/layers/sources/function/FunctionSource.ts"
 import { jsonSource } from "../../../src/layers/sources/json/JsonSource.ts"
-import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSource from "../../../src/layers/sources/tables/TableSource.ts"
 import { BaseFolder, type ContentSource } from "../../../src/services/ContentSource.ts"
 import { TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"

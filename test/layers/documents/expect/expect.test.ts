@@ -14,12 +14,9 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { FieldType, FullFieldType } from "../../../../src/layers/documents/expect/ExpectConfig.ts"
 import { fieldTest } from "../../../../src/layers/documents/expect/fieldTypes.ts"
-import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
-import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
-import {
-  decode,
-  type TableSourceConfig
-} from "../../../../src/layers/sources/tableSource/TableSourceOptions.ts"
+import { attachments } from "../../../../src/layers/sources/tables/AirtableClient.ts"
+import * as TableSource from "../../../../src/layers/sources/tables/TableSource.ts"
+import { decode, type TableSourceConfig } from "../../../../src/layers/sources/tables/TableSourceOptions.ts"
 import type { PreviousContent } from "../../../../src/services/ContentSource.ts"
 import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"

@@ -6,7 +6,7 @@
  */
 import type { ImageConfig } from "../../documents/images/ImageConfig.ts"
 import type { MediaConfig } from "../../documents/media/MediaConfig.ts"
-import type { TableSourceConfig } from "../tableSource/TableSourceConfig.ts"
+import type { TableSourceConfig } from "./TableSourceConfig.ts"
 
 /** Where the base is, how to get in, and how long one request may take. */
 export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceConfig, "maxTimeout"> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { keyValues } from "../../../../src/layers/sources/tableSource/KeyValueTable.ts"
+import { keyValues } from "../../../../src/layers/sources/tables/KeyValueTable.ts"
 
 const rows = (...cells: ReadonlyArray<Record<string, unknown>>) =>
   cells.map((fields, index) => ({ id: `rec${index}`, fields }))

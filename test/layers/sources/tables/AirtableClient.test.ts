@@ -21,7 +21,7 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
 import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import * as AirtableClient from "../../../../src/layers/sources/airtable/AirtableClient.ts"
+import * as AirtableClient from "../../../../src/layers/sources/tables/AirtableClient.ts"
 import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
 import {
   type PageRequest,

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { readErrorResponse } from "../../../../src/layers/sources/airtable/requestErrors.ts"
+import { readErrorResponse } from "../../../../src/layers/sources/tables/requestErrors.ts"
 
 it.each([
   ['{"error":"NOT_FOUND"}', "NOT_FOUND", "NOT_FOUND"],

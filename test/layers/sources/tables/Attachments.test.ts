@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
 import * as Rules from "../../../../src/layers/documents/media/Rules.ts"
-import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
-import { makeReader, withoutVolatileParts } from "../../../../src/layers/sources/tableSource/Attachments.ts"
+import { attachments } from "../../../../src/layers/sources/tables/AirtableClient.ts"
+import { makeReader, withoutVolatileParts } from "../../../../src/layers/sources/tables/Attachments.ts"
 import type { AttachmentFormat } from "../../../../src/services/TableSourceClient.ts"
 
 const attachment = (signature: string) => ({

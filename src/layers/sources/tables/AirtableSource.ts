@@ -10,11 +10,11 @@ import { idOf, issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import type { EffectSchema } from "../../documents/expect/ExpectConfig.ts"
 import { fileFields } from "../../documents/media/MediaOptions.ts"
-import * as TableSource from "../tableSource/TableSource.ts"
-import { decodeSource } from "../tableSource/TableSourceOptions.ts"
 import * as AirtableClient from "./AirtableClient.ts"
 import type * as Config from "./AirtableConfig.ts"
 import { AirtableTableOptions, withEndpoint } from "./AirtableOptions.ts"
+import * as TableSource from "./TableSource.ts"
+import { decodeSource } from "./TableSourceOptions.ts"
 
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 

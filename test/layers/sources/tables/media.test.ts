@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import { issuesText } from "../../../../src/internal/ParseIssues.ts"
 import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import { tableSource } from "../../../../src/layers/sources/airtable/AirtableSource.ts"
+import { tableSource } from "../../../../src/layers/sources/tables/AirtableSource.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { json, text } from "../../../support/ScriptedServer.ts"
 

@@ -1,23 +1,49 @@
 /**
- * The tables of a hosted base, and what changes in them.
+ * A client of the hosted table API over HTTP: the tables of a base, and what changes in them.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { InvalidOptions } from "../../../internal/Options.ts"
+import type { RequestPacing } from "../../../services/RequestPacing.ts"
 import {
   type AttachmentFormat,
   type PageRequest,
   type RecordRequest,
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
+import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } from "./AirtableOptions.ts"
 import { makeApi } from "./api.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
 import { decodePage, decodeRecord } from "./responses.ts"
 
-/** A client of decoded options. Its requests take their turn in the pacing of the process. */
-export const makeTableClient = Effect.fnUntraced(function* (options: AirtableClientOptions) {
+export type { AirtableClientConfig } from "./AirtableOptions.ts"
+
+/** The client of one base. Its requests take their turn in the pacing of the process. */
+export const layer = (
+  config: AirtableClientConfig
+): Layer.Layer<TableSourceClient, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
+  Layer.effect(TableSourceClient, make(config))
+
+/** The same with options from the environment, `{ apiKey: Config.redacted("TABLE_API_KEY"), … }`. */
+export const layerConfig = (
+  config: Config.Config.Wrap<AirtableClientConfig>
+): Layer.Layer<TableSourceClient, InvalidOptions | ConfigError, HttpClient.HttpClient | RequestPacing> =>
+  Layer.effect(TableSourceClient, Effect.flatMap(Config.unwrap(config), make))
+
+/** The same without a layer. */
+export const make = (
+  config: AirtableClientConfig
+): Effect.Effect<typeof TableSourceClient.Service, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
+  Effect.flatMap(decodeClient(config), fromOptions)
+
+/** As `make`, of decoded options. */
+export const fromOptions = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const api = yield* makeApi(options)
   const { ask, askForOne, calls, quote, unexpected } = api
 

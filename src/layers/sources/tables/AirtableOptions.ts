@@ -8,14 +8,8 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, omittable, optional } from "../../../internal/Options.ts"
 import { isHttpBase, secret } from "../../../internal/optionSchemas.ts"
-import {
-  decodeSource,
-  isPathSegment,
-  TableSourceOptions,
-  text,
-  ViewName
-} from "../tableSource/TableSourceOptions.ts"
 import type * as Config from "./AirtableConfig.ts"
+import { decodeSource, isPathSegment, TableSourceOptions, text, ViewName } from "./TableSourceOptions.ts"
 
 /** Without what has no place in it, and without a slash at its end. */
 const endpoint = (url: string): string => url.replace(/\/+$/, "")
