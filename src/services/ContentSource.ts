@@ -76,6 +76,12 @@ export interface SourceChanges {
   readonly changed: "nothing" | "everything"
 }
 
+/** Everything may have changed where the cursor is another one than before. */
+export const changesSince = (before: Option.Option<string>, cursor: string): SourceChanges => ({
+  cursor,
+  changed: Option.contains(before, cursor) ? "nothing" : "everything"
+})
+
 /** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
 export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
 

@@ -88,8 +88,10 @@ export interface OpenedSource<E> {
   readonly isFile?: ((path: string) => boolean) | undefined
 }
 
-/** What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs. */
-export interface DocumentSource<E extends DocumentsError, R>
+/**
+ * What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs, and `Target` what a fetch is given.
+ */
+export interface DocumentSource<E extends DocumentsError, R, Target extends FetchTarget = FetchTarget>
   extends Pick<ContentSource, "changes" | "data">,
     FileSettings {
   readonly options: Pick<DocumentOptions, "id" | "expect"> &
@@ -97,7 +99,7 @@ export interface DocumentSource<E extends DocumentsError, R>
     FileOptions
 
   /** Begins a fetch, or a check. */
-  readonly open: (target: FetchTarget) => Effect.Effect<OpenedSource<E>, E, R | Scope.Scope>
+  readonly open: (target: Target) => Effect.Effect<OpenedSource<E>, E, R | Scope.Scope>
 
   /** Where its documents are tables. */
   readonly tables?: Tables | undefined

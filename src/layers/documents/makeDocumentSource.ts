@@ -45,11 +45,13 @@ import { withSteps } from "./withSteps.ts"
 
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
- * `media` or `images` say so. It fails with `SourceError`. Parts that have changed, in polls, are names of documents.
+ * `media` or `images` say so. It fails with `SourceError`.
  */
-export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>(
-  source: DocumentSource<E, R>
-) {
+export const makeDocumentSource = Effect.fnUntraced(function* <
+  E extends DocumentsError,
+  R,
+  Target extends FetchTarget = FetchTarget
+>(source: DocumentSource<E, R, Target>) {
   const { changes, data, lasting = identity, options, poll, schema, tables } = source
   const { expect, id, links = {}, steps = [] } = options
   const environment = yield* withoutParentSpan(
@@ -62,7 +64,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
   /** A fetch, begun. */
-  const open = Effect.fnUntraced(function* (target: FetchTarget) {
+  const open = Effect.fnUntraced(function* (target: Target) {
     const opened = yield* source.open(target)
     yield* checkNames(opened.documents, expect, failedAt)
     const ready = (document: Document<E>): Document<E | SourceError> =>
@@ -101,7 +103,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   })
 
   const fetch = Effect.fn("DocumentSource.fetch")(
-    function* (target: FetchTarget) {
+    function* (target: Target) {
       yield* Effect.annotateCurrentSpan("source", id)
       const outer = yield* WaitObserver
       const [{ before, fetched, found, read }, noticed] = yield* withWarnings(
@@ -141,9 +143,9 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
           schemas: [expectedSchema(expectation, { attachment: Schema.Unknown, emptyCells: "left out" })]
         }))
       ),
-    fetch: (target) => answering(fetch(target)),
-    poll: poll && ((cursor) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
-  } satisfies ContentSource
+    fetch: (target: Target) => answering(fetch(target)),
+    poll: poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
+  }
 })
 
 /** A fetch that has begun, with everything that its steps need. */

@@ -8,7 +8,6 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
@@ -48,7 +47,7 @@ import * as WatchedFolder from "./WatchedFolder.ts"
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
 
-/** The part of a look at the folder that is saved. */
+/** The parts of a look at the folder that a fetch saves. */
 interface FolderParts {
   readonly look: FolderLook
   readonly documents: ReadonlyArray<Document<SourceError | FolderInUse>>
@@ -57,17 +56,6 @@ interface FolderParts {
   /** Spreadsheets whose names no document has, by these. */
   readonly spreadsheets: ReadonlyMap<string, string>
 }
-
-/** The parts of the look that a fetch saves. */
-class CurrentParts extends Context.Reference<CurrentParts>()("vitrine/FolderParts", {
-  defaultValue: (): FolderParts => ({
-    look: { files: [], folders: [], leftOut: [], stamp: "" },
-    documents: [],
-    others: [],
-    named: makeNamedFiles([]),
-    spreadsheets: new Map()
-  })
-}) {}
 
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const { id, keys } = options
@@ -119,8 +107,8 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   }
 
   const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
-  const open = Effect.fnUntraced(function* (target: FetchTarget) {
-    const { documents, look, named, others, spreadsheets } = yield* CurrentParts
+  const open = (target: FetchTarget & FolderParts) => {
+    const { documents, look, named, others, spreadsheets } = target
     const files = Effect.fnUntraced(function* (progress: (files: AttachmentProgress) => Effect.Effect<void>) {
       const taken = yield* takeFiles(others, target, progress)
       yield* notice([
@@ -140,8 +128,8 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
         place: Effect.provide(linkReused(taken, target), environment)
       }
     })
-    return { documents, files, isFile: (path: string) => named.find(path) === path }
-  })
+    return Effect.succeed({ documents, files, isFile: (path: string) => named.find(path) === path })
+  }
 
   const documentSource = yield* makeDocumentSource({
     options: { ...options, ...(images && { images }) },
@@ -155,7 +143,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     yield* checkNames(found)
     yield* checkFiles(found.others)
     yield* empty(target.directory)
-    return yield* Effect.provideService(documentSource.fetch(target), CurrentParts, found)
+    return yield* documentSource.fetch({ ...target, ...found })
   })
 
   const source: ContentSource = {
