@@ -26,5 +26,5 @@ export {
   type TableSource
 } from "./layers/plain/PlainController.ts"
 export { tableSource } from "./layers/plain/tableSource.ts"
-export type { PlainSourceConfig as TableSourceConfig } from "./layers/sources/tables/AirtableConfig.ts"
+export type { PlainSourceConfig as TableSourceConfig } from "./layers/sources/tables/TableConfig.ts"
 export type { GlobalState, Mode, StatusSnapshot } from "./services/StatusSnapshot.ts"

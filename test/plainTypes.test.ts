@@ -7,17 +7,14 @@ import type * as Redacted from "effect/Redacted"
 import type { Result, ResultAsync } from "neverthrow"
 import type { FieldSchema } from "../src/layers/documents/expect/ExpectOptions.ts"
 import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
-import type {
-  AirtableClientConfig,
-  AirtableSourceConfig
-} from "../src/layers/sources/tables/AirtableConfig.ts"
+import type { AirtableSourceOptions } from "../src/layers/sources/tables/AirtableSource.ts"
+import type * as TableSource from "../src/layers/sources/tables/TableConfig.ts"
+import type { AirtableClientConfig, AirtableSourceConfig } from "../src/layers/sources/tables/TableConfig.ts"
 import type {
   AirtableClientOptions,
-  PlainSourceOptions
-} from "../src/layers/sources/tables/AirtableOptions.ts"
-import type { AirtableSourceOptions } from "../src/layers/sources/tables/AirtableSource.ts"
-import type * as TableSource from "../src/layers/sources/tables/TableSourceConfig.ts"
-import type { TableSourceOptions } from "../src/layers/sources/tables/TableSourceOptions.ts"
+  PlainSourceOptions,
+  TableSourceOptions
+} from "../src/layers/sources/tables/TableOptions.ts"
 import {
   type HttpTransportConfig,
   type HttpTransportInstance,

@@ -47,9 +47,9 @@ const tables = [
   {
     heading: "### `tableSource({ … })`",
     interfaces: [
-      [`${layers}/sources/tables/TableSourceConfig.ts`, "TableSourceConfig"],
-      [`${layers}/sources/tables/AirtableConfig.ts`, "AirtableClientConfig"],
-      [`${layers}/sources/tables/AirtableConfig.ts`, "AirtableSourceConfig"]
+      [`${layers}/sources/tables/TableConfig.ts`, "TableSourceConfig"],
+      [`${layers}/sources/tables/TableConfig.ts`, "AirtableClientConfig"],
+      [`${layers}/sources/tables/TableConfig.ts`, "AirtableSourceConfig"]
     ]
   },
   {

@@ -18,7 +18,6 @@ import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type {
   AttachmentProgress,
-  ContentSource,
   FetchedAttachments,
   FetchedSource,
   FetchTarget

@@ -27,11 +27,11 @@ import { makeSayWarnings, notice, withWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import * as AirtableClient from "../sources/tables/AirtableClient.ts"
-import type { PlainSourceConfig } from "../sources/tables/AirtableConfig.ts"
-import { decodePlain } from "../sources/tables/AirtableOptions.ts"
 import { isAttachment } from "../sources/tables/Attachments.ts"
 import { columnsOf } from "../sources/tables/SavedRecords.ts"
-import type { TableSourceOptions } from "../sources/tables/TableSourceOptions.ts"
+import type { PlainSourceConfig } from "../sources/tables/TableConfig.ts"
+import type { TableSourceOptions } from "../sources/tables/TableOptions.ts"
+import { decodePlain } from "../sources/tables/TableOptions.ts"
 import {
   linkedTable,
   type SourceTable,

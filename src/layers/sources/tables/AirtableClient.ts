@@ -17,12 +17,12 @@ import {
   type RecordRequest,
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } from "./AirtableOptions.ts"
 import { makeApi } from "./api.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
 import { decodePage, decodeRecord } from "./responses.ts"
+import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } from "./TableOptions.ts"
 
-export type { AirtableClientConfig } from "./AirtableOptions.ts"
+export type { AirtableClientConfig } from "./TableOptions.ts"
 
 /** The client of one base. Its requests take their turn in the pacing of the process. */
 export const layer = (

@@ -11,10 +11,9 @@ import type { ContentSourceDefinition } from "../../../services/ContentSource.ts
 import type { EffectSchema } from "../../documents/expect/ExpectConfig.ts"
 import { fileFields } from "../../documents/media/MediaOptions.ts"
 import * as AirtableClient from "./AirtableClient.ts"
-import type * as Config from "./AirtableConfig.ts"
-import { AirtableTableOptions, withEndpoint } from "./AirtableOptions.ts"
+import type * as Config from "./TableConfig.ts"
+import { AirtableTableOptions, decodeSource, withEndpoint } from "./TableOptions.ts"
 import * as TableSource from "./TableSource.ts"
-import { decodeSource } from "./TableSourceOptions.ts"
 
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 

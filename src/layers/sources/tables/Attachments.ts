@@ -16,7 +16,7 @@ import type { Links } from "../../documents/linkRecords.ts"
 import { mapParts } from "../../documents/mapObjects.ts"
 import type { MediaReader, Whereabouts } from "../../documents/media/placeMedia.ts"
 import type { Refresh } from "../../documents/media/WantedFile.ts"
-import type { TableSourceOptions } from "./TableSourceOptions.ts"
+import type { TableSourceOptions } from "./TableOptions.ts"
 
 /** The field that says where the file of a saved attachment is. */
 export const localPathField = "localPath"

@@ -25,7 +25,7 @@ import type { FileOptions } from "../../documents/media/SourceFiles.ts"
 import * as Attachments from "./Attachments.ts"
 import { makePolling, type Polling } from "./pollChanges.ts"
 import { columnsOf } from "./SavedRecords.ts"
-import { decode, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
+import { decode, type TableSourceConfig, type TableSourceOptions } from "./TableOptions.ts"
 import { linkedTable, tableDocument, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
 import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
 

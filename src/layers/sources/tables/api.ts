@@ -13,11 +13,11 @@ import { parsePage } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/HttpFailure.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { baseKey, cooldown, interval, makeCalendarCount, TryFailed, withCooldowns } from "./pace.ts"
 import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
 import { headersOf, httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
 import { type Decode, maxBodyBytes } from "./responses.ts"
+import type { AirtableClientOptions } from "./TableOptions.ts"
 
 /** The hosted table API. No failure has the API key in it, though the server may have repeated that. */
 export interface Api {

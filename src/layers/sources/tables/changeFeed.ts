@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
+import type { AirtableClientOptions } from "./TableOptions.ts"
 import { makeWebhooks } from "./webhooks.ts"
 
 /** Pages of 50 changes each. If there are more, the next question begins with them. */

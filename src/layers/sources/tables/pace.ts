@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type { Pacer } from "../../../services/RequestPacing.ts"
 import type { CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
+import type { AirtableClientOptions } from "./TableOptions.ts"
 
 /** The pace of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
 export const baseKey = ({

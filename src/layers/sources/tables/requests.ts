@@ -5,8 +5,8 @@ import * as UrlParams from "@effect/platform/UrlParams"
 import * as Redacted from "effect/Redacted"
 import type { PageRequest, RecordRequest } from "../../../services/TableSourceClient.ts"
 import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
-import { isPathSegment } from "./TableSourceOptions.ts"
+import type { AirtableClientOptions } from "./TableOptions.ts"
+import { isPathSegment } from "./TableOptions.ts"
 
 export interface BaseRequest {
   /** It is about no table. */

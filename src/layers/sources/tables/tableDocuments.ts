@@ -9,11 +9,11 @@ import { TableError, type TableSourceClient } from "../../../services/TableSourc
 import { type Document, Keys, Records } from "../../documents/Document.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import { notice } from "../../documents/warnings.ts"
-import { fieldsOf } from "./fieldOptions.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
+import type { TableSourceOptions } from "./TableOptions.ts"
+import { fieldsOf } from "./TableOptions.ts"
 import { pagesOf, type ReadError, withRestarts } from "./TableReader.ts"
-import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** A table, and how it is saved. */
 export type SourceTable = Pick<CheckedTable, "table" | "holds">

@@ -10,7 +10,7 @@ import type { FieldSchema, TableExpectation } from "../../documents/expect/Expec
 import { expectedSchema } from "../../documents/expect/fieldTypes.ts"
 import { localPathField } from "./Attachments.ts"
 import { savedName } from "./SavedRecords.ts"
-import type { TableSourceOptions } from "./TableSourceOptions.ts"
+import type { TableSourceOptions } from "./TableOptions.ts"
 import { tablesOf } from "./tableDocuments.ts"
 
 type Options = Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">

@@ -4,10 +4,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { TableError } from "../../../services/TableSourceClient.ts"
-import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
 import type { BaseRequest } from "./requests.ts"
 import { decodeOther } from "./responses.ts"
+import type { AirtableClientOptions } from "./TableOptions.ts"
 
 const Payloads = Schema.Struct({
   payloads: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),

@@ -1,0 +1,262 @@
+/**
+ * The options of tables: of a source over any client, of the client of the hosted API, and of the source with that client
+ * (docs/wire.md, section 2.8). `TableConfig.ts` says what they are for.
+ */
+import * as Array from "effect/Array"
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
+import {
+  decodeOptions,
+  expects,
+  expectsSecret,
+  InvalidOptions,
+  idOf,
+  omittable,
+  optional
+} from "../../../internal/Options.ts"
+import { isHttpBase, plainDuration, secret } from "../../../internal/optionSchemas.ts"
+import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
+import { DocumentOptions, links } from "../../documents/DocumentOptions.ts"
+import type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
+import { namesOf } from "../../documents/expect/TableCheck.ts"
+import type { Links } from "../../documents/linkRecords.ts"
+import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import type * as Config from "./TableConfig.ts"
+
+/** Text that is valid. */
+const text = (valid: (text: string) => boolean) => Schema.String.pipe(Schema.filter(valid))
+
+/**
+ * Whether a name can be one segment of a URL's path. `.` and `..` cannot, however they are encoded: the
+ * request, and the token with it, would go to another resource.
+ */
+export const isPathSegment = (name: string): boolean =>
+  name !== "" && name !== "." && name !== ".." && !/\p{Surrogate}/u.test(name)
+
+const tableNames = optional(
+  expects(
+    Schema.Array(expects(text(isPathSegment), "the name of a table")),
+    "an array, each entry the name of a table"
+  ),
+  []
+)
+
+/** Declared as one, so that a mistake is reported once and not for each member of a union. */
+const ViewName = expects(
+  Schema.declare(
+    (input): input is string | null => input === null || (Predicate.isString(input) && input !== "")
+  ),
+  "the name of a view, or null for whole tables"
+)
+
+const isTexts = (input: unknown): input is ReadonlyArray<string> =>
+  Array.isArray(input) && input.length > 0 && input.every((name) => Predicate.isString(name) && name !== "")
+
+const isRecordOf =
+  <A>(is: (value: unknown) => value is A) =>
+  (input: unknown): input is Readonly<Record<string, A>> =>
+    Predicate.isRecord(input) && Object.values(input).every(is)
+
+const Fields = expects(
+  Schema.declare(Predicate.or(isTexts, isRecordOf(isTexts))),
+  "the names of fields, at least one, or an object with such names for each table"
+)
+
+export const TableSourceOptions = Schema.Struct({
+  id: expects(text(isPlainFileName), 'one plain file name, such as "exhibits"'),
+  defaultView: optional(ViewName, null),
+  tables: tableNames,
+  keyValueTables: tableNames,
+  fields: optional(Fields, {}),
+  links,
+  appendLocalAttachmentPaths: optional(expects(Schema.Boolean, "true or false"), true),
+  maxTimeout: DocumentOptions.fields.maxTimeout,
+  maxAttachmentBytes: optional(
+    expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
+    defaultMaxBytes
+  ),
+  expect: DocumentOptions.fields.expect,
+  wholeEvery: optional(plainDuration, "1 hour")
+})
+export type TableSourceOptions = typeof TableSourceOptions.Type
+
+/** The options as a user writes them. */
+export type TableSourceConfig = Config.TableSourceConfig<FieldSchema>
+
+/** Decodes the options of a source, which may have more of them than these. */
+export const decodeSource =
+  <A extends Pick<TableSourceOptions, "expect" | "fields" | "links" | "tables">, I>(
+    schema: Schema.Schema<A, I>
+  ) =>
+  (input: unknown): Either.Either<A, InvalidOptions> => {
+    const id = idOf(input)
+    const subject = id === "" ? "the options of a table source" : `the options of the table source "${id}"`
+    const decoded = decodeOptions(subject, schema)(input)
+    const [first, ...rest] = [
+      ...Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: fieldIssues }),
+      ...tableIssues(input),
+      ...expectIssues(input)
+    ]
+    return first === undefined
+      ? decoded
+      : Either.left(new InvalidOptions({ subject, issues: [first, ...rest] }))
+  }
+
+export const decode = decodeSource(TableSourceOptions)
+
+/**
+ * What is wrong with the two lists taken together. It reads the undecoded input, so that it can be reported
+ * beside every other mistake.
+ */
+const tableIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
+  if (!Predicate.isRecord(input)) return []
+  const seen = new Map<string, TableEntry>()
+  return tablesOf(input).flatMap((entry) => {
+    const key = fileKey(entry.table)
+    const earlier = seen.get(key)
+    if (earlier === undefined) {
+      seen.set(key, entry)
+      return []
+    }
+    return [{ path: entry.path, message: clash(entry, earlier) }]
+  })
+}
+
+/** What is expected of tables that are none of the source. */
+const expectIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
+  if (!Predicate.isRecord(input) || !Predicate.isRecord(input.expect)) return []
+  const known = tablesOf(input).map(({ table }) => table)
+  return Object.keys(input.expect)
+    .filter((table) => !known.includes(table))
+    .map((table) => ({
+      path: `expect.${table}`,
+      message: `there is no such table in "tables" and "keyValueTables"; known are: ${known.join(", ")}`
+    }))
+}
+
+interface TableEntry {
+  readonly path: string
+  readonly table: string
+}
+
+const tablesOf = ({ keyValueTables, tables }: Readonly<Record<string, unknown>>) => [
+  ...named("tables", tables),
+  ...named("keyValueTables", keyValueTables)
+]
+
+const named = (option: string, list: unknown): ReadonlyArray<TableEntry> =>
+  Array.isArray(list)
+    ? list.flatMap((table: unknown, index) =>
+        Predicate.isString(table) ? [{ path: `${option}[${index}]`, table }] : []
+      )
+    : []
+
+const clash = (entry: TableEntry, earlier: TableEntry): string =>
+  entry.table === earlier.table
+    ? `the table ${JSON.stringify(entry.table)} is already in ${earlier.path}; list it once`
+    : `the table ${JSON.stringify(entry.table)} would be saved in the same file as ${JSON.stringify(earlier.table)} (${earlier.path}); rename one of them`
+
+/** Names of fields: of all tables, or by the name of one. */
+export type Fields = ReadonlyArray<string> | Readonly<Record<string, ReadonlyArray<string>>>
+
+interface Options {
+  readonly fields: Fields
+  readonly tables: ReadonlyArray<string>
+}
+
+/** The fields to read of a table; none for all. */
+export const fieldsOf = ({ fields, tables }: Options, table: string): Option.Option<ReadonlyArray<string>> =>
+  isList(fields) ? Option.liftPredicate(fields, () => tables.includes(table)) : Record.get(fields, table)
+
+const isList = (fields: Fields): fields is ReadonlyArray<string> => Array.isArray(fields)
+
+/** What is wrong with options of which each for itself is right. */
+export const fieldIssues = (
+  options: Options & {
+    readonly expect: Readonly<Record<string, TableExpectation>>
+    readonly links: Links
+  }
+): ReadonlyArray<PlacedIssue> => {
+  const { expect, fields, links, tables } = options
+  const isRead = (table: string, field: string): boolean =>
+    Option.match(fieldsOf(options, table), { onNone: () => true, onSome: (read) => read.includes(field) })
+  const known = Array.dedupe([...tables, ...Object.values(links)])
+  return [
+    ...(isList(fields) ? [] : Object.keys(fields))
+      .filter((table) => !known.includes(table))
+      .map((table) => ({
+        path: `fields.${table}`,
+        message: `there is no such table in "tables" and "links"; known are: ${known.join(", ")}`
+      })),
+    ...Object.keys(links)
+      .filter((field) => tables.length > 0 && !tables.some((table) => isRead(table, field)))
+      .map((field) => ({ path: `links.${field}`, message: notRead })),
+    ...tables.flatMap((table) =>
+      namesOf(expect[table]?.fields ?? {})
+        .filter((field) => !isRead(table, field))
+        .map((field) => ({ path: `expect.${table}.fields.${field}`, message: notRead }))
+    )
+  ]
+}
+
+const notRead = 'is not read: add it to "fields"'
+
+/** Without what has no place in it, and without a slash at its end. */
+const endpoint = (url: string): string => url.replace(/\/+$/, "")
+
+const apiKey = secret(
+  (key) => /^[\x21-\x7e]+$/.test(key),
+  "the API key: printable ASCII characters without spaces (is the environment variable set?)"
+)
+
+/** Where the base is, how to get in, and how long one request may take. */
+export const AirtableClientOptions = Schema.Struct({
+  baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
+  apiKey: Schema.propertySignature(apiKey).annotations({
+    missingMessage: () => "is required (is the environment variable set?)"
+  }),
+  endpointUrl: optional(
+    expectsSecret(
+      text(isHttpBase),
+      'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
+    ),
+    "https://api.airtable.com"
+  ),
+  changes: omittable(expects(Schema.Literal("webhook"), '"webhook"')),
+  maxTimeout: TableSourceOptions.fields.maxTimeout
+})
+export type AirtableClientOptions = typeof AirtableClientOptions.Type
+
+/** The options as a user writes them. */
+export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
+
+/** Options of a source, without those about the files of its documents. */
+export const AirtableTableOptions = Schema.Struct({
+  ...TableSourceOptions.fields,
+  ...AirtableClientOptions.fields,
+  defaultView: optional(ViewName, "Grid view")
+})
+
+/** Options of a source without a change feed. */
+export const PlainSourceOptions = AirtableTableOptions.omit("changes", "wholeEvery")
+
+/** Without a slash at the end of `endpointUrl`. */
+export const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
+  ...options,
+  endpointUrl: endpoint(options.endpointUrl)
+})
+
+/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+export const decodeClient = flow(
+  decodeOptions("the options of the table client", AirtableClientOptions),
+  Either.map(withEndpoint)
+)
+
+/** As `decodeClient`, of a source without a change feed. */
+export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))
