@@ -1,7 +1,7 @@
 /**
  * Records in the place of their ids: a field that `links` names gets the records of another document, one level deep.
  */
-import * as Array from "effect/Array"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -9,7 +9,7 @@ import { excerpt, quotedExcerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { type Document, type FailedIn, Keys, Records, Value } from "./Document.ts"
+import { type Document, type DocumentContent, type FailedIn, Keys, Records, Value } from "./Document.ts"
 import type { OpenedSource } from "./DocumentSource.ts"
 import type { JsonObject } from "./mapObjects.ts"
 import { notice, withWarnings } from "./warnings.ts"
@@ -33,7 +33,7 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<LinkedDocuments<E | SourceError>, SourceError> {
   if (Object.keys(links).length === 0) return { documents, end: Effect.void }
   const held = new Map<string, Effect.Effect<Held, E | SourceError>>()
-  for (const name of Array.dedupe(Object.values(links))) {
+  for (const name of Arr.dedupe(Object.values(links))) {
     const document = documents.find((document) => document.name === name) ?? linked(name)
     if (document === undefined) {
       const known = documents.map(({ name }) => name).join(", ")
@@ -43,62 +43,50 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
   }
   const seen = new Set<string>()
 
-  const link = (document: Document<E | SourceError>): Document<E | SourceError> => {
-    const resolving = Effect.forEach(
-      Object.entries(links),
-      ([field, target]) =>
-        Effect.map(held.get(target) ?? nothing, ({ records }) => ({ field, target, records })),
-      { discard: false }
-    ).pipe(Effect.map((targets) => makeResolve(targets, seen)))
-    const { content } = document
+  /** Reads something with the linked records, and says then which ids were in vain. */
+  const linking = <A, E2>(
+    read: (resolve: Pick<Resolving, "resolve" | "resolveIn">) => Effect.Effect<A, E2>
+  ): Effect.Effect<A, E | E2 | SourceError> =>
+    Effect.flatMap(resolving, ({ warnings, ...resolve }) =>
+      Effect.tap(read(resolve), () => notice(warnings()))
+    )
+
+  const resolving = Effect.forEach(Object.entries(links), ([field, target]) =>
+    Effect.map(held.get(target) ?? nothing, ({ records }) => ({ field, target, records }))
+  ).pipe(Effect.map((targets) => makeResolving(targets, seen)))
+
+  const link = (content: DocumentContent<E | SourceError>): DocumentContent<E | SourceError> => {
     switch (content._tag) {
       case "Records":
-        return {
-          ...document,
-          content: Records({
-            pages: Stream.unwrap(
-              Effect.map(resolving, ({ resolve, warnings }) =>
-                Stream.concat(
-                  Stream.map(content.pages, (page) => page.map(resolve)),
-                  Stream.execute(Effect.suspend(() => notice(warnings())))
-                )
+        return Records({
+          pages: Stream.unwrap(
+            Effect.map(resolving, ({ resolve, warnings }) =>
+              Stream.concat(
+                Stream.map(content.pages, (page) => page.map(resolve)),
+                Stream.execute(Effect.suspend(() => notice(warnings())))
               )
             )
-          })
-        }
+          )
+        })
       case "Value":
-        return {
-          ...document,
-          content: Value({
-            value: Effect.gen(function* () {
-              const { resolve, warnings } = yield* resolving
-              const value = yield* content.value
-              const resolved = globalThis.Array.isArray(value) ? value.map(resolve) : resolve(value)
-              yield* notice(warnings())
-              return resolved
-            })
-          })
-        }
+        return Value({
+          value: linking(({ resolve }) =>
+            Effect.map(content.value, (value) => (Array.isArray(value) ? value.map(resolve) : resolve(value)))
+          )
+        })
       case "Keys":
-        return {
-          ...document,
-          content: Keys({
-            keys: Effect.gen(function* () {
-              const { resolveIn, warnings } = yield* resolving
-              const keys = yield* content.keys
-              const value = resolveIn(keys.value)
-              yield* notice(warnings())
-              return { ...keys, value }
-            })
-          })
-        }
+        return Keys({
+          keys: linking(({ resolveIn }) =>
+            Effect.map(content.keys, (keys) => ({ ...keys, value: resolveIn(keys.value) }))
+          )
+        })
     }
   }
 
   return {
     documents: documents.map((document) => {
       const records = held.get(document.name)
-      return link(records === undefined ? document : { ...document, content: contentOf(records) })
+      return { ...document, content: link(records === undefined ? document.content : contentOf(records)) }
     }),
     end: Effect.suspend(() =>
       notice(
@@ -126,10 +114,10 @@ const hold = <E>(
   failed: FailedIn
 ): Effect.Effect<Held, E | SourceError> =>
   Effect.flatMap(again(withWarnings(wholeOf(content))), ([value, warnings]) => {
-    if (!globalThis.Array.isArray(value)) return failed('"links" names it, but it is no list of records')
+    if (!Array.isArray(value)) return failed('"links" names it, but it is no list of records')
     const idOf = recordId(key)
     const records = new Map(
-      value.flatMap((record) => Array.fromOption(idOf(record)).map((id) => [id, record] as const))
+      value.flatMap((record) => Arr.fromOption(idOf(record)).map((id) => [id, record] as const))
     )
     return Effect.succeed({ value, records, warnings })
   })
@@ -144,11 +132,13 @@ interface Target {
   readonly records: ReadonlyMap<string, unknown>
 }
 
+type Resolving = ReturnType<typeof makeResolving>
+
 /** How many links that lead nowhere are named in a warning. */
 const maxNamed = 5
 
 /** For one document. What has a field is added to `seen`. */
-const makeResolve = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
+const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
   const lost = new Map<string, Array<string>>()
 
   const resolveIn = (record: JsonObject): JsonObject => {
@@ -172,7 +162,7 @@ const makeResolve = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
       targets.flatMap(({ field, target }) => {
         const ids = lost.get(field) ?? []
         if (ids.length === 0) return []
-        const named = Array.dedupe(ids).slice(0, maxNamed).map(excerpt).join(", ")
+        const named = Arr.dedupe(ids).slice(0, maxNamed).map(excerpt).join(", ")
         return [
           `the field ${quotedExcerpt(field)} has ${countText(ids.length, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${named}${ids.length > maxNamed ? ", …" : ""})`
         ]
@@ -192,7 +182,7 @@ const linkedValue = (
     if (record === undefined) isLost(String(id))
     return record ?? id
   }
-  if (globalThis.Array.isArray(value)) return value.map(recordOf)
+  if (Array.isArray(value)) return value.map(recordOf)
   if (!Predicate.isString(value) || records.has(value)) return recordOf(value)
   const ids = value.split(",").map((id) => id.trim())
   return value.trim() === "" ? value : ids.length > 1 ? ids.map(recordOf) : recordOf(value.trim())
