@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects, expectsSecret } from "./Options.ts"
+import { expects, expectsSecret, optional } from "./Options.ts"
 
 /** The text of a secret; `None` if it was wiped, or made with another copy of Effect. */
 const textOf = Option.liftThrowable((input: unknown) =>
@@ -83,3 +83,10 @@ export const isHttpUrl = (text: string): boolean => {
 
 /** As `isHttpUrl`, of an address that others begin with: without query, fragment or white space. */
 export const isHttpBase = (text: string): boolean => !/[\s?#]/.test(text) && isHttpUrl(text)
+
+/** Milliseconds until a response begins, and for every pause in it. */
+export const maxTimeout = (usual = 60_000) =>
+  optional(
+    expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
+    usual
+  )

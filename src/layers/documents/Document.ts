@@ -5,6 +5,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
@@ -52,15 +53,16 @@ export interface Document<E> {
 }
 
 /** Where something is in the documents of a source. */
-export interface Place {
-  readonly document: string
+export const Place = Schema.Struct({
+  document: Schema.String,
   /** Where the document is a table. */
-  readonly kind?: "table" | undefined
+  kind: Schema.optional(Schema.Literal("table")),
   /** What identifies the record, where the document is a list of such. */
-  readonly record?: string | undefined
+  record: Schema.optional(Schema.String),
   /** Where in the record or the document. */
-  readonly field?: string | undefined
-}
+  field: Schema.optional(Schema.String)
+})
+export type Place = typeof Place.Type
 
 /** `Document "events.json", record 12, field "image.url"` */
 export const placeText = ({ document, field, kind, record }: Place): string =>

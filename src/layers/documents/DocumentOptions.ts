@@ -16,6 +16,7 @@ import {
   omittable,
   optional
 } from "../../internal/Options.ts"
+import { maxTimeout } from "../../internal/optionSchemas.ts"
 import type {
   ContentSource,
   ContentSourceDefinition,
@@ -25,6 +26,7 @@ import { type Delimiter, delimiters } from "./csvHeader.ts"
 import type { EffectSchema, TableExpectation } from "./expect/ExpectConfig.ts"
 import { ExpectOptions } from "./expect/ExpectOptions.ts"
 import type { ImageConfig } from "./images/ImageConfig.ts"
+import { Links } from "./linkRecords.ts"
 import type { MediaConfig } from "./media/MediaConfig.ts"
 import { fileFields } from "./media/MediaOptions.ts"
 
@@ -102,15 +104,6 @@ export const delimiter = omittable(
   )
 )
 
-/** The document that a field links to. */
-export const links = optional(
-  expects(
-    Schema.Record({ key: documentName, value: Schema.NonEmptyString }),
-    'an object with the document for each field, such as { maker: "makers" }'
-  ),
-  {}
-)
-
 /**
  * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `links`, `maxTimeout` (milliseconds, default
  * 60000), `maxBytes` (default 32 MiB), `media` and `images`.
@@ -119,11 +112,8 @@ export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
   expect: optional(ExpectOptions, {}),
   steps: optional(expects(Schema.Array(step), "an array of functions"), []),
-  links,
-  maxTimeout: optional(
-    expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
-    60_000
-  ),
+  links: optional(Links, {}),
+  maxTimeout: maxTimeout(),
   maxBytes: optional(
     expects(Schema.Int.pipe(Schema.between(1, 512 * 1024 ** 2)), "an integer from 1 to 536870912 (bytes)"),
     32 * 1024 ** 2

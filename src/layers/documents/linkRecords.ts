@@ -4,7 +4,9 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { documentName, expects } from "../../internal/Options.ts"
 import { excerpt, quotedExcerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
@@ -17,7 +19,11 @@ import { readAgain } from "./wholeList.ts"
 import { wholeOf } from "./withSteps.ts"
 
 /** The document that a field links to, by the name of the field. */
-export type Links = Readonly<Record<string, string>>
+export const Links = expects(
+  Schema.Record({ key: documentName, value: Schema.NonEmptyString }),
+  'an object with the document for each field, such as { maker: "makers" }'
+)
+export type Links = typeof Links.Type
 
 interface LinkedDocuments<E> {
   readonly documents: ReadonlyArray<Document<E>>

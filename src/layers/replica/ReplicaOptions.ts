@@ -7,8 +7,8 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, expectsSecret, omittable, optional } from "../../internal/Options.ts"
-import { type DurationConfig, duration } from "../../internal/optionSchemas.ts"
+import { decodeOptions, expectsSecret, omittable, optional } from "../../internal/Options.ts"
+import { type DurationConfig, duration, maxTimeout } from "../../internal/optionSchemas.ts"
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
 import { type ReportConfig, ReportOptions } from "../fleet/ReportOptions.ts"
 
@@ -108,10 +108,7 @@ export const FollowingOptions = Schema.Struct({
   maxAge,
   from,
   pollEvery: optional(duration, "5 seconds"),
-  maxTimeout: optional(
-    expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
-    30_000
-  ),
+  maxTimeout: maxTimeout(30_000),
   report: omittable(ReportOptions)
 })
 export type FollowingOptions = typeof FollowingOptions.Type

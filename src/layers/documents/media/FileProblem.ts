@@ -2,11 +2,12 @@
  * What is wrong with files that documents name.
  */
 import * as Array from "effect/Array"
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
 import { quotedExcerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
+import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Place, placeText } from "../Document.ts"
+import { Place, placeText } from "../Document.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 
 /** Where a link is; `path` is in the record, or else in the document. */
@@ -15,20 +16,20 @@ export interface LinkPlace extends Place {
 }
 
 /** A file cannot be had or written; smaller pictures cannot be made of it; or it is a picture that is not as it should be. */
-export class FileProblem extends Data.TaggedError("vitrine/FileProblem")<{
-  readonly wrong: keyof typeof texts
-  readonly place: Place
+export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/FileProblem", {
+  wrong: Schema.Literal("file", "others", "sizes", "picture"),
+  place: Place,
   /** What it is called there, its path in the folder of the source, or that of the link: links may be signed, and are in no message. */
-  readonly file?: string | undefined
+  file: Schema.optional(Schema.String),
   /** What happened. No more of an address than its origin is in it. */
-  readonly detail: string
-  /** Whether another try may succeed later without anybody doing something. Default not. */
-  readonly isTransient?: boolean | undefined
-  readonly cause?: unknown
-}> {}
+  detail: Schema.String,
+  /** Whether another try may succeed later without anybody doing something. */
+  isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
+  cause: OptionalErrorChain
+}) {}
 
 /** The problem as the failure of its source. */
-export const sourceErrorOf = ({ cause, detail, file, isTransient = false, place, wrong }: FileProblem) =>
+export const sourceErrorOf = ({ cause, detail, file, isTransient, place, wrong }: FileProblem) =>
   new SourceError({
     place: placeText(place),
     detail: `${texts[wrong].one(file === undefined ? "" : ` ${quotedExcerpt(file)}`)}: ${detail}`,

@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
               Effect.succeed<Outcome>({
                 // What cannot be had for now need not vanish.
                 file: Option.map(
-                  Option.filter(before, () => problem.isTransient === true),
+                  Option.filter(before, () => problem.isTransient),
                   (before) => ({ ...MediaDownload.kept(before), key, wanted })
                 ),
                 problem: Option.some(problem)
@@ -204,7 +204,7 @@ const unlessUnreachable = (
         )
       )
     return yield* Effect.tapBoth(fetching, {
-      onFailure: (problem) => (problem.isTransient === true ? failed(problem) : isOver),
+      onFailure: (problem) => (problem.isTransient ? failed(problem) : isOver),
       onSuccess: () => isOver
     })
   })

@@ -20,12 +20,15 @@ import {
   omittable,
   optional
 } from "../../../internal/Options.ts"
-import { isHttpBase, plainDuration, secret } from "../../../internal/optionSchemas.ts"
+import { isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
-import { DocumentOptions, links } from "../../documents/DocumentOptions.ts"
-import type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
+import {
+  ExpectOptions,
+  type FieldSchema,
+  type TableExpectation
+} from "../../documents/expect/ExpectOptions.ts"
 import { namesOf } from "../../documents/expect/TableCheck.ts"
-import type { Links } from "../../documents/linkRecords.ts"
+import { Links } from "../../documents/linkRecords.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import type * as Config from "./TableConfig.ts"
 
@@ -74,14 +77,14 @@ export const TableSourceOptions = Schema.Struct({
   tables: tableNames,
   keyValueTables: tableNames,
   fields: optional(Fields, {}),
-  links,
+  links: optional(Links, {}),
   appendLocalAttachmentPaths: optional(expects(Schema.Boolean, "true or false"), true),
-  maxTimeout: DocumentOptions.fields.maxTimeout,
+  maxTimeout: maxTimeout(),
   maxAttachmentBytes: optional(
     expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
     defaultMaxBytes
   ),
-  expect: DocumentOptions.fields.expect,
+  expect: optional(ExpectOptions, {}),
   wholeEvery: optional(plainDuration, "1 hour")
 })
 export type TableSourceOptions = typeof TableSourceOptions.Type
