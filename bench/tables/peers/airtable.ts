@@ -1,5 +1,5 @@
 /**
- * What everyone writes with the official client: all records of a table, then one file of JSON.
+ * What everyone writes with the official client: all records of a table, then one file of JSON, a record a line.
  */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,7 +15,8 @@ serve(async ({ directory, endpointUrl, tables }) => {
       id,
       ...Object.fromEntries(Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1)))
     }))
-    await writeFile(join(directory, `${table}.json`), `${JSON.stringify(saved, null, 2)}\n`)
+    const lines = saved.map((record) => JSON.stringify(record)).join(",\n")
+    await writeFile(join(directory, `${table}.json`), saved.length === 0 ? "[]\n" : `[\n${lines}\n]\n`)
   }
   return { directory, changed: true }
 })
