@@ -159,7 +159,8 @@ export const make = Effect.fnUntraced(function* (
     return { entry, sha256, size: bytes, isKept: false, format: Option.fromNullable(format) }
   })
 
-  const downloadFrom = (link: string, target: Target) => {
+  const downloadFrom = (link: string, target: Target): Effect.Effect<FetchedFile, Reason | FileProblem> => {
+    if (!URL.canParse(link)) return Effect.fail(noAddress)
     const { isAtServer, localPath } = target.wanted
     const url = new URL(link)
     // What the configuration names may be a local host: that of the source, or those of the option.
@@ -168,6 +169,17 @@ export const make = Effect.fnUntraced(function* (
     return naming(...named)(downloadFile(url, target))
   }
 
+  const byFreshLink = (first: Reason, refresh: Effect.Effect<string, Reason>, target: Target) =>
+    refresh.pipe(
+      Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
+      Effect.flatMap((fresh) => downloadFrom(fresh, target)),
+      Effect.mapError((again) =>
+        again instanceof Download.DownloadFailed && again.isExpired
+          ? { ...again, detail: `${first.detail}, with a fresh link too` }
+          : again
+      )
+    )
+
   return {
     makeFolderFor,
     /** By its link, and once more by a fresh one if that has expired. */
@@ -175,30 +187,27 @@ export const make = Effect.fnUntraced(function* (
       const { wanted } = target
       const { refresh } = wanted
       if (Option.isNone(wanted.url)) {
-        return notSaved(wanted, {
-          detail:
-            wanted.localPath === undefined
-              ? "its link is relative, and where the document came from is not known"
-              : "its link is no http or https address"
-        })
+        return notSaved(
+          wanted,
+          wanted.localPath === undefined
+            ? { detail: "its link is relative, and where the document came from is not known" }
+            : noAddress
+        )
       }
       const link = wanted.url.value
-      return Effect.catchTag(downloadFrom(link, target), "vitrine/DownloadFailed", (first) =>
-        refresh === undefined || !first.isExpired
-          ? Effect.fail(wanted.localPath === undefined ? adviseOnHost(first, new URL(link)) : first)
-          : refresh(link).pipe(
-              Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
-              Effect.flatMap((fresh) => downloadFrom(fresh, target)),
-              Effect.mapError((again) =>
-                again instanceof Download.DownloadFailed && again.isExpired
-                  ? { ...again, detail: `${first.detail}, with a fresh link too` }
-                  : again
-              )
-            )
-      ).pipe(Effect.mapError((why) => (why instanceof FileProblem ? why : notSaved(wanted, why))))
+      return downloadFrom(link, target).pipe(
+        Effect.catchAll((first) =>
+          first instanceof Download.DownloadFailed && first.isExpired && refresh !== undefined
+            ? byFreshLink(first, refresh(link), target)
+            : Effect.fail(adviseOnHost(first, wanted, new URL(link)))
+        ),
+        Effect.mapError((why) => (why instanceof FileProblem ? why : notSaved(wanted, why)))
+      )
     }
   }
 })
+
+const noAddress: Reason = { detail: "its link is no http or https address" }
 
 /** A name for the file of a link: that of the version before where it still fits, or else what the document, the response or the link says. */
 const namedByResponse = (
@@ -218,8 +227,12 @@ const namedByResponse = (
   )
 }
 
-const adviseOnHost = (failed: Download.DownloadFailed, url: URL): Reason =>
-  isRefused(failed.cause, url)
+const adviseOnHost = (
+  failed: Reason | FileProblem,
+  { localPath }: WantedFile,
+  url: URL
+): Reason | FileProblem =>
+  localPath === undefined && isRefused(failed.cause, url)
     ? {
         detail: `${failed.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
         cause: failed

@@ -374,7 +374,7 @@ describe("an expired link", () => {
 
   it.scoped("fails the fetch where the record, or the attachment in it, is gone", () =>
     Effect.gen(function* () {
-      const { fetch, host, setOne, setTable } = yield* setUp()
+      const { fetch, host, photo, setOne, setTable } = yield* setUp()
       const gone =
         (records: Parameters<typeof setTable>[1]): ScriptedServer.Answer =>
         (response) => {
@@ -382,14 +382,15 @@ describe("an expired link", () => {
           response.writeHead(410).end()
         }
       for (const [records, words] of [
-        [[], "the record cannot be read again: there is no record rec1"],
-        [[record("rec1", [])], "the record no longer has it"]
+        [[], "responds with HTTP 410, and the record cannot be read again: there is no record rec1"],
+        [[record("rec1", [])], "responds with HTTP 410, and the record no longer has it"],
+        [[record("rec1", [{ ...photo("att1"), url: "nowhere" }])], "its link is no http or https address"]
       ] as const) {
         yield* setOne()
         host.next(gone(records))
         const { message } = yield* Effect.flip(fetch())
         expect(message).toContain(`record rec1, field "Photo.0": the file "a.png" cannot be saved: `)
-        expect(message).toContain(`${host.url} responds with HTTP 410, and ${words}`)
+        expect(message).toContain(words)
       }
     }).pipe(run)
   )
