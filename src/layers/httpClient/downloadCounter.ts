@@ -2,7 +2,6 @@
  * Counts what there is of many files, and reports it.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type { AttachmentProgress } from "../../services/ContentSource.ts"
 import type { OnBytes } from "./Download.ts"
 
@@ -67,6 +66,3 @@ export const makeDownloadCounter = <File>(
         })
     }
   })
-
-/** What ends one download is in the error of the whole: no log of its own, in which a link could be. */
-export const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())

@@ -4,14 +4,13 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { flow } from "effect/Function"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
+import { filesAtOnce, makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { sourceErrors } from "../sourceErrors.ts"
 import { type FileProblem, problemAt, sourceErrorOf } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
@@ -141,7 +140,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         )
       }
     },
-    flow(Effect.mapError(sourceErrorOf), sourceErrors, saidOnce)
+    (fetching) => sourceErrors(Effect.mapError(fetching, sourceErrorOf))
   )
 
   return { fetchAll }
