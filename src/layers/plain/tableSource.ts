@@ -122,9 +122,7 @@ const readAll = Effect.fnUntraced(function* (
   for (const [index, document] of documents.entries()) {
     const content = linked.documents[index]
     if (content === undefined) continue
-    const [data, warnings] = yield* withWarnings(read(content, document.holds, options, client))
-    yield* notice(warnings.map((warning) => `Table "${document.table}": ${warning}`))
-    yield* document.succeed(data)
+    yield* document.succeed(yield* read(content, document.holds, options, client))
   }
   yield* linked.end
 })
@@ -181,7 +179,8 @@ const read = Effect.fnUntraced(function* <E>(
             ? content.pages
             : Stream.mapConcat(content.value, (value) => [[value].flat()])
         )
-  const { check, data } = yield* catchTooDeep(failedAt(name))(again(reading))
+  const [{ check, data }, warnings] = yield* catchTooDeep(failedAt(name))(again(withWarnings(reading)))
+  yield* notice(warnings.map((warning) => `Table "${name}": ${warning}`))
   yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
   return data
 })
