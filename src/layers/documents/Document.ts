@@ -11,7 +11,7 @@ import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
 
-/** What is in a document: one JSON value, records that come some at a time, or one object that was made of records. */
+/** The content of a document: one JSON value, records that come some at a time, or one object that was made of records. */
 export type DocumentContent<E> = Data.TaggedEnum<{
   Value: { readonly value: Effect.Effect<unknown, E> }
   Records: { readonly pages: Stream.Stream<ReadonlyArray<unknown>, E> }
@@ -57,7 +57,7 @@ export const Place = Schema.Struct({
   document: Schema.String,
   /** Where the document is a table. */
   kind: Schema.optional(Schema.Literal("table")),
-  /** What identifies the record, where the document is a list of such. */
+  /** The id of the record, if the document is a list of records. */
   record: Schema.optional(Schema.String),
   /** Where in the record or the document. */
   field: Schema.optional(Schema.String)

@@ -89,7 +89,7 @@ export interface OpenedSource<E> {
 }
 
 /**
- * What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs, and `Target` what a fetch is given.
+ * The parts of a source. `E` is why its documents cannot be had, `R` what reading them needs, and `Target` what a fetch is given.
  */
 export interface DocumentSource<E extends DocumentsError, R, Target extends FetchTarget = FetchTarget>
   extends Pick<ContentSource, "changes" | "data">,

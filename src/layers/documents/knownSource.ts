@@ -1,5 +1,5 @@
 /**
- * What is known of a version of a source that was read here.
+ * Remembers the versions of a source that were read here.
  */
 import { createHash } from "node:crypto"
 import * as Array from "effect/Array"
@@ -9,7 +9,7 @@ import * as Ref from "effect/Ref"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import type { MediaIndex } from "./media/MediaIndex.ts"
 
-/** What was read of a source. */
+/** A version of a source, as it was read. */
 interface ReadSource {
   readonly fingerprint: string
   /** The names of documents that have become empty: they are, and had records in a version before. */

@@ -20,7 +20,7 @@ export interface CellTests {
   readonly isFile?: ((path: string) => boolean) | undefined
 }
 
-/** What the schemas of types are made with. */
+/** The schemas that those of types are made of. */
 interface Parts {
   readonly attachment: FieldSchema
   /** The path of a file. */
@@ -29,7 +29,7 @@ interface Parts {
 
 /** A type of cells that are not empty. */
 interface Type {
-  /** What a cell must be, as in "expected …". */
+  /** The words for it in a message, as in "expected …". */
   readonly expected: string
   readonly schema: (parts: Parts) => FieldSchema
   /** Whether a text may stand for it: the cells of CSV are texts. Default not. */
