@@ -56,7 +56,7 @@ const hiding = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
 }
 
 /** Fewer characters than these say nothing, and can be guessed: a number of a page, a language. */
-export const leastTelling = 8
+const leastTelling = 8
 
 /** As many of the characters as there are from the first: an excerpt may have cut the others. */
 const patternOf = (characters: ReadonlyArray<string>): string =>

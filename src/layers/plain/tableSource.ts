@@ -19,7 +19,7 @@ import { idOf } from "../../internal/Options.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
-import { catchTooDeep, type Document, failedIn, type Keys } from "../documents/Document.ts"
+import { catchTooDeep, type Document, type Keys } from "../documents/Document.ts"
 import { makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
 import { linkRecords } from "../documents/linkRecords.ts"
@@ -28,7 +28,7 @@ import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import * as AirtableClient from "../sources/tables/AirtableClient.ts"
 import { isAttachment } from "../sources/tables/Attachments.ts"
-import { columnsOf } from "../sources/tables/SavedRecords.ts"
+import { columnsOf, failedInTable } from "../sources/tables/SavedRecords.ts"
 import type { PlainSourceConfig } from "../sources/tables/TableConfig.ts"
 import type { TableSourceOptions } from "../sources/tables/TableOptions.ts"
 import { decodePlain } from "../sources/tables/TableOptions.ts"
@@ -117,7 +117,7 @@ const readAll = Effect.fnUntraced(function* (
       documents: documents.map((source) => tableDocument(source, options, client)),
       linked: (table) => linkedTable(table, options, client)
     },
-    failedAt
+    failedInTable
   )
   for (const [index, document] of documents.entries()) {
     const content = linked.documents[index]
@@ -126,8 +126,6 @@ const readAll = Effect.fnUntraced(function* (
   }
   yield* linked.end
 })
-
-const failedAt = (table: string) => failedIn({ document: table, kind: "table" })
 
 const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSignal): Promise<unknown> => {
   const data = Effect.runPromiseExit(settled).then(
@@ -179,7 +177,7 @@ const read = Effect.fnUntraced(function* <E>(
             ? content.pages
             : Stream.mapConcat(content.value, (value) => [[value].flat()])
         )
-  const [{ check, data }, warnings] = yield* catchTooDeep(failedAt(name))(again(withWarnings(reading)))
+  const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(again(withWarnings(reading)))
   yield* notice(warnings.map((warning) => `Table "${name}": ${warning}`))
   yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
   return data

@@ -11,7 +11,7 @@ import type { SourceError } from "../../../services/SourceError.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import { fill } from "../../documents/sortedJson.ts"
 import { nameWarnings } from "../../documents/textMistakes.ts"
-import { tableNotSaved } from "./SavedRecords.ts"
+import { failedInTable } from "./SavedRecords.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */
@@ -105,7 +105,7 @@ interface Entry {
   readonly items?: Map<number, unknown>
 }
 
-const failure = (table: string, detail: string) => Either.left(tableNotSaved(table, detail))
+const failure = (table: string, detail: string) => Either.left(failedInTable(table)(detail))
 
 const quoted = (text: string): string => JSON.stringify(excerpt(text))
 

@@ -42,8 +42,7 @@ export const makeSavedRecords = (table: string): SavedRecords => {
         Effect.sync(() => records.map(form)),
         () => !(columns.has("id") && columns.has(idColumn)),
         () =>
-          tableNotSaved(
-            table,
+          failedInTable(table)(
             `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
           )
       ),
@@ -56,8 +55,8 @@ export const makeSavedRecords = (table: string): SavedRecords => {
   }
 }
 
-export const tableNotSaved = (table: string, detail: string, cause?: unknown) =>
-  failedIn({ document: table, kind: "table" })(detail, cause)
+/** Makes errors about a table. */
+export const failedInTable = (table: string) => failedIn({ document: table, kind: "table" })
 
 /** How many names of columns are looked at. */
 const maxColumns = 1000
