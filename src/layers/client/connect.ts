@@ -10,7 +10,7 @@ import { makePresence } from "./presence.ts"
 import { makeRenewal, navigation } from "./renewal.ts"
 import { Refused, request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
-import { shareStream } from "./stream.ts"
+import { followStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
 import { isSame, type Manifest } from "./Version.ts"
 
@@ -218,7 +218,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const poll = pollManifest({ address, built: renewal.built, every: pollEvery, failed, found, signal })
 
-  const retryStream = shareStream(
+  const retryStream = followStream(
     `vitrine ${name} ${controller ?? base}`,
     {
       name,
