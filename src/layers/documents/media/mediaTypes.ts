@@ -34,41 +34,41 @@ export const wrongType = (
     : Option.some(notThat(Option.firstSomeOf(said), types.join(" or ")))
 }
 
-/** What is wrong with the first bytes of a file of this name, none where it is empty; `None` where nothing is. */
+/**
+ * What is wrong with the first bytes of a file, which are none if it is empty; `None` if nothing is. Text in place of a picture or
+ * film is refused, and a web page in place of any file but a page.
+ */
 export const wrongBeginning = (
   byName: Option.Option<string>,
   type: Option.Option<string>,
   types: ReadonlyArray<string> | undefined,
   bytes: Uint8Array
 ): Option.Option<string> => {
-  const isHtml = Option.exists(type, isHtmlType)
   const expected = Option.orElse(Option.filter(type, saysSomething), () => byName)
   if (bytes.length === 0) {
     const what = Option.match(expected, { onNone: () => "", onSome: (expected) => `, not ${expected}` })
     return Option.some(`it is empty${what}`)
   }
-  if (
+  const mayBePage =
     Option.exists(expected, isHtmlType) ||
-    (isHtml && types !== undefined && isOfType("text/html", types))
-  ) {
+    (Option.exists(type, isHtmlType) && types !== undefined && isOfType("text/html", types))
+  if (mayBePage) {
     return Option.none()
   }
-  const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
-  const form = Option.match(expected, { onNone: (): Form => "text", onSome: formOf })
-  const isChecked = form !== "text" || isHtml || startsPage(text)
-  const found = isChecked ? typeOfText(text) : Option.none()
-  const wrong = Option.filter(found, (found) => !mayStandFor(found, expected, form))
-  return Option.map(wrong, (found) =>
-    notThat(
-      Option.some(found),
-      Option.getOrElse(expected, () => "a file")
-    )
-  )
+  const text = beginningOf(bytes)
+  const found = Option.exists(expected, isNoText)
+    ? Option.filter(
+        typeOfText(text),
+        (found) => !(mayBeSvg(found) && Option.contains(expected, "image/svg+xml"))
+      )
+    : Option.liftPredicate("text/html", () => startsPage(text))
+  const name = Option.getOrElse(expected, () => "a file")
+  return Option.map(found, (found) => notThat(Option.some(found), name))
 }
 
 /** What the first bytes of a file say that it is; `None` where they do not say it. */
 export const typeOfBytes = (bytes: Uint8Array): Option.Option<string> => {
-  const text = Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
+  const text = beginningOf(bytes)
   const [type] = signatures.find(([, signature]) => signature.test(text)) ?? []
   return Option.orElse(Option.fromNullable(type), () =>
     Option.filter(typeOfText(text), (type) => type === "image/svg+xml")
@@ -121,35 +121,18 @@ const namers: ReadonlyMap<string, Namer> = new Map<string, Namer>([
   ]
 ])
 
-/** Whether text of a type may be in a file of a form. */
-const mayStandFor = (found: string, expected: Option.Option<string>, form: Form): boolean => {
-  switch (found) {
-    case "text/html":
-      return false
-    case "application/json":
-      return form === "json" || form === "text"
-    case "application/xml":
-      return (form === "xml" && !Option.contains(expected, "image/svg+xml")) || form === "text"
-    default:
-      return form === "xml" || form === "text"
-  }
-}
+const beginningOf = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
 
 const saysSomething = (type: string): boolean => !saysNothing.has(type)
 
 const isHtmlType = (type: string): boolean => type === "text/html" || type === "application/xhtml+xml"
 
-type Form = "binary" | "json" | "xml" | "text"
+/** Whether a text of this type may be a drawing: `text/xml` has no element within the first bytes. */
+const mayBeSvg = (type: string): boolean => type === "image/svg+xml" || type === "text/xml"
 
-/** How files of a type are written: a page or an answer in their place is none of the same form. */
-const formOf = (type: string): Form =>
-  /[/+]xml$/.test(type)
-    ? "xml"
-    : /[/+]json$/.test(type)
-      ? "json"
-      : /^(?:image|video|audio|font)\/|^application\/(?:pdf|wasm|zip)$|[+-](?:zip|binary)$/.test(type)
-        ? "binary"
-        : "text"
+/** Whether no text can begin a file of this type, except that of a drawing. */
+const isNoText = (type: string): boolean =>
+  /^(?:image|video|audio|font)\/|^application\/(?:pdf|wasm|zip)$|[+-](?:zip|binary)$/.test(type)
 
 /** What a text is by the name of its first element, or by its first characters. */
 const typeOfText = (text: string): Option.Option<string> => {

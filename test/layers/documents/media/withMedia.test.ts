@@ -574,7 +574,6 @@ describe("a source with media", () => {
     ["bell.svg", "image/svg+xml", `<!-- saved -->\n${html}`],
     ["bell.svg", "image/svg+xml", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
     ["bell.jpg", "image/jpeg", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
-    ["bell.gltf", "model/gltf+json", `<!-- ${"a".repeat(2000)} -->${html}`],
     ["notes", "application/octet-stream", html],
     ["notes", "text/plain", html],
     ["subtitles.vtt", "text/vtt", html],
