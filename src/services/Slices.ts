@@ -152,7 +152,7 @@ export const ContentState = Schema.Struct({
   /** Consumers with a fresh lease, and those of the expected screens that had one; at most 256. */
   screens: optional(Schema.Array(Screen)),
   /** For copied content, the addresses in the order of preference. */
-  copiedFrom: optional(Schema.Array(Upstream)),
+  copiedFrom: optional(Upstream),
   /** For copied content that is reported to a hub. */
   reports: optional(Reports)
 })

@@ -36,6 +36,6 @@ it.scopedLive("a replica shows the changes of its hub", () =>
     )
     const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
     expect(stdout).toContain(`Active version  ${next}`)
-    expect(stdout).toMatch(/Copied from\n.*failed: the connection/)
+    expect(stdout).toMatch(/Copied from +http:\S+ at .*: failed: the connection/)
   }).pipe(Effect.provide(NodeContext.layer))
 )

@@ -18,7 +18,7 @@ export const first: Sources = {
 
 /** A replica of the addresses in its own folder, until the scope ends. */
 export const makeReplica = Effect.fnUntraced(function* (
-  from: string | readonly [string, ...Array<string>],
+  from: string,
   {
     directory,
     mode = "task",

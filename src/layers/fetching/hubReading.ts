@@ -6,29 +6,27 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Reports, Upstream } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
 import { codes } from "../status/codes.ts"
-import { kv, list, text } from "../status/rows.ts"
+import { kv, text } from "../status/rows.ts"
 
 type HubState = Pick<ContentState, "copiedFrom" | "reports">
 
-/** Whether nothing can be copied from anywhere. */
-const isAway = ({ copiedFrom = [] }: HubState): boolean =>
-  copiedFrom.length > 0 && copiedFrom.every(({ problem }) => problem !== undefined)
+const isAway = ({ copiedFrom }: HubState): boolean => copiedFrom?.problem !== undefined
 
 /** Codes of what is no problem while the place is closed: the hub may be off. */
 export const awayCodes = (slice: HubState): ReadonlySet<string> =>
   new Set(["content:upstream", codes.hubSilent, ...(isAway(slice) ? ["content:failing"] : [])])
 
-/** A hub that is away is one problem: where nothing else can be copied from, that fetches fail. */
+/** A hub that is away is one problem: fetches fail. */
 export const problems = (
   slice: HubState,
   areFetchesFailing: boolean,
   now: number
 ): ReadonlyArray<Problem> => {
-  const { copiedFrom = [], reports } = slice
-  const away = copiedFrom.filter(({ problem }) => problem !== undefined)
-  const isSilent = (to: string) => away.some(({ url }) => originOf(url) === originOf(to))
+  const { copiedFrom, reports } = slice
+  const isSilent = (to: string) =>
+    copiedFrom?.problem !== undefined && originOf(copiedFrom.url) === originOf(to)
   return [
-    ...(areFetchesFailing && isAway(slice) ? [] : copiedFrom.flatMap(upstreamProblems)),
+    ...(copiedFrom === undefined || (areFetchesFailing && isAway(slice)) ? [] : upstreamProblems(copiedFrom)),
     ...(reports === undefined || isSilent(reports.to) ? [] : reportsProblems(reports, now))
   ]
 }
@@ -50,7 +48,7 @@ const upstreamProblems = (upstream: Upstream): ReadonlyArray<Problem> => {
 const originOf = (url: string): string => new URL(url).origin
 
 export const rows = ({ copiedFrom, reports }: HubState): ReadonlyArray<Row> => [
-  ...(copiedFrom === undefined ? [] : [list("Copied from", copiedFrom.map(upstreamRow))]),
+  ...(copiedFrom === undefined ? [] : [upstreamRow(copiedFrom)]),
   ...(reports === undefined ? [] : reportsRows(reports))
 ]
 
@@ -82,8 +80,9 @@ const reportsRows = ({ problem, takenAt, to, vitrine }: Reports): ReadonlyArray<
 ]
 
 const upstreamRow = (upstream: Upstream): Row => {
+  const { askedAt, url } = upstream
   const { text, tone } = meaningOf(upstream)
-  return kv(upstream.url, upstream.askedAt === undefined ? text : `${upstream.askedAt}, ${text}`, tone)
+  return kv("Copied from", askedAt === undefined ? `${url}: ${text}` : `${url} at ${askedAt}: ${text}`, tone)
 }
 
 const meaningOf = ({

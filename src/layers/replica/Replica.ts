@@ -17,7 +17,7 @@ import type { PluginContext } from "../../services/Plugin.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeContent } from "../fetching/makeContent.ts"
 import * as SendReports from "../fleet/sendReports.ts"
-import { followUpstreams } from "./followUpstreams.ts"
+import { followHub } from "./followHub.ts"
 import { decodeLayer, type FollowingOptions, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
 
 export type { ReplicaLayerConfig }
@@ -58,7 +58,7 @@ export const fromOptions = Effect.fnUntraced(function* (
       : yield* SendReports.make({ ...report, content: name, directory, addLogger })
   const { fetch, start } = yield* makeContent(
     { commands, name, rules: { failingFor, maxAge }, schedule: poll(pollEvery) },
-    followUpstreams(options, sending?.state)
+    followHub(options, sending?.state)
   )
   return Content.of({ fetch, start: sending === undefined ? start : Effect.zipRight(start, sending.start) })
 })

@@ -1,7 +1,6 @@
 /**
  * The options of the replica plugin.
  */
-import * as Array from "effect/Array"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -20,7 +19,7 @@ export interface Address {
   readonly authorization: Redacted.Redacted | undefined
 }
 
-/** None where the text is no address. */
+/** `None` if the text is no address. */
 const addressOf = (text: unknown): Option.Option<Address> =>
   Predicate.isString(text) && !/[\s?#]/.test(text) ? parse(text) : Option.none()
 
@@ -38,31 +37,21 @@ const parse = (text: string): Option.Option<Address> =>
     }
   })().pipe(Option.filter(({ isHttp }) => isHttp))
 
-type Addresses = Array.NonEmptyReadonlyArray<Address>
-
-/** All of them, in their order; `None` if one of them is no address, or there are none. */
-const addressesOf = (from: unknown): Option.Option<Addresses> =>
-  Option.flatMap(Option.all(Array.ensure(from).map(addressOf)), (addresses) =>
-    Array.isNonEmptyReadonlyArray(addresses) ? Option.some(addresses) : Option.none()
-  )
-
-/** Declared as one, so that a mistake is reported once. What is no address is not shown: it may have a password. */
-const isFrom = (input: unknown): input is string | ReadonlyArray<string> => Option.isSome(addressesOf(input))
-
+/** Not shown if it is no address: it may have a password. */
 const from = Schema.transformOrFail(
   expectsSecret(
-    Schema.declare(isFrom),
-    'the address of a hub, an http or https URL without query or fragment, such as "http://hub:8730", or an array of such addresses'
+    Schema.declare((input): input is string => Option.isSome(addressOf(input))),
+    'the address of a hub: an http or https URL without query or fragment, such as "http://hub:8730"'
   ),
-  Schema.declare((input): input is Addresses => Array.isArray(input)),
+  Schema.declare((input): input is Address => Predicate.hasProperty(input, "url")),
   {
     strict: true,
     decode: (from, _, ast) =>
-      Option.match(addressesOf(from), {
+      Option.match(addressOf(from), {
         onNone: () => ParseResult.fail(new ParseResult.Type(ast, from)),
         onSome: ParseResult.succeed
       }),
-    encode: (addresses) => ParseResult.succeed(addresses.map(({ url }) => url))
+    encode: ({ url }) => ParseResult.succeed(url)
   }
 )
 
@@ -72,10 +61,10 @@ const { ackLease, commands, downloadPath, failingFor, keepVersions, maxAge, name
 export interface ReplicaLayerConfig
   extends Pick<ContentConfig, "name" | "commands" | "failingFor" | "maxAge"> {
   /**
-   * Address of the hub's `contentServer`, such as `"http://hub:8730"`, or several addresses in the order
-   * of preference. `http://user:password@hub:8730` uses basic authentication.
+   * Address of the hub's `contentServer`, such as `"http://hub:8730"`. `http://user:password@hub:8730` uses
+   * basic authentication.
    */
-  readonly from: string | ReadonlyArray<string>
+  readonly from: string
 
   /**
    * Pause before the hub is asked again, up to a fifth shorter. It grows to a minute while the hub is
@@ -83,10 +72,7 @@ export interface ReplicaLayerConfig
    */
   readonly pollEvery?: DurationConfig | undefined
 
-  /**
-   * Milliseconds until a response begins, and for every pause in it; a sixth of them where another
-   * address can be asked. Default `30000`.
-   */
+  /** Milliseconds until a response begins, and for every pause in it. Default `30000`. */
   readonly maxTimeout?: number | undefined
 
   /** Address of the `contentServer` of a hub, and the token of its `reports`. Default none. */
@@ -98,7 +84,7 @@ export interface ReplicaConfig
   extends ReplicaLayerConfig,
     Pick<ContentConfig, "downloadPath" | "keepVersions" | "ackLease"> {
   // The compiler has no name for options without own members.
-  readonly from: string | ReadonlyArray<string>
+  readonly from: string
 }
 
 export const FollowingOptions = Schema.Struct({

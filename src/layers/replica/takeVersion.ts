@@ -1,5 +1,5 @@
 /**
- * What becomes of a version that is offered: it is the latest one here already, it is here and becomes that again, or it is
+ * What becomes of the version of a hub: it is the latest one here already, it is on disk and becomes the latest again, or it is
  * copied.
  */
 import * as Path from "@effect/platform/Path"
@@ -14,11 +14,12 @@ import type { Report } from "../fetching/report.ts"
 import { readList } from "../versions/fileLists.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
-import { isLatestOf } from "./HubManifest.ts"
-import type { Offer } from "./Upstreams.ts"
+import type { Hub } from "./Hub.ts"
+import { type HubVersion, isLatestOf } from "./HubManifest.ts"
 
-/** Gives what makes the version that is offered the latest one. */
+/** Returns the function that makes a version of the hub the latest one. */
 export const makeTakeVersion = Effect.fnUntraced(function* (
+  hub: Hub,
   report: Report,
   pollEvery: Duration.DurationInput
 ) {
@@ -48,7 +49,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
   })
 
   /** What is on disk under the id of the version; it fails where that is something else. */
-  const findOnDisk = Effect.fnUntraced(function* ({ hub, version }: Offer) {
+  const findOnDisk = Effect.fnUntraced(function* (version: HubVersion) {
     const { versionId } = version.manifest
     const found = yield* listOf(versionId)
     if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
@@ -71,15 +72,11 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
         })
     })
 
-  return Effect.fnUntraced(function* (offer: Offer, isWanted: IsWanted) {
-    const { hub, version } = offer
+  return Effect.fnUntraced(function* (version: HubVersion, isWanted: IsWanted) {
     const { versionId } = version.manifest
     const reading = yield* store.manifest
     const before = reading.status === "ok" ? reading.manifest : undefined
-    if (before !== undefined && lagsBehind(offer, before)) {
-      return yield* unchanged(before)
-    }
-    const onDisk = yield* findOnDisk(offer)
+    const onDisk = yield* findOnDisk(version)
     const copy = copyVersion(hub, version, isWanted)
     if (before === undefined || !isLatestOf(before, version)) {
       const taken = yield* activateOrCopy(onDisk, copy)
@@ -95,10 +92,6 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     return { ...(yield* copy), changed: false }
   })
 })
-
-/** Addresses behind the first may lag behind: of those only newer versions are taken. */
-export const lagsBehind = ({ isFirst, version }: Offer, manifest: Manifest): boolean =>
-  !isFirst && version.manifest.versionId < latestOf(manifest)
 
 const recordsOf = ({ sources }: FileList): number =>
   sources.reduce((sum, { records = 0 }) => sum + records, 0)

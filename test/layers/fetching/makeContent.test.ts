@@ -59,7 +59,7 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
           return { ...(yield* staged.promote([{ sourceId: "objects", fingerprint }])), records: 3 }
         }).pipe(Effect.scoped),
         hub: Effect.map(Ref.get(polls), (polls) => ({
-          copiedFrom: [{ url: "hub", versionId: `poll ${polls}` }]
+          copiedFrom: { url: "hub", versionId: `poll ${polls}` }
         }))
       })
   )
@@ -93,7 +93,7 @@ describe("content that polls before it fetches", () => {
       yield* tick
       expect(yield* fetches).toBe(1)
       expect(yield* version).toBe(before)
-      expect((yield* contentState).copiedFrom).toEqual([{ url: "hub", versionId: "poll 3" }])
+      expect((yield* contentState).copiedFrom).toEqual({ url: "hub", versionId: "poll 3" })
       expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
       yield* Ref.set(answer, Effect.succeed("new"))
       yield* tick

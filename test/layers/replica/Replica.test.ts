@@ -164,7 +164,7 @@ describe("a replica", () => {
       const { state } = yield* provided(ControllerState)
       const before = yield* state
       expect(before.plugins.content).toMatchObject({
-        copiedFrom: [{ url: `${hub.url}/`, askedAt: expect.any(String), versionId: expect.any(String) }]
+        copiedFrom: { url: `${hub.url}/`, askedAt: expect.any(String), versionId: expect.any(String) }
       })
       hub.requests.length = 0
       yield* withAdvancingClock(Effect.sleep("1 minute"))
@@ -691,65 +691,7 @@ describe("a hub", () => {
   )
 })
 
-describe("several addresses", () => {
-  it.scoped("are used in their order, and a change is logged once", () =>
-    Effect.gen(function* () {
-      const one = yield* makeUpstream
-      const two = yield* makeUpstream
-      yield* one.promote(first)
-      yield* two.promote(first)
-      const { fetch, log, provided, start } = yield* makeReplica([one.url, two.url], { mode: "persistent" })
-      yield* fetch
-      expect(two.requests).toEqual([])
-      yield* TestClock.adjust("1 hour")
-      const versionId = yield* two.promote({ exhibits: { "objects.json": "[2]" } })
-      one.requests.length = 0
-      one.fault(/./, ...Array.from({ length: 1000 }, () => hangUp))
-      yield* start
-      yield* withAdvancingClock(Effect.sleep("3 minutes"))
-      expect(yield* provided(rowValue("Active version"))).toBe(versionId)
-      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        expect.stringMatching(/the connection to \S+ failed: .*\. Until it works, versions come from \S+\.$/)
-      ])
-      // In the end it is asked every minute only.
-      expect(one.requests.length).toBeLessThan(15)
-    }).pipe(environment)
-  )
-
-  it.scoped("are not followed to an older version, except for the first", () =>
-    Effect.gen(function* () {
-      const one = yield* makeUpstream
-      const two = yield* makeUpstream
-      yield* two.promote(first)
-      yield* TestClock.adjust("1 hour")
-      const versionId = yield* one.promote(first)
-      const { failure, fetch } = yield* makeReplica([one.url, two.url])
-      yield* fetch
-      one.fault(/manifest/, hangUp, hangUp)
-      expect(yield* fetch).toMatchObject({ changed: false, versionId })
-      two.fault(/manifest/, hangUp)
-      expect(yield* failure).toContain(`Cannot copy from ${one.url}/`)
-    }).pipe(environment)
-  )
-
-  it.scoped("replace each other for a file that one of them lacks, and only then", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const one = yield* makeUpstream
-      const two = yield* makeUpstream
-      const versionId = yield* one.promote(first)
-      yield* two.promote(first)
-      yield* fs.remove(`${one.directory}/versions/${versionId}/tours/tours.json`)
-      const { active, failure, fetch } = yield* makeReplica([one.url, two.url])
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-      expect(yield* active).toEqual(yield* readActive(two.directory))
-      yield* TestClock.adjust("1 hour")
-      const next = yield* one.promote({ exhibits: { "objects.json": "[2]" } })
-      yield* fs.remove(`${one.directory}/versions/${next}/exhibits/objects.json`)
-      expect(yield* failure).toContain(`versions/${next}/exhibits/objects.json`)
-    }).pipe(environment)
-  )
-
+describe("the address of a hub", () => {
   it.scoped("may have credentials, which are shown nowhere", () =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream

@@ -182,17 +182,13 @@ describe("the health", () => {
     expect(health({ lamp: fine }, { sections: lamp(rows) }).word).toBe("OK")
   })
 
-  it("has a warning for a problem of a source, or of an address of the hub", () => {
+  it("has a warning for a problem of a source, or of the hub", () => {
     const data = { problems: [{ code: "feed:old", severity: "warning", text: "The feed is old." }] }
     const changes = { problem: "it says Forbidden" }
     const lastSuccess = { timestamp: at(1), sourceId: "tours", records: 1, bytes: 1, durationMs: 1 }
     const content: ContentState = {
       ...fine,
-      copiedFrom: [
-        { url: "http://hub/", askedAt: at(1), problem: "no network" },
-        { url: "http://copy/", askedAt: at(1), versionId: "20261122T090000Z" },
-        { url: "http://spare/" }
-      ],
+      copiedFrom: { url: "http://hub/", askedAt: at(1), problem: "no network" },
       sources: {
         feed: { data },
         exhibits: { data: { calls: { today: 1, month: 2 }, changes } },

@@ -1,52 +1,62 @@
 /**
  * The newest version of another controller, as what the content plugin fetches.
- *
- * The first address is the hub: where that goes back to an older version, it is followed.
  */
-import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { upstreamPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { CopyFailed, FetchError } from "../../services/Content.ts"
-import type { Reports } from "../../services/Slices.ts"
+import type { FetchError } from "../../services/Content.ts"
+import type * as Slices from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import type { Fetched, PollResult, Provider } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
-import { MovedOn } from "./Hub.ts"
+import * as Hub from "./Hub.ts"
 import { type HubVersion, isLatestOf, isOf } from "./HubManifest.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
-import { lagsBehind, makeTakeVersion } from "./takeVersion.ts"
-import * as Upstreams from "./Upstreams.ts"
+import { makeTakeVersion } from "./takeVersion.ts"
 
 /** How often one fetch begins again because the hub has moved on. */
 const maxRestarts = 5
 
-type Addresses = Array.NonEmptyReadonlyArray<Upstreams.Upstream>
-
-export const followUpstreams = (
+export const followHub = (
   { from, maxTimeout, pollEvery }: Pick<FollowingOptions, "from" | "maxTimeout" | "pollEvery">,
-  reports?: Effect.Effect<Reports>
+  reports?: Effect.Effect<Slices.Reports>
 ) =>
   Effect.fnUntraced(function* (report: Report) {
     const store = yield* VersionStore
-    const { firstOffer, upstreams } = yield* Upstreams.make(from, maxTimeout)
-    const take = yield* makeTakeVersion(report, pollEvery)
+    const hub = yield* Hub.make(from, maxTimeout)
+    const take = yield* makeTakeVersion(hub, report, pollEvery)
     const refused = makeRefused()
+    const said = yield* Ref.make<Slices.Upstream>({ url: hub.url })
     const noVersion = makeWarnWhile(
-      (addresses) =>
-        `No version yet at ${addresses} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+      (url: string) =>
+        `No version yet at ${url} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
     )
 
+    const says = (answer: Pick<Slices.Upstream, "problem" | "versionId">) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Ref.set(said, { url: hub.url, askedAt: new Date(now).toISOString(), ...answer })
+      )
+
+    const ask = Effect.tapBoth(hub.ask, {
+      onFailure: ({ detail }) => says({ problem: detail }),
+      onSuccess: Option.match({
+        onNone: () => says({}),
+        onSome: ({ manifest: { versionId } }) => says({ versionId })
+      })
+    })
+
     /** Fails if the hub names another version by now. A hub that cannot be asked withdraws nothing. */
-    const isWanted = ({ ask, hub }: Upstreams.Upstream, { version }: Upstreams.Offer) =>
+    const isWanted = (version: HubVersion) =>
       Effect.gen(function* () {
         const next = Option.flatten(yield* Effect.option(ask))
-        if (Option.exists(next, ({ version: { manifest } }) => !isOf(manifest, version))) {
-          return yield* new MovedOn({
+        if (Option.exists(next, ({ manifest }) => !isOf(manifest, version))) {
+          return yield* new Hub.MovedOn({
             error: hub.failed(
               `its version ${version.manifest.versionId} was replaced while it was copied, ${maxRestarts} times in a row`,
               { isTransient: true }
@@ -55,74 +65,45 @@ export const followUpstreams = (
         }
       })
 
-    /** As `take`, of the version that the hub has by now, if it has moved on meanwhile. */
-    const follow = (
-      upstream: Upstreams.Upstream,
-      offer: Upstreams.Offer,
-      restarts = maxRestarts
-    ): Effect.Effect<Fetched, FetchError> =>
+    /** As `take`, of the version that the hub has by now if it has moved on meanwhile. */
+    const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
       Effect.catchTag(
-        refused.copying(offer.version, take(offer, isWanted(upstream, offer))),
+        refused.copying(version, take(version, isWanted(version))),
         "vitrine/MovedOn",
         ({ error }) =>
-          Effect.flatMap(upstream.ask, (next) =>
-            restarts === 0 || Option.isNone(next) || isOf(next.value.version.manifest, offer.version)
+          Effect.flatMap(ask, (next) =>
+            restarts === 0 || Option.isNone(next) || isOf(next.value.manifest, version)
               ? error
-              : follow(upstream, next.value, restarts - 1)
+              : follow(next.value, restarts - 1)
           )
       )
 
-    const fetchFrom = ([upstream, ...others]: Addresses): Effect.Effect<Fetched, FetchError> => {
-      const fromOthers = (error: CopyFailed) =>
-        Array.isNonEmptyReadonlyArray(others)
-          ? Effect.catchTag(fetchFrom(others), "vitrine/CopyFailed", () => error)
-          : error
-      const offered = Effect.flatMap(
-        upstream.ask,
-        Effect.mapError(() =>
-          upstream.hub.failed("it has no version yet (404 for manifest.json)", { isTransient: true })
-        )
-      )
-      return Effect.matchEffect(offered, {
-        onFailure: fromOthers,
-        onSuccess: (offer) =>
-          follow(upstream, offer).pipe(
-            // What it has is not here: that nothing is new elsewhere is no success.
-            Effect.catchTag("vitrine/CopyFailed", (error) =>
-              Effect.filterOrFail(
-                fromOthers(error),
-                ({ changed }) => changed,
-                () => error
-              )
-            )
-          )
+    const fetch = Effect.flatMap(
+      ask,
+      Option.match({
+        onNone: () => hub.failed("it has no version yet (404 for manifest.json)", { isTransient: true }),
+        onSome: (version) => follow(version)
       })
-    }
+    )
 
     const poll = Effect.gen(function* (): Effect.fn.Return<PollResult, FetchError> {
-      const found = yield* firstOffer
+      const found = yield* ask
       if (Option.isNone(found)) {
-        yield* noVersion.fails(from.map(({ url }) => url).join(", "))
+        yield* noVersion.fails(hub.url)
         return "nothing"
       }
       yield* noVersion.works
-      yield* refused.check(found.value.version)
+      yield* refused.check(found.value)
       // It is read each time: somebody may have removed it.
       const reading = yield* store.manifest
-      return reading.status === "ok" &&
-        (isLatestOf(reading.manifest, found.value.version) || lagsBehind(found.value, reading.manifest))
-        ? "same"
-        : "new"
+      return reading.status === "ok" && isLatestOf(reading.manifest, found.value) ? "same" : "new"
     })
 
     return {
       sourceIds: [],
-      fetch: Effect.zipLeft(fetchFrom(upstreams), refused.forget),
+      fetch: Effect.zipLeft(fetch, refused.forget),
       poll,
-      hub: Effect.all({
-        copiedFrom: Effect.forEach(upstreams, ({ state }) => state),
-        ...(reports === undefined ? {} : { reports })
-      })
+      hub: Effect.all({ copiedFrom: Ref.get(said), ...(reports === undefined ? {} : { reports }) })
     } satisfies Provider
   })
 
@@ -152,7 +133,7 @@ const makeRefused = () => {
     /** Copies the version, and remembers where that fails. */
     copying: Effect.fnUntraced(function* (
       version: HubVersion,
-      copy: Effect.Effect<Fetched, FetchError | MovedOn>
+      copy: Effect.Effect<Fetched, FetchError | Hub.MovedOn>
     ) {
       const [took, copied] = yield* Effect.timed(Effect.either(copy))
       if (Either.isLeft(copied) && copied.left._tag !== "vitrine/MovedOn") {
