@@ -1,63 +1,159 @@
 /**
  * What a player reports to its hub: `POST /vitrine/reports` of the hub's content server.
+ *
+ * Anything that has the token can send anything. So the schema cuts long texts and lists, makes texts printable, and drops unknown
+ * fields; a time that is none, a number out of its range or a missing field is an error with its place. What it returns stays as it
+ * is when it is decoded again.
  */
 import * as Schema from "effect/Schema"
+import { expects } from "../internal/Options.ts"
+import { excerpt, printableLine } from "../internal/printable.ts"
 import { Problem } from "./Problem.ts"
 
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+/** How many a report has at most: the first problems and screens, which are the worst, and the last warnings. */
+export const maxProblems = 32
+export const maxScreens = 64
+export const maxWarnings = 10
 
-/** ISO 8601, UTC, with milliseconds. */
-const timestamp = Schema.String
+/** Characters of an id, a label or a name. A longer name ends with a mark, a longer id is an error. */
+export const maxLine = 64
 
 /** The largest body of a report, in bytes before it is compressed. */
 export const maxReportBytes = 16_384
 
-/** How often a player reports at least, in milliseconds; it sends each up to a fifth earlier. */
+/** How often a player reports at least, in milliseconds; it sends each report up to a fifth earlier. */
 export const reportEvery = 10_000
+
+/** What a screen does, from the worst. */
+export const screenWords = [
+  "problem",
+  "silent",
+  "closed",
+  "hidden",
+  "never seen",
+  "behind",
+  "showing",
+  "closed for the day"
+] as const
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** Changes values into others of the same type when they are decoded. */
+const made = <A, I>(from: Schema.Schema<A, I>, make: (input: A) => A) =>
+  Schema.transform(from, Schema.typeSchema(from), {
+    strict: true,
+    decode: make,
+    encode: (output) => output
+  })
+
+const cleaned = (clean: (text: string) => string) => made(Schema.String, clean)
+
+const lineOrNothing = cleaned((text) => printableLine(text, maxLine))
+
+const line = expects(lineOrNothing.pipe(Schema.nonEmptyString()), "one line that is not empty")
+
+const text = cleaned(excerpt)
+
+/** Tells players and their runs apart: cut or cleaned, an id could be that of another player. */
+const id = expects(
+  Schema.String.pipe(Schema.filter((id) => id !== "" && printableLine(id, maxLine) === id)),
+  `one line of at most ${maxLine} characters, without spaces around it`
+)
+
+/** A screen of a player has the address `PLAYER/SCREEN`. */
+const nodeId = expects(id.pipe(Schema.filter((id) => !id.includes("/"))), 'an id without "/"')
+
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** ISO 8601, UTC, with milliseconds. */
+const time = made(expects(Schema.String.pipe(Schema.filter(isTime)), "a time in ISO 8601, UTC"), (text) =>
+  new Date(text).toISOString()
+)
+
+const number = (minimum: number, maximum: number) =>
+  expects(Schema.Number.pipe(Schema.between(minimum, maximum)), `a number from ${minimum} to ${maximum}`)
+
+const amount = number(0, Number.MAX_SAFE_INTEGER)
+
+/** Is cut before anything in it is decoded. */
+const list = <A, I>(
+  entry: Schema.Schema<A, I>,
+  cut: (entries: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
+) => Schema.compose(made(Schema.Array(Schema.Unknown), cut), Schema.Array(entry), { strict: false })
+
+/** A problem of a player, as a `Problem`. What is muted there is not reported. */
+export const ReportedProblem = Schema.Struct({
+  code: line,
+  severity: expects(Problem.fields.severity, '"error" or "warning"'),
+  subject: optional(text),
+  player: optional(line),
+  text,
+  since: optional(time),
+  count: optional(amount)
+} satisfies Record<Exclude<keyof typeof Problem.fields, "muted">, unknown>)
+
+const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 
 /** A screen of a player, in the words of its own status. */
 export const ReportedScreen = Schema.Struct({
-  id: Schema.String,
-  label: optional(Schema.String),
-  /** `showing`, `behind`, `problem`, `hidden`, `silent`, `closed`, `never seen` or `closed for the day`. */
-  word: Schema.String,
-  since: optional(timestamp),
+  id: line,
+  label: optional(line),
+  /** A label of metrics: a word that is none of `screenWords`, from a later Vitrine, is `problem`. */
+  word: cleaned((word) => (isScreenWord(word) ? word : "problem")),
+  since: optional(time),
   /** The version that it showed last. */
-  versionId: optional(Schema.String)
+  versionId: optional(line)
 })
 export type ReportedScreen = typeof ReportedScreen.Type
 
 /** The state of a player, small enough to be sent every ten seconds. */
 export const PlayerReport = Schema.Struct({
   /** The version of Vitrine that runs there. */
-  vitrine: Schema.String,
+  vitrine: line,
   /** By the clock of the player. */
-  sentAt: timestamp,
-  node: Schema.Struct({ id: Schema.String, label: optional(Schema.String), role: optional(Schema.String) }),
+  sentAt: time,
+  node: Schema.Struct({ id: nodeId, label: optional(line), role: optional(line) }),
   /** The name of its host, by which people find it, whatever its id. */
-  host: Schema.String,
+  host: lineOrNothing,
   /** Random, the same until the player ends: two machines that say they are the same differ by it. */
-  runId: Schema.String,
+  runId: id,
   /** When it was started. */
-  startTime: timestamp,
+  startTime: time,
   /** Only in its last report: who asked it to end. */
-  stoppedBy: optional(Schema.String),
-  /** The active version, where there is one. */
-  versionId: optional(Schema.String),
+  stoppedBy: optional(line),
+  /** The active version, if there is one. */
+  versionId: optional(line),
   /** Since when it is the active one. */
-  activeSince: optional(timestamp),
-  /** How much of the next version is copied, in percent; missing where none is being copied. */
-  copiedPercent: optional(Schema.Number),
-  /** Where its versions are, in bytes; missing where that is not known. */
-  freeDisk: optional(Schema.Number),
+  activeSince: optional(time),
+  /** How much of the next version is copied, in percent; missing if none is being copied. */
+  copiedPercent: optional(number(0, 100)),
+  /** Of the disk with the versions, in bytes; missing if it is not known. */
+  freeDisk: optional(amount),
   /** The errors first. */
-  problems: Schema.Array(Problem),
+  problems: list(ReportedProblem, (entries) => entries.slice(0, maxProblems)),
   /** The worst first. */
-  screens: Schema.Array(ReportedScreen),
+  screens: list(ReportedScreen, (entries) => entries.slice(0, maxScreens)),
   /** What it logged last as a warning or an error, the oldest first. */
-  warnings: Schema.Array(Schema.String)
+  warnings: list(text, (entries) => entries.slice(-maxWarnings))
 })
 export type PlayerReport = typeof PlayerReport.Type
+
+/** A player, by the last report that its hub took. */
+export const Player = Schema.Struct({
+  ...PlayerReport.fields,
+  /** When the hub took the report, by its own clock. */
+  heardAt: time,
+  /** Where the report came from. */
+  address: line,
+  /** By how much the clock of the player is ahead of the hub's, in milliseconds. */
+  clockOffset: number(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+  /** Another machine that reports with this id, and reported in the last minute. */
+  duplicate: optional(Schema.Struct({ host: Schema.String, address: Schema.String, heardAt: Schema.String })),
+  /** How often the player was started again in the last ten minutes; missing if it was not. */
+  restarts: optional(Schema.Number)
+})
+export type Player = typeof Player.Type
 
 /** What a hub answers. */
 export const ReportAnswer = Schema.Struct({

@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
 import { SourceProgress } from "./ContentSource.ts"
-import { PlayerReport } from "./PlayerReport.ts"
+import { Player } from "./PlayerReport.ts"
 import { Mute } from "./Problem.ts"
 import { Hold, Released, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
@@ -199,22 +199,6 @@ export const TransportState = Schema.Struct({
   lastEvent: optional(Schema.Struct({ name: Schema.String, at: timestamp }))
 })
 export type TransportState = typeof TransportState.Type
-
-/** A player, by the last report that this machine took from it. */
-export const Player = Schema.Struct({
-  ...PlayerReport.fields,
-  /** When it was taken, by the clock of this machine. */
-  heardAt: timestamp,
-  /** Where it came from. */
-  address: Schema.String,
-  /** By how much the clock of the player is ahead of this one, in milliseconds. */
-  clockOffset: Schema.Number,
-  /** Another machine that says it is the same, and was heard of in the last minute. */
-  duplicate: optional(Schema.Struct({ host: Schema.String, address: Schema.String, heardAt: timestamp })),
-  /** How often it was started again in the last ten minutes; missing where it was not. */
-  restarts: optional(count)
-})
-export type Player = typeof Player.Type
 
 const isPlayer = Schema.is(Player)
 

@@ -7,7 +7,8 @@ import * as Layer from "effect/Layer"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
 import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState, type Identity } from "../../src/services/ControllerState.ts"
-import type { ContentServerState, ContentState, Player, Screen } from "../../src/services/Slices.ts"
+import type { Player } from "../../src/services/PlayerReport.ts"
+import type { ContentServerState, ContentState, Screen } from "../../src/services/Slices.ts"
 import { memoryServices, publish, register } from "./transport.ts"
 
 const seconds = 1000

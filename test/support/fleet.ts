@@ -1,8 +1,7 @@
 /**
  * Reports of players, as a test sends them.
  */
-import type { PlayerReport } from "../../src/services/PlayerReport.ts"
-import type { Player } from "../../src/services/Slices.ts"
+import type { Player, PlayerReport } from "../../src/services/PlayerReport.ts"
 import type { Request } from "./rawHttp.ts"
 
 /** That of a hub's reports. */

@@ -1,10 +1,11 @@
 /**
  * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
  */
+
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
 import { defined } from "../../internal/defined.ts"
-import type { Player } from "../../services/Slices.ts"
+import type { Player } from "../../services/PlayerReport.ts"
 import type { PlayerStatus } from "../status/players.ts"
 import { detailOf } from "../status/playerTexts.ts"
 import { toneOf, worstTone } from "../status/rows.ts"

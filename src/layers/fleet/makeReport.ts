@@ -2,10 +2,16 @@
  * The report of a player to its hub. Pure.
  */
 import * as Array from "effect/Array"
+import * as Schema from "effect/Schema"
 import { defined } from "../../internal/defined.ts"
 import { nodeIdOf } from "../../internal/nodeId.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
-import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
+import {
+  maxReportBytes,
+  type PlayerReport,
+  ReportedProblem,
+  ReportedScreen
+} from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
@@ -13,7 +19,6 @@ import { codes } from "../status/codes.ts"
 import { problemsOf } from "../status/Health.ts"
 import { type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf } from "../status/slices.ts"
-import { cleanProblem, cleanScreen } from "./cleanReport.ts"
 
 /** What the state does not say. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
@@ -81,15 +86,18 @@ const name = (text: string): string => printableLine(text, maxName)
 const nameIfAny = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : name(text)
 
+const decodeProblem = Schema.decodeUnknownOption(ReportedProblem)
+const decodeScreen = Schema.decodeUnknownOption(ReportedScreen)
+
 /** As a hub takes it, which would refuse a report with a time that is none. Each machine knows what is muted there. */
 const reportedProblem = ({ muted: _, since, ...problem }: Problem) =>
-  cleanProblem({ ...problem, ...defined({ since: timeIfAny(since) }) })
+  decodeProblem({ ...problem, ...defined({ since: timeIfAny(since) }) })
 
 const timeIfAny = (text = ""): string | undefined =>
   Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
 
 const reportedScreen = ({ id, name: label, said, since, word }: ScreenStatus) =>
-  cleanScreen({
+  decodeScreen({
     id,
     word,
     ...defined({ label: label === id ? undefined : label, since, versionId: said?.versionId })

@@ -1,20 +1,25 @@
 /**
  * The file in which a hub keeps its players over a restart: `.players.json` beside the manifest, which no server gives away.
  */
+
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { replaceFile } from "../../internal/durable.ts"
 import { makePath } from "../../internal/makePath.ts"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { partsOf } from "../../internal/partsOf.ts"
 import { explain } from "../../internal/systemError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { Player } from "../../services/Slices.ts"
-import { cleanPlayers } from "./cleanReport.ts"
+import { Player } from "../../services/PlayerReport.ts"
 import { maxPlayers } from "./registry.ts"
 
 /** A larger file is not read. The largest reports of all players need less. */
 const maxBytes = 2 * maxPlayers * 16_384
+
+/** What is counted and compared begins again after a restart. */
+const decode = Schema.decodeUnknown(Schema.parseJson(Schema.Array(Player.omit("duplicate", "restarts"))))
 
 /** How many players are written between two turns of the event loop. */
 const batch = 64
@@ -35,7 +40,9 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
     if (type !== "File" || size > maxBytes) {
       return yield* Effect.fail("it is no file that a hub writes")
     }
-    return yield* cleanPlayers(yield* fs.readFileString(file))
+    return yield* Effect.mapError(decode(yield* fs.readFileString(file)), (error) =>
+      issueText(placedIssues(error))
+    )
   })
 
   /** In parts, so that nothing else waits for a thousand players. */

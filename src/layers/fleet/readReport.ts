@@ -4,15 +4,14 @@
 import { gunzipSync } from "node:zlib"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { errorCode } from "../../internal/systemError.ts"
-import { maxReportBytes } from "../../services/PlayerReport.ts"
+import { maxReportBytes, PlayerReport } from "../../services/PlayerReport.ts"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { codingsOf } from "../httpClient/Body.ts"
 import { charsetOf, decodeText } from "../httpClient/charset.ts"
-import { cleanReport } from "./cleanReport.ts"
 
 const tooLarge = bodyTooLarge(maxReportBytes)
 
@@ -40,7 +39,9 @@ const unpacked = (
 
 const parse = Schema.decodeUnknown(Schema.parseJson())
 
-/** The report in the body of the request, cleaned. */
+const decode = Schema.decodeUnknown(PlayerReport)
+
+/** The report in the body of the request. */
 export const readReport = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const bytes = yield* unpacked(yield* RequestBody.read, codingsOf(headers))
@@ -48,8 +49,8 @@ export const readReport = Effect.gen(function* () {
     Effect.flatMap((text) => parse(text.replace(/^\ufeff/, ""))),
     Effect.mapError(() => new BadRequest({ message: "The body is not valid JSON." }))
   )
-  return yield* Either.mapLeft(
-    cleanReport(input),
-    (reason) => new BadRequest({ message: `The report cannot be used: ${reason}` })
+  return yield* Effect.mapError(
+    decode(input),
+    (error) => new BadRequest({ message: `The report cannot be used: ${issueText(placedIssues(error))}` })
   )
 })

@@ -8,8 +8,7 @@ import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
-import type { PlayerReport } from "../../services/PlayerReport.ts"
-import type { Player } from "../../services/Slices.ts"
+import type { Player, PlayerReport } from "../../services/PlayerReport.ts"
 import { NoRoom, TooManyRequests } from "../http/errors.ts"
 
 /** How many players there can be. */

@@ -1,11 +1,12 @@
 /**
  * What is wrong with a player, by what its hub knows and by what it reports.
  */
+
 import { defined } from "../../internal/defined.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { durationText } from "../../internal/readable.ts"
+import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { Player } from "../../services/Slices.ts"
 import type { PlayerStatus } from "./players.ts"
 import { maxRestarts } from "./screenProblems.ts"
 

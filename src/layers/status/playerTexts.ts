@@ -5,12 +5,11 @@ import * as String from "effect/String"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
-import type { Player } from "../../services/Slices.ts"
+import { type Player, screenWords } from "../../services/PlayerReport.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import { machinesText, versionText } from "./playerProblems.ts"
 import { isOff, type PlayerStatus, playerWords, takesReports } from "./players.ts"
 import { firstRows, kv, muteText, text, worstTone } from "./rows.ts"
-import { screenWords } from "./screens.ts"
 
 /** Its word, and how far it has come. */
 export const wordText = ({ said, word }: PlayerStatus): string =>

@@ -3,8 +3,9 @@
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/defined.ts"
+import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, Player } from "../../services/Slices.ts"
+import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
 import { codes } from "./codes.ts"
 import { withMutes } from "./mutedProblems.ts"

@@ -3,6 +3,7 @@
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/defined.ts"
+import type { screenWords } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
@@ -21,18 +22,6 @@ import { contentsOf, transportsOf } from "./slices.ts"
  * said what it shows. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
  */
 export type ScreenWord = (typeof screenWords)[number]
-
-/** From the worst. */
-export const screenWords = [
-  "problem",
-  "silent",
-  "closed",
-  "hidden",
-  "never seen",
-  "behind",
-  "showing",
-  "closed for the day"
-] as const
 
 /** A screen that is expected, or was heard of. */
 export interface ScreenStatus {

@@ -10,7 +10,7 @@ import {
   restored,
   take
 } from "../../../src/layers/fleet/registry.ts"
-import type { Player } from "../../../src/services/Slices.ts"
+import type { Player } from "../../../src/services/PlayerReport.ts"
 import { report } from "../../support/fleet.ts"
 
 const start = Date.parse("2026-11-23T10:00:00.000Z")

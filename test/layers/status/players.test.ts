@@ -1,10 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { printableLine } from "../../../src/internal/printable.ts"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import { healthOf } from "../../../src/layers/status/Health.ts"
 import { type PlayerStatus, playersOf } from "../../../src/layers/status/players.ts"
 import { detailOf, sectionsOf, summaryOf } from "../../../src/layers/status/playerTexts.ts"
-import type { ContentState, Player } from "../../../src/services/Slices.ts"
+import { maxLine, type Player } from "../../../src/services/PlayerReport.ts"
+import type { ContentState } from "../../../src/services/Slices.ts"
 import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
 import { readState } from "../../support/readState.ts"
 
@@ -463,41 +465,45 @@ describe("the players", () => {
   })
 })
 
-const text = FastCheck.oneof(FastCheck.string({ unit: "binary", maxLength: 500 }), FastCheck.constant(at(3)))
-const id = FastCheck.oneof(FastCheck.constantFrom("hall-3", "__proto__", ""), text)
-const number = FastCheck.oneof(FastCheck.double(), FastCheck.constant(0))
+const text = FastCheck.string({ unit: "binary", maxLength: 500 })
+const line = FastCheck.oneof(
+  FastCheck.constantFrom("hall-3", "__proto__"),
+  text.map((text) => printableLine(text, maxLine).replaceAll(/[/…]/g, "").trim() || "a")
+)
+const time = FastCheck.integer({ min: -3600, max: 3600 }).map(at)
+const amount = FastCheck.maxSafeNat()
 const severity: FastCheck.Arbitrary<"error" | "warning"> = FastCheck.constantFrom("error", "warning")
 const anyPlayer: FastCheck.Arbitrary<Player> = FastCheck.record(
   {
-    vitrine: text,
-    sentAt: text,
-    node: FastCheck.record({ id, label: text }, { requiredKeys: ["id"] }),
+    vitrine: line,
+    sentAt: time,
+    node: FastCheck.record({ id: line, label: line }, { requiredKeys: ["id"] }),
     host: text,
-    runId: text,
-    startTime: text,
-    versionId: FastCheck.oneof(text, FastCheck.constant(versionId)),
-    activeSince: text,
-    copiedPercent: number,
-    freeDisk: number,
+    runId: line,
+    startTime: time,
+    versionId: FastCheck.oneof(line, FastCheck.constant(versionId)),
+    activeSince: time,
+    copiedPercent: FastCheck.integer({ min: 0, max: 100 }),
+    freeDisk: amount,
     problems: FastCheck.array(
       FastCheck.record(
         {
-          code: text,
+          code: line,
           severity: severity,
           subject: text,
           text,
-          since: text
+          since: time
         },
         { requiredKeys: ["code", "severity", "text"] }
       ),
       { maxLength: 3 }
     ),
-    screens: FastCheck.array(FastCheck.record({ id: text, word: text }), { maxLength: 3 }),
+    screens: FastCheck.array(FastCheck.record({ id: line, word: text }), { maxLength: 3 }),
     warnings: FastCheck.array(text, { maxLength: 3 }),
-    heardAt: FastCheck.integer({ min: -3600, max: 3600 }).map(at),
-    address: text,
-    clockOffset: number,
-    duplicate: FastCheck.record({ host: text, address: text, heardAt: text })
+    heardAt: time,
+    address: line,
+    clockOffset: FastCheck.maxSafeInteger(),
+    duplicate: FastCheck.record({ host: text, address: text, heardAt: time })
   },
   {
     requiredKeys: [

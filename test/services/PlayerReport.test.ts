@@ -1,14 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as fc from "effect/FastCheck"
+import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../src/internal/ParseIssues.ts"
 import {
-  cleanReport,
   maxLine,
   maxProblems,
   maxScreens,
-  maxWarnings
-} from "../../../src/layers/fleet/cleanReport.ts"
-import { report } from "../../support/fleet.ts"
+  maxWarnings,
+  PlayerReport
+} from "../../src/services/PlayerReport.ts"
+import { report } from "../support/fleet.ts"
+
+const decode = (input: unknown) =>
+  Either.mapLeft(Schema.decodeUnknownEither(PlayerReport)(input), (error) => issueText(placedIssues(error)))
 
 const unprintable = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u
 
@@ -20,20 +25,20 @@ const textsIn = (value: unknown): ReadonlyArray<string> =>
       : []
 
 const refusalOf = (changes: object): string | undefined =>
-  Either.match(cleanReport({ ...report(), ...changes }), {
+  Either.match(decode({ ...report(), ...changes }), {
     onLeft: (message) => message,
     onRight: () => undefined
   })
 
 describe("a report", () => {
   it("stays unchanged if nothing is wrong", () => {
-    expect(cleanReport(report())).toEqual(Either.right(report()))
+    expect(decode(report())).toEqual(Either.right(report()))
   })
 
   it("is shortened if it is long", () => {
     const long = "x".repeat(5000)
     const cleaned = Either.getOrThrow(
-      cleanReport({
+      decode({
         ...report(),
         host: long,
         stoppedBy: `${long}\u001b[2J`,
@@ -57,7 +62,7 @@ describe("a report", () => {
 
   it("is made printable, and markup stays text", () => {
     const cleaned = Either.getOrThrow(
-      cleanReport({
+      decode({
         ...report(),
         host: "a\u001b[2Jb",
         warnings: ["\u202egnp.exe\n\u0000", "<script>alert(1)</script>"]
@@ -70,7 +75,7 @@ describe("a report", () => {
   it("has the state problem for screens with an unknown word, which would be a label of metrics", () => {
     const wordsOf = (words: ReadonlyArray<string>) =>
       Either.map(
-        cleanReport({ ...report(), screens: words.map((word) => ({ id: "left", word })) }),
+        decode({ ...report(), screens: words.map((word) => ({ id: "left", word })) }),
         ({ screens }) => screens.map(({ word }) => word)
       )
     const known = ["showing", "behind", "problem", "hidden", "silent", "closed", "never seen"]
@@ -86,7 +91,7 @@ describe("a report", () => {
         '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{}},'
       )
     )
-    const cleaned = Either.getOrThrow(cleanReport(input))
+    const cleaned = Either.getOrThrow(decode(input))
     expect(cleaned).toEqual({ ...report(), node: { id: "hall-3" } })
     expect(Object.getPrototypeOf(cleaned)).toBe(Object.prototype)
     expect(Reflect.get(cleaned, "isAdmin")).toBeUndefined()
@@ -95,7 +100,7 @@ describe("a report", () => {
   it("cannot mute a problem", () => {
     const [problem] = report().problems
     const muted = { name: "hall-3", until: "2026-11-25T18:00:00.000Z", by: "a page" }
-    expect(cleanReport({ ...report(), problems: [{ ...problem, muted }] })).toEqual(Either.right(report()))
+    expect(decode({ ...report(), problems: [{ ...problem, muted }] })).toEqual(Either.right(report()))
   })
 
   it.each([
@@ -123,7 +128,7 @@ describe("a report", () => {
     expect(refusalOf(changes)?.startsWith(`${field}: `)).toBe(true)
   })
 
-  it("is limited, printable and unchanged when it is cleaned again", () => {
+  it("is limited, printable and unchanged when it is decoded again", () => {
     const anything = fc.oneof(
       fc.json(),
       fc.jsonValue().map((value) => JSON.stringify(value))
@@ -161,7 +166,7 @@ describe("a report", () => {
     let taken = 0
     fc.assert(
       fc.property(fc.oneof(anything, like), (json) => {
-        const cleaned = cleanReport(JSON.parse(json))
+        const cleaned = decode(JSON.parse(json))
         if (Either.isLeft(cleaned)) {
           expect(cleaned.left).not.toMatch(unprintable)
           expect(cleaned.left.length).toBeLessThan(2000)
@@ -173,7 +178,7 @@ describe("a report", () => {
           expect(Array.from(text).length).toBeLessThanOrEqual(301)
         }
         expect(Object.keys(report())).toEqual(expect.arrayContaining(Object.keys(cleaned.right)))
-        expect(cleanReport(JSON.parse(JSON.stringify(cleaned.right)))).toEqual(cleaned)
+        expect(decode(JSON.parse(JSON.stringify(cleaned.right)))).toEqual(cleaned)
       }),
       { numRuns: 300 }
     )
@@ -181,7 +186,7 @@ describe("a report", () => {
   })
 
   it("is refused if it is nested too deep", () => {
-    expect(Either.isLeft(cleanReport(JSON.parse("[".repeat(8000) + "]".repeat(8000))))).toBe(true)
+    expect(Either.isLeft(decode(JSON.parse("[".repeat(8000) + "]".repeat(8000))))).toBe(true)
     const deep: unknown = JSON.parse(`${'{"node":'.repeat(3000)}1${"}".repeat(3000)}`)
     expect(refusalOf({ node: deep })).toMatch(/^node/)
   })
