@@ -27,7 +27,7 @@ export interface ControllerProcess {
 export class IpcClient extends Context.Tag("vitrine/IpcClient")<
   IpcClient,
   {
-    /** Who it is: to report, to watch, or to end firmly what does not end when it is asked to. */
+    /** Who it is: to report, to watch, or to name what does not end when it is asked to. */
     readonly process: Effect.Effect<ControllerProcess, IpcError>
 
     readonly status: Effect.Effect<StatusSnapshot, IpcError>

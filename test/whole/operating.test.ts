@@ -362,14 +362,21 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
-  it.scopedLive("is killed when it does not answer", () =>
+  it.scopedLive("is named with what to type when it does not answer, and runs on", () =>
     Effect.gen(function* () {
-      const { run, serveTables, vitrine } = yield* project
+      const { read, run, serveTables, vitrine } = yield* project
       const controller = yield* run(["start"], { TABLES: yield* serveTables() })
       yield* controller.logged(/(Ready)/)
+      const pid = (yield* read(".vitrine/controller.pid")).trim()
       yield* controller.signal("SIGSTOP")
-      expect((yield* vitrine("stop")).stdout).toMatch(/^The controller did not end in time and was killed /)
-      expect((yield* controller.ended).status).toBe("SIGKILL")
+      expect(yield* vitrine("stop")).toEqual({
+        status: 1,
+        stdout: "",
+        stderr: `The controller (process ${pid}) was not stopped: it has not answered for 5 seconds. To end its process, type: kill -9 ${pid} (if it runs in a container, stop the container).\n`
+      })
+      yield* controller.signal("SIGCONT")
+      expect(yield* vitrine("stop")).toMatchObject({ status: 0 })
+      expect(yield* controller.ended).toMatchObject({ status: 0 })
     })
   )
 

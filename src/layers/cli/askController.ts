@@ -35,7 +35,7 @@ const failIfRunning = (paths: ControllerPaths) =>
     isRunning
       ? new ControllerUnreachable({
           path: paths.socket,
-          detail: `it runs${pid === undefined ? "" : ` (process ${pid})`}, and does not listen there. Unless it is about to start or to end, somebody has removed its socket: run "vitrine stop" and "vitrine start".`
+          detail: `it runs${pid === undefined ? "" : ` (process ${pid})`}, and does not listen there. Unless it is about to start or to end, somebody has removed its socket: "vitrine stop" says how to end it.`
         })
       : Effect.void
   )

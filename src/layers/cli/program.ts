@@ -220,7 +220,12 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     new Option("--watch", "Go on, and write it again when the configuration or the content has changed.")
   )
 
-  command("stop", "End the running controller: gracefully, and firmly after five seconds.", config, runDir)
+  command(
+    "stop",
+    "Ask the running controller to end, and wait for it; what does not end within five seconds is named.",
+    config,
+    runDir
+  )
 
   return program
 }

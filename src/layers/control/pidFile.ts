@@ -1,5 +1,5 @@
 /**
- * The id of a controller's process in a file: for people, for their scripts, and to end one that does not answer.
+ * The id of a controller's process in a file: for people, for their scripts, and to name one that does not answer.
  */
 import { rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"

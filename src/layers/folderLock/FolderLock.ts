@@ -13,7 +13,7 @@ import { randomBytes } from "node:crypto"
 import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises"
 import * as Net from "node:net"
 import { userInfo } from "node:os"
-import { basename, dirname, join } from "node:path"
+import { dirname, join } from "node:path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -81,8 +81,6 @@ export const lockFolder = (directory: string, scratch: string) =>
 
 /** Somebody who has the lock of a folder. */
 export interface LockHolder {
-  /** The name that its socket was bound at. */
-  readonly name: string
   /** The process that it says it is. */
   readonly pid: Option.Option<number>
   /** Whether it still has the lock. */
@@ -100,7 +98,6 @@ export const lockHolder = Effect.fnUntraced(function* (directory: string) {
       ask(socket),
       Option.map(
         ({ pid }): LockHolder => ({
-          name: basename(socket),
           pid: Option.fromNullable(pid),
           // A pipe has the same name for all holders.
           holds: Effect.map(

@@ -11,7 +11,6 @@ import * as TestClock from "effect/TestClock"
 import { unfinishedFile } from "../../../src/internal/durable.ts"
 import * as IpcClientSocket from "../../../src/layers/control/IpcClientSocket.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
-import { listeningProcess } from "../../../src/layers/control/listeningProcess.ts"
 import { readPidFile } from "../../../src/layers/control/pidFile.ts"
 import { locateController } from "../../../src/layers/control/socketPath.ts"
 import { IpcClient } from "../../../src/services/IpcClient.ts"
@@ -192,13 +191,12 @@ describe("the lock of a controller", () => {
       yield* fs.makeDirectory(folder, { recursive: true })
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { folder: own, pidFile, socket } = yield* serve(folder)
+          const { pidFile, socket } = yield* serve(folder)
           expect((yield* Effect.promise(() => lstat(socket))).mode & 0o777).toBe(0o600)
           const client = yield* IpcClientSocket.make(socket)
           expect(yield* client.process).toEqual({ pid: process.pid })
           expect(yield* refusal(folder)).toMatchObject({ _tag: "vitrine/ControllerAlreadyRunning" })
           expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
-          expect(yield* listeningProcess(own, "controller.sock")).toEqual(Option.some(process.pid))
         })
       )
       expect(yield* fs.readDirectory(`${folder}/.vitrine`)).toEqual([])
