@@ -402,19 +402,6 @@ export default defineConfig({
     })
   )
 
-  scenario("completes commands, options and their values in bash", () =>
-    Effect.gen(function* () {
-      const { folder, run } = yield* project
-      const { stdout: script } = yield* Effect.flatMap(run(["--completions", "bash"]), ({ ended }) => ended)
-      const program = `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vitrine_bash_completions vitrine; echo "\${COMPREPLY[@]}"`
-      const complete = (...words: ReadonlyArray<string>) =>
-        outputOf("bash", ["-c", program, "bash", "vitrine", ...words], folder)
-      expect(yield* complete("st")).toBe("start status stop")
-      expect(yield* complete("start", "--log")).toBe("--log-file --log-format --log-level")
-      expect(yield* complete("start", "--log-format", "")).toBe("text json")
-    })
-  )
-
   scenario("does not fail when nobody reads its output and its log", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project

@@ -1,9 +1,8 @@
 /**
  * The commands of the command line with their options and arguments. What they do is loaded when one of them runs.
  */
-import { Argument, Command, CommanderError, Option } from "commander"
+import { Argument, Command, Option } from "commander"
 import type { ScreenAction } from "../../services/ScreenActions.ts"
-import { completionScript, type Shell, shells } from "./completions.ts"
 import { type Arguments, type CommandName, logFormats, logLevels, type Options } from "./options.ts"
 
 /** What the command line was asked to run. */
@@ -54,18 +53,10 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
         'The least important messages that are logged. "debug" adds detail and stack traces.'
       ).choices(logLevels)
     )
-    .addOption(
-      new Option("--completions <SHELL>", "Print a completion script for the shell.").choices(shells)
-    )
     .helpCommand("help [command]", "Print how to use a command.")
     .addHelpText("after", "\nThe exit status is 0 on success and 1 on failure.")
     .showHelpAfterError("See: vitrine --help")
     .exitOverride()
-
-  program.on("option:completions", (shell: Shell) => {
-    console.log(completionScript(shell, program))
-    throw new CommanderError(0, "vitrine.completions", "")
-  })
 
   const command = (name: CommandName, description: string, ...options: ReadonlyArray<Option>): Command => {
     const command = program

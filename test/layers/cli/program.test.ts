@@ -60,8 +60,7 @@ describe("the arguments of the process", () => {
       "too many arguments for 'start'. Expected 0 arguments but got 1.\nSee: vitrine start --help\n"
     ],
     ["start --log-format xml", "argument 'xml' is invalid. Allowed choices are text, json."],
-    ["--log-level loud start", "Allowed choices are all, trace, debug, info, warning, error, fatal, none."],
-    ["--completions cmd", "Allowed choices are bash, zsh, fish, sh."]
+    ["--log-level loud start", "Allowed choices are all, trace, debug, info, warning, error, fatal, none."]
   ])("%s: report a mistake, with the right way", async (line, message) => {
     expect(await statusOf(line)).toBe(1)
     expect(said).toMatch(/^error: /)
@@ -73,8 +72,7 @@ describe("the arguments of the process", () => {
     ["help", "Usage: vitrine [options] [command]"],
     ["diff -h", "Usage: vitrine diff [options] [A] [B]"],
     ["help diff", "Usage: vitrine diff [options] [A] [B]"],
-    ["status --version", "1.2.3"],
-    ["--completions fish", "complete -c vitrine -n '__fish_seen_subcommand_from status' -l check"]
+    ["status --version", "1.2.3"]
   ])("%s: print what they request", async (line, text) => {
     expect(await statusOf(line)).toBe(0)
     expect(said).toContain(text)
