@@ -15,7 +15,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import { CliError } from "./layers/cli/CliError.ts"
 import type { Arguments, CommandName, LogFormat, Options } from "./layers/cli/options.ts"
 import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
 import type { Given } from "./layers/cli/program.ts"
@@ -60,7 +60,7 @@ export const execute = ({ args, name, options }: Given) =>
   Effect.promise(commands[name]).pipe(
     Effect.flatMap((run) => run(options, ...args)),
     Effect.catchSomeDefect((defect) =>
-      isWithoutFolder(defect) ? Option.some(new WorkingFolderRemoved()) : Option.none()
+      isWithoutFolder(defect) ? Option.some(workingFolderRemoved()) : Option.none()
     )
   )
 
@@ -68,14 +68,10 @@ export const execute = ({ args, name, options }: Given) =>
 const isWithoutFolder = (defect: unknown) =>
   Predicate.hasProperty(defect, "syscall") && defect.syscall === "uv_cwd"
 
-export class WorkingFolderRemoved extends Schema.TaggedError<WorkingFolderRemoved>()(
-  "vitrine/WorkingFolderRemoved",
-  {}
-) {
-  override get message() {
-    return "The folder that the command is run in has been removed. Change to one that is there."
-  }
-}
+const workingFolderRemoved = () =>
+  new CliError({
+    message: "The folder that the command is run in has been removed. Change to one that is there."
+  })
 
 const executeReporting = (given: Given) => {
   const { logFormat, logLevel = "info" } = given.options

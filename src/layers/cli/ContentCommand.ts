@@ -24,9 +24,10 @@ import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
 import { contentsOf } from "../status/slices.ts"
+import { CliError } from "./CliError.ts"
 import * as configuration from "./configuration.ts"
-import { setExitStatus } from "./exitStatus.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
+import { setExitStatus } from "./processExit.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
 import type { VitrineModule } from "./VitrineModule.ts"
@@ -90,12 +91,12 @@ export const make =
 export const chooseContent = (
   { content: given }: Options,
   contents: ReadonlyArray<string>
-): Effect.Effect<string, WhichContent> =>
+): Effect.Effect<string, CliError> =>
   contents.length === 0 || (given === undefined && contents.length === 1)
     ? Effect.succeed(given ?? contents[0] ?? "content")
     : given !== undefined && contents.includes(given)
       ? Effect.succeed(given)
-      : new WhichContent({ given, contents })
+      : whichContent(given, contents)
 
 /** The names of the contents of a controller. */
 export const namesOf = (state: Pick<GlobalState, "plugins">) =>
@@ -103,17 +104,12 @@ export const namesOf = (state: Pick<GlobalState, "plugins">) =>
     .map(([name]) => name)
     .toSorted()
 
-export class WhichContent extends Schema.TaggedError<WhichContent>()("vitrine/WhichContent", {
-  given: Schema.UndefinedOr(Schema.String),
-  contents: Schema.Array(Schema.String)
-}) {
-  override get message() {
-    const problem =
-      this.given === undefined
-        ? "There are several contents: add --content NAME"
-        : `There is no content ${JSON.stringify(this.given)}`
-    return `${problem}. The contents are: ${this.contents.join(", ")}.`
-  }
+const whichContent = (given: string | undefined, contents: ReadonlyArray<string>) => {
+  const problem =
+    given === undefined
+      ? "There are several contents: add --content NAME"
+      : `There is no content ${JSON.stringify(given)}`
+  return new CliError({ message: `${problem}. The contents are: ${contents.join(", ")}.` })
 }
 
 /** Those of a content, with the names that they have where it has no name. */
@@ -229,16 +225,13 @@ const inert = (name: string): Plugin => ({ name, issues: [], setup: () => Effect
 
 /** The other program may be a controller of another version, or no controller. */
 const decodeResult = <A, I>(schema: Schema.Schema<A, I>, result: unknown) =>
-  Effect.mapError(Schema.decodeUnknown(schema)(result), () => new ResultNotUnderstood())
-
-class ResultNotUnderstood extends Schema.TaggedError<ResultNotUnderstood>()(
-  "vitrine/ResultNotUnderstood",
-  {}
-) {
-  override get message() {
-    return "The answer of the controller is not understood. Is it another version of Vitrine?"
-  }
-}
+  Effect.mapError(
+    Schema.decodeUnknown(schema)(result),
+    () =>
+      new CliError({
+        message: "The answer of the controller is not understood. Is it another version of Vitrine?"
+      })
+  )
 
 /** A command that was to end by itself has failed when it is interrupted. */
 const reportInterrupted = ({ log }: ProgressDisplay, message = "Interrupted.") =>

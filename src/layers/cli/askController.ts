@@ -1,10 +1,12 @@
 /**
  * Asks the running controller, and prints the answer: once, or again and again until the command is ended.
  */
+import { hostname, userInfo } from "node:os"
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { ControllerNotRunning, ControllerUnreachable } from "../../services/IpcClient.ts"
 import { findController } from "../control/findController.ts"
@@ -38,6 +40,14 @@ const failIfRunning = (paths: ControllerPaths) =>
           detail: `it runs${pid === undefined ? "" : ` (process ${pid})`}, and does not listen there. Unless it is about to start or to end, somebody has removed its socket: "vitrine stop" says how to end it.`
         })
       : Effect.void
+  )
+
+/** Who runs the command: `user@host`, who may be another one than root; the host alone where the system does not know the user, as in some containers. */
+export const caller = (): string =>
+  Option.fromNullable(process.env.SUDO_USER).pipe(
+    Option.filter((user) => user !== ""),
+    Option.orElse(Option.liftThrowable(() => userInfo().username)),
+    Option.match({ onNone: hostname, onSome: (user) => `${user}@${hostname()}` })
   )
 
 /** Prints a text, or where it is watched, one after the other in its place, with a failure as the text. */

@@ -6,18 +6,9 @@ import { randomBytes } from "node:crypto"
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { folderProblem } from "../control/claimFolder.ts"
-
-export class NotStarted extends Schema.TaggedError<NotStarted>()("vitrine/NotStarted", {
-  /** What the process said, or how it ended. */
-  detail: Schema.String
-}) {
-  override get message() {
-    return `The controller was not started. ${this.detail}`
-  }
-}
+import { CliError } from "./CliError.ts"
 
 export interface DetachedOptions {
   /** The arguments of `vitrine` in the background. */
@@ -31,7 +22,7 @@ export interface DetachedOptions {
  *
  * Until then it writes its errors to a separate file: the error file may be that of a controller that runs already.
  */
-export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effect<number, NotStarted> =>
+export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effect<number, CliError> =>
   Effect.acquireUseRelease(
     attempt(() => {
       mkdirSync(dirname(errorFile), { recursive: true, mode: 0o700 })
@@ -41,33 +32,33 @@ export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effe
       Effect.zipLeft(
         spawnUntilReady(args, said),
         Effect.mapError(retryHeldOpen(Effect.try(() => renameSync(said, errorFile))), ({ error }) =>
-          notStarted(error)
+          notStarted(folderProblem(error))
         )
       ),
     (said) => Effect.ignore(retryHeldOpen(Effect.try(() => rmSync(said, { force: true }))))
   )
 
-const attempt = <A>(action: () => A) => Effect.try({ try: action, catch: notStarted })
+const attempt = <A>(action: () => A) =>
+  Effect.try({ try: action, catch: (error) => notStarted(folderProblem(error)) })
 
-const notStarted = (error: unknown) => new NotStarted({ detail: folderProblem(error) })
+/** The detail is what the process said, or how it ended. */
+const notStarted = (detail: string) => new CliError({ message: `The controller was not started. ${detail}` })
 
 const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
   Effect.flatMap(
     attempt(() => openSync(errorFile, "wx", 0o600)),
     (errors) =>
-      Effect.async<number, NotStarted>((resume) => {
+      Effect.async<number, CliError>((resume) => {
         const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...args], {
           detached: true,
           windowsHide: true,
           stdio: ["ignore", "ignore", errors, "ipc"]
         })
         closeSync(errors)
-        child.once("error", (error) => resume(new NotStarted({ detail: error.message })))
+        child.once("error", (error) => resume(notStarted(error.message)))
         child.once("exit", (status, signal) => {
           const said = readFileSync(errorFile, "utf8").trim()
-          resume(
-            new NotStarted({ detail: said === "" ? `It ended with ${signal ?? `status ${status}`}.` : said })
-          )
+          resume(notStarted(said === "" ? `It ended with ${signal ?? `status ${status}`}.` : said))
         })
         child.once("message", () => {
           child.disconnect()

@@ -3,29 +3,26 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { playersOf, takesReports } from "../status/players.ts"
 import { worstTone } from "../status/rows.ts"
 import { contentsOf } from "../status/slices.ts"
 import { askController, show } from "./askController.ts"
-import { setExitStatus } from "./exitStatus.ts"
+import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
+import { setExitStatus } from "./processExit.ts"
 import { fleetText } from "./terminal/fleetText.ts"
 import { isColourful, makePalette, sizeOf } from "./terminal/statusText.ts"
 
-/** No player can report to this machine. */
-export class TakesNoReports extends Schema.TaggedError<TakesNoReports>()("vitrine/TakesNoReports", {
-  /** The address of the hub that this machine reports to. */
-  hub: Schema.optional(Schema.String)
-}) {
-  override get message() {
-    return this.hub === undefined
-      ? 'No players report to this machine. Here, give contentServer the option reports: { token: "…" }; on each player, give replica the option report: { to: "http://<this machine>:8730", token: "…" }.'
-      : `No players report to this machine: it is a player itself, and reports to ${this.hub}. Run "vitrine fleet" there.`
-  }
-}
+/** `hub` is the address that this machine reports to itself. */
+const takesNoReports = (hub: string | undefined) =>
+  new CliError({
+    message:
+      hub === undefined
+        ? 'No players report to this machine. Here, give contentServer the option reports: { token: "…" }; on each player, give replica the option report: { to: "http://<this machine>:8730", token: "…" }.'
+        : `No players report to this machine: it is a player itself, and reports to ${hub}. Run "vitrine fleet" there.`
+  })
 
 export const run = (options: Options) => {
   const { check = false, json = false, watch = false } = options
@@ -38,7 +35,7 @@ export const run = (options: Options) => {
       const [hub] = contentsOf(state).flatMap(([, { reports }]) =>
         reports === undefined ? [] : [reports.to]
       )
-      return yield* new TakesNoReports({ hub })
+      return yield* takesNoReports(hub)
     }
     const players = playersOf(state, now)
     if (check) {

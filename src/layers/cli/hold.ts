@@ -2,8 +2,8 @@
  * `vitrine rollback`, `vitrine hold`, `vitrine release` and `vitrine resume`
  */
 import { HoldOutcome } from "../../services/VersionStore.ts"
+import { caller } from "./askController.ts"
 import * as ContentCommand from "./ContentCommand.ts"
-import { caller } from "./caller.ts"
 
 const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
   const active = `Version ${versionId} is active${changed ? " now" : ""}`

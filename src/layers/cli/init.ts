@@ -6,22 +6,13 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { remove } from "../../internal/heldOpen.ts"
 import { makePath } from "../../internal/makePath.ts"
 import { readPlainText } from "../../internal/readPlainText.ts"
 import { explain } from "../../internal/systemError.ts"
+import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
 import { type Kind, readTemplate } from "./templates.ts"
-
-export class FileNotMade extends Schema.TaggedError<FileNotMade>()("vitrine/FileNotMade", {
-  path: Schema.String,
-  detail: Schema.String
-}) {
-  override get message() {
-    return `${this.path} could not be made: ${this.detail}`
-  }
-}
 
 /** Whether it was made; a file that is there already stays as it is. */
 const make = Effect.fnUntraced(
@@ -34,7 +25,10 @@ const make = Effect.fnUntraced(
     )
   },
   (effect, file) =>
-    Effect.mapError(effect, (error) => new FileNotMade({ path: file, detail: explain(error) }))
+    Effect.mapError(
+      effect,
+      (error) => new CliError({ message: `${file} could not be made: ${explain(error)}` })
+    )
 )
 
 /** Half a file would be taken for one that was there already the next time: it goes again. */

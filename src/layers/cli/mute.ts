@@ -14,19 +14,15 @@ import { IpcClient } from "../../services/IpcClient.ts"
 import { Mute } from "../../services/Problem.ts"
 import { mutesOf } from "../status/mutedProblems.ts"
 import { muteText } from "../status/rows.ts"
-import { askController } from "./askController.ts"
-import { caller } from "./caller.ts"
+import { askController, caller } from "./askController.ts"
+import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
 
-/** It is not said until when. */
-export class NoEnd extends Schema.TaggedError<NoEnd>()("vitrine/NoEnd", {
-  until: Schema.optional(Schema.String)
-}) {
-  override get message() {
-    const mistake =
-      this.until === undefined ? "Say until when" : `No time or duration: ${JSON.stringify(this.until)}`
-    return `${mistake}, for example --until 18:00, --until "2 hours" or --until 2026-12-01T09:00.`
-  }
+const noEnd = (until: string | undefined) => {
+  const mistake = until === undefined ? "Say until when" : `No time or duration: ${JSON.stringify(until)}`
+  return new CliError({
+    message: `${mistake}, for example --until 18:00, --until "2 hours" or --until 2026-12-01T09:00.`
+  })
 }
 
 const Muted = Schema.Struct({ ...Mute.fields, problems: Schema.Number })
@@ -48,7 +44,7 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
   const now = yield* Clock.currentTimeMillis
   const end = yield* Effect.mapError(
     Option.flatMap(Option.fromNullable(until), (until) => endOf(until, now)),
-    () => new NoEnd({ until })
+    () => noEnd(until)
   )
   const { dispatch } = yield* IpcClient
   const muted = yield* dispatch({

@@ -54,6 +54,14 @@ const withoutHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
       })
   )
 
+/** The exit statuses of commands (docs/operate.md). */
+const statuses = { success: 0, failure: 1, fetchFailed: 3 }
+
+/** The status of a command that ends without an error. The last one that is set counts. */
+export const setExitStatus = (status: keyof typeof statuses): void => {
+  process.exitCode = statuses[status]
+}
+
 /** Ends the process with the status. File operations that have begun have two seconds to end. */
 export const exitProcess = (status: number): void => {
   const tryToEnd = () => {

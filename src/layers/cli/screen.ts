@@ -4,9 +4,8 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { IpcClient } from "../../services/IpcClient.ts"
-import { askController } from "./askController.ts"
+import { askController, caller } from "./askController.ts"
 import { chooseContent, namesOf } from "./ContentCommand.ts"
-import { caller } from "./caller.ts"
 import type { Arguments, Options } from "./options.ts"
 
 export const run = (options: Options, ...[action, screen]: Arguments) =>

@@ -9,9 +9,9 @@ import { IpcClient } from "../../services/IpcClient.ts"
 import { healthOf, problemsOf } from "../status/Health.ts"
 import { askController, show } from "./askController.ts"
 import { chooseContent, namesOf } from "./ContentCommand.ts"
-import { setExitStatus } from "./exitStatus.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
+import { setExitStatus } from "./processExit.ts"
 import { isColourful, makePalette, sizeOf, statusText } from "./terminal/statusText.ts"
 
 export const run = (options: Options) => {

@@ -9,14 +9,14 @@ import * as Console from "effect/Console"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { IpcClient, type IpcError } from "../../services/IpcClient.ts"
 import { type FoundController, findController } from "../control/findController.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { caller } from "./caller.ts"
+import { caller } from "./askController.ts"
+import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
 
 /** How long a controller takes to end. */
@@ -25,27 +25,7 @@ const gracePeriod = "2 seconds"
 /** How long it has if something holds it up. */
 const patience = "5 seconds"
 
-export class NotStopped extends Schema.TaggedError<NotStopped>()("vitrine/NotStopped", {
-  /** The process that the controller says it is; absent where it does not say. Nothing proves it. */
-  pid: Schema.optionalWith(Schema.Number, { exact: true }),
-  detail: Schema.String,
-  /** Whether the process no longer heeds SIGTERM. */
-  isHung: Schema.Boolean
-}) {
-  override get message() {
-    const { detail, isHung, pid } = this
-    const advice =
-      pid === undefined
-        ? "End its process, whose id is not known."
-        : `To end its process, type: ${killCommand(pid, isHung)} (if it runs in a container, stop the container).`
-    return `The controller${inBrackets(pid)} was not stopped: ${detail} ${advice}`
-  }
-}
-
 const inBrackets = (pid: number | undefined) => (pid === undefined ? "" : ` (process ${pid})`)
-
-const killCommand = (pid: number, isHung: boolean) =>
-  process.platform === "win32" ? `taskkill /PID ${pid} /F` : `kill ${isHung ? "-9 " : ""}${pid}`
 
 export const run = ({ config, runDir }: Options) =>
   Effect.gen(function* () {
@@ -83,7 +63,7 @@ const askToEnd = (found: FoundController) =>
 /** Where it cannot be asked, because its socket was removed for example, it may be about to end. */
 const awaitUnasked =
   <E extends IpcError, E2>(controller: FoundController, orElse: (error: E) => Effect.Effect<void, E2>) =>
-  (error: E): Effect.Effect<void, NotStopped | E2> =>
+  (error: E): Effect.Effect<void, CliError | E2> =>
     controller.isRunning
       ? Effect.if(completesIn(controller.ended, gracePeriod), {
           onTrue: () => reportEnded(controller),
@@ -92,7 +72,16 @@ const awaitUnasked =
         })
       : orElse(error)
 
-const notStopped = ({ pid }: FoundController, detail: string, isHung: boolean) =>
-  new NotStopped({ ...(pid === undefined ? {} : { pid }), detail, isHung })
+const notStopped = ({ pid }: FoundController, detail: string, isHung: boolean) => {
+  const advice =
+    pid === undefined
+      ? "End its process, whose id is not known."
+      : `To end its process, type: ${killCommand(pid, isHung)} (if it runs in a container, stop the container).`
+  return new CliError({ message: `The controller${inBrackets(pid)} was not stopped: ${detail} ${advice}` })
+}
+
+/** A process that hangs heeds no SIGTERM. */
+const killCommand = (pid: number, isHung: boolean) =>
+  process.platform === "win32" ? `taskkill /PID ${pid} /F` : `kill ${isHung ? "-9 " : ""}${pid}`
 
 const reportEnded = ({ pid }: FoundController) => Console.log(`The controller has ended${inBrackets(pid)}.`)

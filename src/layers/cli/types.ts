@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { replaceFile } from "../../internal/durable.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -21,6 +20,7 @@ import { inFile } from "../controller/loadConfiguration.ts"
 import { ConfigurationUnusable } from "../controller/locateConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
+import { CliError } from "./CliError.ts"
 import * as configuration from "./configuration.ts"
 import type { Options } from "./options.ts"
 import { failureText } from "./terminal/log.ts"
@@ -165,15 +165,6 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Envir
     )
   })
 
-export class TypesNotWritten extends Schema.TaggedError<TypesNotWritten>()("vitrine/TypesNotWritten", {
-  path: Schema.String,
-  detail: Schema.String
-}) {
-  override get message() {
-    return `${this.path} could not be written: ${this.detail}`
-  }
-}
-
 /** Replaces a file as a whole, and makes its folder. */
 const replace = Effect.fnUntraced(
   function* (file: string, text: string) {
@@ -182,5 +173,9 @@ const replace = Effect.fnUntraced(
     yield* fs.makeDirectory(path.dirname(file), { recursive: true })
     yield* replaceFile(file, text)
   },
-  (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) }))
+  (effect, path) =>
+    Effect.mapError(
+      effect,
+      (error) => new CliError({ message: `${path} could not be written: ${explain(error)}` })
+    )
 )

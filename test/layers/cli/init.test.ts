@@ -68,7 +68,7 @@ describe("vitrine init, where a file cannot be written", () => {
       const folder = yield* newFolder
       const failure = yield* Effect.flip(withDiskFullAt("Settings.json")(init(folder)))
       expect(failure).toMatchObject({
-        _tag: "vitrine/FileNotMade",
+        _tag: "vitrine/CliError",
         message: expect.stringMatching(
           /Settings\.json could not be made: the disk is full, or has no inode left for another file\.$/
         )

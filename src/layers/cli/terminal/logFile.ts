@@ -5,20 +5,10 @@ import { stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makePath } from "../../../internal/makePath.ts"
 import { explain, isDiskFull } from "../../../internal/systemError.ts"
-
-/** There can be no log where it is to be. */
-export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("vitrine/LogFileUnusable", {
-  path: Schema.String,
-  detail: Schema.String
-}) {
-  override get message() {
-    return `The log cannot be written to ${this.path}: ${this.detail} Name another file with --log-file FILE.`
-  }
-}
+import { CliError } from "../CliError.ts"
 
 /**
  * Opens the file, to which lines are appended until the scope ends; by then they are written. At 5 MiB it is renamed to
@@ -45,7 +35,12 @@ const makeSure = (file: string) =>
     yield* Effect.scoped(fs.open(file, { flag: "a", mode: 0o600 }))
   }).pipe(
     Effect.catchIf(isDiskFull, () => Effect.void),
-    Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
+    Effect.mapError(
+      (error) =>
+        new CliError({
+          message: `The log cannot be written to ${file}: ${explain(error)} Name another file with --log-file FILE.`
+        })
+    )
   )
 
 /** How often it is checked at most that the open file is the one of that name, in milliseconds. */

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { afterEach, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { loadEnvironment } from "../../../src/layers/cli/loadEnvironment.ts"
+import { loadEnvironment } from "../../../src/layers/cli/configuration.ts"
 
 const prefix = "VITRINE_TEST_"
 const file = join(tmpdir(), `vitrine-${process.pid}-${crypto.randomUUID()}.env`)
@@ -82,9 +82,8 @@ describe("an environment file", () => {
     writeFileSync(file, "")
     const failure = Effect.runSync(Effect.flip(loadEnvironment(`${file}.missing`)))
     expect(failure).toMatchObject({
-      _tag: "vitrine/EnvironmentFileUnusable",
-      path: `${file}.missing`,
-      detail: expect.stringContaining("ENOENT")
+      _tag: "vitrine/CliError",
+      message: expect.stringContaining(`The environment file ${file}.missing could not be read: ENOENT`)
     })
   })
 })
