@@ -9,7 +9,7 @@ import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateM
 import { ControllerState, type Identity } from "../../src/services/ControllerState.ts"
 import type { Player } from "../../src/services/PlayerReport.ts"
 import type { ContentServerState, ContentState, Screen } from "../../src/services/Slices.ts"
-import { memoryServices, publish, register } from "./transport.ts"
+import { memoryServices, register } from "./transport.ts"
 
 const seconds = 1000
 const minutes = 60 * seconds
@@ -91,40 +91,10 @@ const content = (slice: Partial<ContentState> = {}): ContentState => ({
   ...slice
 })
 
-const fetched = (millis: number, durationMs: number, records: number, changed: boolean) =>
-  Effect.gen(function* () {
-    const [timestamp, versionId] = [ago(millis), versions.latest]
-    yield* publish("content:fetch:start", { timestamp: ago(millis + durationMs) })
-    yield* publish("content:source:done", {
-      timestamp,
-      sourceId: "exhibit",
-      records,
-      bytes: 48_234_496,
-      durationMs,
-      fingerprint: "1"
-    })
-    yield* publish("content:fetch:done", { timestamp, changed, versionId, records, durationMs })
-  })
-
-const failed = (millis: number) =>
-  Effect.gen(function* () {
-    yield* publish("content:fetch:start", { timestamp: ago(millis + 30 * seconds) })
-    yield* publish("content:fetch:error", {
-      timestamp: ago(millis),
-      error: { name: "E", message: 'Source "exhibit": the table API cannot be reached (ENETUNREACH)' }
-    })
-  })
-
-const history = Effect.gen(function* () {
-  yield* fetched(50 * hours, 48_000, 212, true)
-  yield* fetched(30 * hours, 9200, 216, true)
-  yield* failed(28 * hours)
-  yield* fetched(27 * hours, 6100, 216, false)
-  yield* fetched(2 * hours + 13 * minutes, 12_400, 218, true)
-  yield* fetched(4 * minutes, 2300, 218, false)
-  yield* Effect.log(`New version ${versions.latest}: 218 records, 102 files`)
-  yield* Effect.log("Screen left-wall shows it, 0.4 s later")
-})
+const logged = Effect.zipRight(
+  Effect.log(`New version ${versions.latest}: 218 records, 102 files`),
+  Effect.log("Screen left-wall shows it, 0.4 s later")
+)
 
 const room = (label: string): Identity => ({
   node: { id: "gallery-2", label },
@@ -137,7 +107,7 @@ const room = (label: string): Identity => ({
 
 /** A dashboard of a controller that has run for days, and what is in its state. */
 const state = <E, R>(identity: Identity, setUp: Effect.Effect<unknown, E, R>) =>
-  Layer.scopedDiscard(Effect.zipRight(history, setUp)).pipe(
+  Layer.scopedDiscard(Effect.zipRight(logged, setUp)).pipe(
     Layer.provideMerge(DashboardLayer.layer({ port: 0 })),
     Layer.provideMerge(
       Layer.merge(
@@ -289,10 +259,7 @@ export const states = {
         failingSince: ago(7 * minutes),
         nextFetch: { at: ago(-1 * minutes), isRetry: true }
       })),
-      Effect.zipRight(
-        failed(2 * minutes),
-        Effect.logWarning("The table API cannot be reached (ENETUNREACH); the next try is in a minute")
-      )
+      Effect.logWarning("The table API cannot be reached (ENETUNREACH); the next try is in a minute")
     )
   ),
   held: state(

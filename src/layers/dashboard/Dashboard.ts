@@ -1,7 +1,6 @@
 /**
  * The dashboard: what the controller reports, on a page that follows it, and for monitoring.
  */
-import * as Chunk from "effect/Chunk"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -9,7 +8,6 @@ import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { defined } from "../../internal/defined.ts"
 import { addLoggerHere } from "../../internal/loggers.ts"
@@ -28,7 +26,6 @@ import * as Access from "./access.ts"
 import * as Actions from "./actions.ts"
 import { type DashboardConfig, decode } from "./DashboardOptions.ts"
 import { type DashboardState, reading } from "./DashboardState.ts"
-import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
 import { setNodeInfo } from "./metrics.ts"
 import { makeOverview } from "./overview.ts"
@@ -46,8 +43,8 @@ const maxLength = 1000
 /**
  * The dashboard with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
- * It keeps the last 200 fetches and the last 200 lines of the log in memory, and without open pages does nothing but take note
- * of these. It ends within two seconds whatever its clients do.
+ * It keeps the last 200 lines of the log in memory, and without open pages does nothing else. It ends within two seconds
+ * whatever its clients do.
  */
 export const layer = (
   options: DashboardConfig = {}
@@ -84,19 +81,17 @@ export const make = Effect.fnUntraced(function* (
   })
   yield* addLogger(log.logger)
 
-  const history = yield* Ref.make<FetchHistory.FetchHistory>([])
   const { feeds, problem } = yield* Subscription.make("The dashboard")
+  const tell = Queue.offer(changed, undefined)
   yield* Stream.runForEach(feeds, ({ events }) =>
-    Stream.runForEachChunk(events, (events) =>
-      Ref.update(history, (before) => Chunk.reduce(events, before, FetchHistory.advance)).pipe(
-        Effect.zipRight(Queue.offer(changed, undefined))
-      )
-    ).pipe(Effect.zipRight(Queue.offer(changed, undefined)))
+    Effect.zipRight(
+      Stream.runForEachChunk(events, () => tell),
+      tell
+    )
   ).pipe(Effect.forkScoped)
 
   const shown = Effect.all({
     overview: yield* makeOverview(access.actions),
-    fetches: Ref.get(history),
     log: Effect.sync(log.lines)
   })
   const live = yield* Live.make({ shown, changed, maxClients: options.maxClients })

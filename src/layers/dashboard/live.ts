@@ -1,8 +1,8 @@
 /**
  * The event stream of the page: what it shows, sent again as a whole if it has changed.
  *
- * Four events: `now`, the controller's time, and `overview`, `fetches` and `log`, each with everything of its kind: a page that
- * comes late, or comes back, is given the same as all others.
+ * Three events: `now`, the controller's time, and `overview` and `log`, each with everything of its kind: a page that comes late,
+ * or comes back, is given the same as all others.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,6 @@ import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import type { EventStream } from "../http/EventStreamResponse.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import * as SseFrame from "../http/SseFrame.ts"
-import type { FetchHistory } from "./fetchHistory.ts"
 import type { Overview } from "./overview.ts"
 
 export interface Live extends EventStream {
@@ -30,7 +29,6 @@ export interface Live extends EventStream {
 /** What the page shows. */
 export interface Shown {
   readonly overview: Overview
-  readonly fetches: FetchHistory
   readonly log: ReadonlyArray<LogLine>
 }
 
@@ -58,8 +56,8 @@ export const make = Effect.fnUntraced(function* ({ changed, maxClients, shown }:
   const sent = new Map<string, string>()
 
   /** The events of what has changed. */
-  const framesOf = function* ({ fetches, log, overview: { now, ...overview } }: Shown) {
-    for (const [name, value] of Object.entries({ now, overview, fetches, log })) {
+  const framesOf = function* ({ log, overview: { now, ...overview } }: Shown) {
+    for (const [name, value] of Object.entries({ now, overview, log })) {
       const frame = SseFrame.event(name, jsonText(value))
       if (sent.get(name) !== frame) {
         sent.set(name, frame)

@@ -3,9 +3,8 @@
  */
 import { ask, setActions } from "./actions.js"
 import { showContents } from "./content.js"
-import { showFetches, showLog } from "./fetches.js"
+import { showLog } from "./log.js"
 import { button, byId, folded, forHow, h, moment, now, readable, setNow, show, time } from "./parts.js"
-import { refreshStatus } from "./status.js"
 import { renderTiles, renderWellBeing } from "./tiles.js"
 
 const toneOfWord = { OK: "ok", WARNING: "warn", HELD: "held", FAILING: "error", "NO CONTENT": "error" }
@@ -160,12 +159,8 @@ const connect = () => {
       take(JSON.parse(data))
       seenAt = new Date(now()).toISOString()
     })
-  listen("now", (millis) => {
-    setNow(millis)
-    void refreshStatus()
-  })
+  listen("now", setNow)
   listen("overview", showOverview)
-  listen("fetches", showFetches)
   listen("log", showLog)
   stream.onerror = lost
 }
