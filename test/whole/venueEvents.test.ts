@@ -552,7 +552,9 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
               yield* happens("unexpected player, old version", {
                 begins: Effect.gen(function* () {
                   yield* sends()
-                  expect(yield* vitrine(hub, "fleet")).toMatch(/guest .*not expected; Vitrine 0\.0\.1/)
+                  expect(yield* vitrine(hub, "fleet")).toMatch(
+                    /guest [\s\S]*not\s+expected;\s+Vitrine\s+0\.0\.1/
+                  )
                 }),
                 says: [says(hub, "silent", silentPlayer, guestIs("silent"))],
                 alert: ({ code, severity, subject }) =>

@@ -13,7 +13,7 @@ import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
 import { setExitStatus } from "./processExit.ts"
 import { fleetText } from "./terminal/fleetText.ts"
-import { isColourful, makePalette, sizeOf } from "./terminal/statusText.ts"
+import { isColourful, makePalette } from "./terminal/statusText.ts"
 
 /** `hub` is the address that this machine reports to itself. */
 const takesNoReports = (hub: string | undefined) =>
@@ -42,9 +42,7 @@ export const run = (options: Options) => {
       const isFailing = players.some((player) => worstTone(player, "ok") === "error")
       setExitStatus(isFailing ? "failure" : "success")
     }
-    return json
-      ? printableJson(players, watch ? 0 : 2)
-      : fleetText(players, { ...sizeOf(process.stdout), now, palette })
+    return json ? printableJson(players, watch ? 0 : 2) : fleetText(players, { now, palette })
   })
   return show(askController(options)(text), watch)
 }

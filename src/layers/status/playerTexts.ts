@@ -67,7 +67,7 @@ export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
 }
 
 /** `1 silent, 1 behind`, from the worst. */
-export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
+const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
   Object.entries(countWords(players, playerWords))
     .map(([word, count]) => `${count} ${word === "problem" ? "with a problem" : word}`)
     .join(", ")

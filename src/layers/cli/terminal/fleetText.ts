@@ -1,120 +1,67 @@
 /**
- * The players of a hub for people: what they come to, and then as much of each as there is room for, the worst first.
+ * The players of a hub for people: a sentence about all of them, and a table with a row for each.
  */
 import * as Array from "effect/Array"
 import * as String from "effect/String"
+import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, withLocalTimes } from "../../../internal/readable.ts"
-import type { Tone } from "../../../services/StatusSnapshot.ts"
 import { isOff, type PlayerStatus } from "../../status/players.ts"
-import { countsOf, detailOf, isUnwell, screenCounts, summaryOf, wordText } from "../../status/playerTexts.ts"
+import { detailOf, isUnwell, screenCounts, summaryOf, wordText } from "../../status/playerTexts.ts"
 import { worstTone } from "../../status/rows.ts"
 import type { Palette } from "./statusText.ts"
 
-export interface Format {
-  /** Rows of the terminal; the last one is left to the cursor. */
-  readonly columns: number
-  readonly rows: number
-  /** In milliseconds since 1970. */
-  readonly now: number
-  readonly palette: Palette
-}
+/** The width of the whole text, in characters. */
+const columns = 80
+const mark = 2
+
+const titles = ["player", "state", "version", "last report", "screens and problems"]
+
+/** The most characters of each column except the last, which takes the rest. */
+const limits = [16, 12, 19, 6]
 
 /**
- * A sentence, a table of those that are not well, and of the others too where there is room; else their names side by side, and
- * how many more there are. Where there is no room for all that are not well, the last of them are side by side as well. Without a line
- * break at the end.
+ * The table in the order of the players, 80 characters wide. Longer texts go on in the next line of their cell, between words.
+ * `now` is in milliseconds since 1970. The text has no line break at the end.
  */
-export const fleetText = (players: ReadonlyArray<PlayerStatus>, format: Format): string => {
-  const summary = format.palette.title(String.capitalize(summaryOf(players)))
-  if (players.length === 0) {
-    return summary
-  }
-  const room = Math.max(1, format.rows - 1 - headRows)
-  const inTable = tableLength(players, room, format)
+export const fleetText = (
+  players: ReadonlyArray<PlayerStatus>,
+  { now, palette }: { readonly now: number; readonly palette: Palette }
+): string => {
+  const isAnyExpected = players.some(({ isExpected }) => isExpected)
+  const rows = players.map((player) => ({
+    cells: cellsOf(player, isAnyExpected, now),
+    tone: worstTone(player, isUnwell(player) ? "neutral" : "ok")
+  }))
+  const widths = widthsOf([titles, ...rows.map(({ cells }) => cells)])
+  const table = [
+    ...linesOf(titles, widths).map((line) => palette.tone.neutral(`  ${line}`)),
+    ...rows.flatMap(({ cells, tone }) => {
+      const [first, ...others] = linesOf(cells, widths)
+      return [palette.marked(first, tone), ...others.map((line) => `  ${line}`)]
+    })
+  ]
   return [
-    summary,
-    ...table(
-      players.slice(0, inTable),
-      players.some(({ isExpected }) => isExpected),
-      format
-    ),
-    ...sideBySide(players.slice(inTable), room - inTable, format)
+    ...wrap(String.capitalize(summaryOf(players)), columns).map(palette.title),
+    ...(players.length === 0 ? [] : table)
   ].join("\n")
 }
 
-/** The sentence, and the titles of the table. */
-const headRows = 2
-
-/** How many have their own line. */
-const tableLength = (players: ReadonlyArray<PlayerStatus>, room: number, format: Format): number => {
-  if (players.length <= room) {
-    return players.length
-  }
-  const unwell = players.filter(isUnwell).length
-  const lastRow = unwell < players.length ? 1 : 0
-  const fits = (count: number) =>
-    count + lastRow + Math.ceil((unwell - count) / cellsInRow(players.slice(count), format)) <= room
-  return Array.range(0, Math.min(unwell, room)).findLast(fits) ?? 0
-}
-
-const maxName = 24
-const maxScreens = 24
-
-const titles = ["player", "state", "since", "screens", "problem"]
-
-const table = (
-  players: ReadonlyArray<PlayerStatus>,
-  isAnyExpected: boolean,
-  format: Format
-): ReadonlyArray<string> => {
-  if (players.length === 0) {
-    return []
-  }
-  const lines = players.map((player) => ({
-    fields: fieldsOf(player, isAnyExpected, format.now),
-    tone: toneOfPlayer(player)
-  }))
-  const widths = titles.map((title, column) =>
-    lines.reduce((width, { fields }) => Math.max(width, lengthOf(fields[column] ?? "")), title.length)
-  )
-  const inColumns = (fields: ReadonlyArray<string>) =>
-    cut(
-      fields
-        .map((field, column) => pad(field, widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-      format.columns - 2
-    )
-  return [
-    format.palette.tone.neutral(`  ${inColumns(titles)}`),
-    ...lines.map(({ fields, tone }) => format.palette.marked(inColumns(fields), tone))
-  ]
-}
-
-const fieldsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): ReadonlyArray<string> => [
-  nameOf(player),
-  wordText(player),
-  sinceText(player, now),
-  cut(screensText(player), maxScreens),
-  [
-    ...(isAnyExpected && !player.isExpected ? ["not expected"] : []),
+const cellsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): ReadonlyArray<string> => {
+  const { isExpected, name, said } = player
+  const last = [
+    screensText(player),
+    isAnyExpected && !isExpected ? "not expected" : "",
     withLocalTimes(printableLine(detailOf(player)), now)
   ]
-    .filter(String.isNonEmpty)
-    .join("; ")
-]
-
-const nameOf = ({ name }: PlayerStatus): string => cut(printableLine(name), maxName)
-
-/** The largest unit is enough: `3 min`. */
-const sinceText = ({ since }: PlayerStatus, now: number): string =>
-  since === undefined
-    ? ""
-    : durationText(Math.max(0, now - Date.parse(since)))
-        .split(" ")
-        .slice(0, 2)
-        .join(" ")
+  return [
+    printableLine(name),
+    wordText(player),
+    said === undefined ? "" : printableLine(said.versionId ?? "none"),
+    said === undefined ? "never" : ageText(said.heardAt, now),
+    last.filter(String.isNonEmpty).join("; ")
+  ]
+}
 
 /** `1 hidden, 3 showing` */
 const screensText = ({ said, word }: PlayerStatus): string =>
@@ -124,56 +71,46 @@ const screensText = ({ said, word }: PlayerStatus): string =>
         .map(([word, count]) => `${count} ${printableLine(word)}`)
         .join(", ")
 
-/** In rows of equal cells, and what there is no room for as a count. */
-const sideBySide = (
-  players: ReadonlyArray<PlayerStatus>,
-  room: number,
-  format: Format
-): ReadonlyArray<string> => {
-  const perRow = cellsInRow(players, format)
-  const isAll = Math.ceil(players.length / perRow) <= room
-  const shown = isAll ? players : players.slice(0, (room - 1) * perRow)
-  const width = cellWidth(players, format)
-  const rows = Array.chunksOf(shown, perRow).map((row) =>
-    row
-      .map((player, index) => {
-        const cell = cellText(player, format)
-        return format.palette.marked(index < row.length - 1 ? pad(cell, width) : cell, toneOfPlayer(player))
-      })
-      .join("  ")
+/** The largest unit is enough: `3 min`. */
+const ageText = (time: string, now: number): string =>
+  durationText(Math.max(0, now - Date.parse(time)))
+    .split(" ")
+    .slice(0, 2)
+    .join(" ")
+
+const gap = "  "
+
+/** As wide as what is in the columns, up to their limits. */
+const widthsOf = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<number> => {
+  const widths = limits.map((limit, column) =>
+    Math.max(...rows.flatMap((cells) => wrap(cells[column] ?? "", limit)).map(widthOf))
   )
-  return isAll ? rows : [...rows, cut(restText(players.slice(shown.length)), format.columns)]
+  return [...widths, widths.reduce((rest, width) => rest - width - gap.length, columns - mark)]
 }
 
-/** Players without a problem are shown by their name only. */
-const cellText = (player: PlayerStatus, { columns, now }: Format): string =>
-  cut(
-    isUnwell(player)
-      ? `${nameOf(player)}  ${wordText(player)} ${sinceText(player, now)}`.trimEnd()
-      : nameOf(player),
-    columns - 2
+/** The lines of a row of the table. */
+const linesOf = (
+  cells: ReadonlyArray<string>,
+  widths: ReadonlyArray<number>
+): Array.NonEmptyReadonlyArray<string> => {
+  const inColumns = Array.zipWith(cells, widths, (cell, width) => ({ lines: wrap(cell, width), width }))
+  const height = Math.max(...inColumns.map(({ lines }) => lines.length))
+  return Array.makeBy(height, (index) =>
+    inColumns
+      .map(({ lines, width }) => pad(lines[index] ?? "", width))
+      .join(gap)
+      .trimEnd()
   )
+}
 
-const cellWidth = (players: ReadonlyArray<PlayerStatus>, format: Format): number =>
-  players.reduce((width, player) => Math.max(width, lengthOf(cellText(player, format))), 0)
+/** Only a word that is longer than the width is broken. */
+const wrap = (text: string, width: number): ReadonlyArray<string> =>
+  wrapAnsi(text, width, { hard: true }).split("\n")
 
-const cellsInRow = (players: ReadonlyArray<PlayerStatus>, format: Format): number =>
-  Math.max(1, Math.floor((format.columns + 2) / (cellWidth(players, format) + 4)))
+const wide = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/gu
 
-const restText = (players: ReadonlyArray<PlayerStatus>): string =>
-  players.some(isUnwell)
-    ? `and ${players.length} more: ${countsOf(players)}`
-    : `and ${players.length} more ${players.length === 1 ? "is" : "are"} up to date`
+/** In the columns of a terminal. */
+const widthOf = (text: string): number =>
+  globalThis.Array.from(text.replace(/\p{Mark}/gu, "").replace(wide, "  ")).length
 
-const toneOfPlayer = (player: PlayerStatus): Tone => worstTone(player, isUnwell(player) ? "neutral" : "ok")
-
-const lengthOf = (text: string): number => globalThis.Array.from(text).length
-
-const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - lengthOf(text)))
-
-const cut = (text: string, width: number): string =>
-  lengthOf(text) <= width
-    ? text
-    : `${globalThis.Array.from(text)
-        .slice(0, width - 1)
-        .join("")}…`
+const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))

@@ -1,19 +1,21 @@
 /**
- * Shows a fetch of the content while it runs: bars on a terminal, lines of the log elsewhere.
+ * Shows a fetch of the content while it runs: one line on a terminal, lines of the log elsewhere.
  */
-import { MultiBar, Presets, type SingleBar } from "cli-progress"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Number from "effect/Number"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
+import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { outcomeText, progressText } from "../../../internal/progressText.ts"
 import { ContentEvent } from "../../../services/ContentEvents.ts"
 import type { SourceProgress } from "../../../services/ContentSource.ts"
 import type { BusEvent } from "../../../services/EventBus.ts"
+import type { Output } from "./liveText.ts"
 
 export interface ProgressDisplay {
   readonly show: (event: ContentEvent) => Effect.Effect<void>
@@ -24,7 +26,7 @@ export interface ProgressDisplay {
 /** For standard error; it ends with the scope. */
 export const makeProgressDisplay: Effect.Effect<ProgressDisplay, never, Scope.Scope> = Effect.suspend(() =>
   process.stderr.isTTY && process.env.TERM !== "dumb"
-    ? makeProgressBars(process.stderr)
+    ? makeProgressLine(process.stderr)
     : Effect.map(makeProgressLines, (show) => ({ show, log: console.error }))
 )
 
@@ -52,70 +54,72 @@ export const withProgress =
 
 const decode = Schema.decodeUnknownOption(ContentEvent)
 
-/** One for each source. */
-const makeProgressBars = (stream: NodeJS.WriteStream) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => openBars(stream)),
-      close
-    ),
-    ({ bars, multiBar }) => {
-      const barOf = (source: string): SingleBar => {
-        const bar =
-          bars.get(source) ??
-          multiBar.create(1, 0, { source: printableLine(source).padEnd(12), text: "starting" })
-        bars.set(source, bar)
-        return bar
-      }
+/** A line that is written again in its place: a bar for all sources, and what one of them does now. The last state stays. */
+export const makeProgressLine = Effect.fnUntraced(function* (stream: Output) {
+  const stages = new Map<string, Stage>()
+  let text = ""
 
-      const draw = ({ name, payload }: ContentEvent) => {
-        switch (name) {
-          case "content:source:start":
-            barOf(payload.sourceId)
-            break
-          case "content:source:progress": {
-            const bar = barOf(payload.sourceId)
-            const { done, total } = stageOf(payload)
-            bar.setTotal(Math.max(total, 1))
-            bar.update(done, { text: printableLine(progressText(payload)) })
-            break
-          }
-          case "content:source:done": {
-            const bar = barOf(payload.sourceId)
-            bar.update(bar.getTotal(), { text: outcomeText(payload) })
-            break
-          }
-          case "content:source:error":
-            barOf(payload.sourceId).update({ text: "failed" })
-        }
-      }
+  const draw = () => {
+    if (text !== "") stream.write(`${restart}${firstRow(`${barOf([...stages.values()])} ${text}`, stream)}`)
+  }
 
-      return {
-        show: (event: ContentEvent) => Effect.sync(() => draw(event)),
-        log: (line: string) => (bars.size === 0 ? console.error(line) : multiBar.log(`${line}\n`))
-      }
+  const tell = (sourceId: string, stage: Stage, news: string) => {
+    stages.set(sourceId, stage)
+    text = printableLine(`${sourceId}: ${news}`)
+    draw()
+  }
+
+  const show = ({ name, payload }: ContentEvent) => {
+    const before = ("sourceId" in payload ? stages.get(payload.sourceId) : undefined) ?? beginning
+    switch (name) {
+      case "content:source:start":
+        return tell(payload.sourceId, before, "starting")
+      case "content:source:progress":
+        return tell(payload.sourceId, stageOf(payload), progressText(payload))
+      case "content:source:done":
+        return tell(payload.sourceId, { ...before, done: before.total }, outcomeText(payload))
+      case "content:source:error":
+        return tell(payload.sourceId, before, "failed")
     }
-  )
+  }
 
-const openBars = (stream: NodeJS.WriteStream) => {
-  const multiBar = new MultiBar(
-    { stream, format: "{source} {bar} {text}", barsize: 20, hideCursor: true, forceRedraw: true },
-    Presets.shades_classic
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      if (text !== "") stream.write("\n")
+    })
   )
-  return { multiBar, bars: new Map<string, SingleBar>() }
-}
-
-/** Leaves the last state of the bars on the terminal, below all lines of the log. */
-const close = ({ bars, multiBar }: ReturnType<typeof openBars>) =>
-  Effect.sync(() => {
-    if (bars.size > 0) {
-      multiBar.update()
-      multiBar.stop()
+  return {
+    show: (event) => Effect.sync(() => show(event)),
+    log: (line) => {
+      stream.write(`${restart}${line}\n`)
+      draw()
     }
-  })
+  } satisfies ProgressDisplay
+})
+
+/** To the beginning of the line, which is then empty. */
+const restart = "\r\u001b[K"
+
+type Stage = SourceProgress["documents"]
+
+const beginning: Stage = { done: 0, total: 1 }
 
 /** First the documents, then the files. */
-const stageOf = ({ attachments, documents }: SourceProgress) => attachments ?? documents
+const stageOf = ({ attachments, documents }: SourceProgress): Stage => attachments ?? documents
+
+const barLength = 20
+
+/** `█████░░░░░░░░░░░░░░░ 10/40` */
+const barOf = (stages: ReadonlyArray<Stage>): string => {
+  const done = Number.sumAll(stages.map(({ done }) => done))
+  const total = Number.sumAll(stages.map(({ total }) => total))
+  const length = total === 0 ? 0 : Math.round((barLength * Math.min(done, total)) / total)
+  return `${"█".repeat(length)}${"░".repeat(barLength - length)} ${done}/${total}`
+}
+
+/** What there is room for, without the last column: some terminals go on to the next row behind it. */
+const firstRow = (text: string, { columns }: Output): string =>
+  wrapAnsi(text, (columns || 80) - 1, { hard: true, trim: false, wordWrap: false }).split("\n")[0] ?? ""
 
 /** Milliseconds between two lines about one document where nothing but its numbers has changed. */
 const patience = 5000

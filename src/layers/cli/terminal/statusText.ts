@@ -25,11 +25,9 @@ const marks: Readonly<Record<Tone, string>> = { ok: "âœ“", warn: "!", error: "âœ
 export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
   isTTY === true && (process.env.NO_COLOR ?? "") === ""
 
-/** Without a terminal there is room for everything. */
-export const sizeOf = ({ columns, isTTY, rows }: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">) =>
-  isTTY
-    ? { columns: columns || 80, rows: rows || 24 }
-    : { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
+/** The rows of a terminal; elsewhere there is room for everything. */
+export const rowsOf = ({ isTTY, rows }: Pick<NodeJS.WriteStream, "isTTY" | "rows">): number =>
+  isTTY ? rows || 24 : Number.POSITIVE_INFINITY
 
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
