@@ -97,13 +97,15 @@ describe("an example in scratchpad/effect", () => {
     const of = (path: string) => received.filter((request) => request.startsWith(`${path} `)).join("\n")
     for (const metric of [
       "vitrine_content_fetches_total",
-      "vitrine_content_fetch_duration_seconds",
+      "vitrine_content_last_success_timestamp_seconds",
       "vitrine_content_promotions_total",
       "vitrine_commands_total"
     ]) {
       expect(of("/v1/metrics")).toContain(`"name":"${metric}"`)
     }
-    expect(of("/v1/metrics")).toMatch(/"name":"vitrine_content_fetch_duration_seconds"[^}]*"unit":"s"/)
+    expect(of("/v1/metrics")).toMatch(
+      /"name":"vitrine_content_last_success_timestamp_seconds"[^}]*"unit":"s"/
+    )
     for (const span of ["CommandBus.dispatch", "Content.fetch", "Content.fetchSource", "Content.promote"]) {
       expect(of("/v1/traces")).toContain(`"name":"${span}"`)
     }

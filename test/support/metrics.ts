@@ -6,7 +6,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 
-/** The value of a counter or a gauge, or how often a histogram was told something, by labels: `a=1,b=2`. */
+/** The value of a counter or a gauge, by labels: `a=1,b=2`. */
 export const countsOf = (name: string): Effect.Effect<Readonly<Record<string, number>>> =>
   Effect.map(Metric.snapshot, (pairs) =>
     Object.fromEntries(

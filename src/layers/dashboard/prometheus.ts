@@ -14,15 +14,22 @@ export const contentType = "text/plain; version=0.0.4; charset=utf-8"
 type Pair = MetricPair.MetricPair.Untyped
 
 /**
- * All metrics by name. A frequency is a counter by `value`. Names and labels have what Prometheus allows; of metrics that would
- * share a name, those of another type than the first are left out, and a comment says so.
+ * All counters and gauges by name; histograms and summaries are left out. A frequency is a counter by `value`. Names and labels have what
+ * Prometheus allows; of metrics that would share a name, those of another type than the first are left out, and a comment says so.
  */
 export const prometheusText = (pairs: ReadonlyArray<Pair>): string =>
-  Object.entries(Array.groupBy(pairs, ({ metricKey }) => allowed(metricKey.name.replace(/[^\w:]/g, "_"))))
+  Object.entries(
+    Array.groupBy(pairs.filter(isOneNumber), ({ metricKey }) =>
+      allowed(metricKey.name.replace(/[^\w:]/g, "_"))
+    )
+  )
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([name, family]) => familyLines(name, family))
     .map((line) => `${line}\n`)
     .join("")
+
+const isOneNumber = ({ metricState }: Pair): boolean =>
+  !MetricState.isHistogramState(metricState) && !MetricState.isSummaryState(metricState)
 
 const familyLines = (name: string, family: Array.NonEmptyReadonlyArray<Pair>): ReadonlyArray<string> => {
   const type = typeOf(family[0])
@@ -57,44 +64,15 @@ const labelsOf = ({ metricKey: { tags } }: Pair): Labels => [
 
 /** What may also fall is a gauge. */
 const typeOf = ({ metricKey: { keyType }, metricState }: Pair) =>
-  MetricState.isHistogramState(metricState)
-    ? "histogram"
-    : MetricState.isSummaryState(metricState)
-      ? "summary"
-      : MetricState.isFrequencyState(metricState) ||
-          (MetricKeyType.isCounterKey(keyType) && keyType.incremental)
-        ? "counter"
-        : "gauge"
+  MetricState.isFrequencyState(metricState) || (MetricKeyType.isCounterKey(keyType) && keyType.incremental)
+    ? "counter"
+    : "gauge"
 
 const samples = (
   name: string,
   labels: Labels,
   state: MetricState.MetricState.Untyped
 ): ReadonlyArray<string> => {
-  if (MetricState.isHistogramState(state)) {
-    // The last bucket of Effect's is without a bound.
-    const buckets = [...state.buckets].filter(([bound]) => Number.isFinite(bound))
-    return [
-      ...[...buckets, [Number.POSITIVE_INFINITY, state.count] as const].map(([bound, count]) =>
-        sample(`${name}_bucket`, [...labels, ["le", number(bound)]], count)
-      ),
-      sample(`${name}_sum`, labels, state.sum),
-      sample(`${name}_count`, labels, state.count)
-    ]
-  }
-  if (MetricState.isSummaryState(state)) {
-    return [
-      ...state.quantiles.map(([quantile, value]) =>
-        sample(
-          name,
-          [...labels, ["quantile", number(quantile)]],
-          Option.getOrElse(value, () => Number.NaN)
-        )
-      ),
-      sample(`${name}_sum`, labels, state.sum),
-      sample(`${name}_count`, labels, state.count)
-    ]
-  }
   if (MetricState.isFrequencyState(state)) {
     return [...state.occurrences].map(([value, count]) => sample(name, [...labels, ["value", value]], count))
   }

@@ -4,7 +4,6 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as MetricBoundaries from "effect/MetricBoundaries"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
 
@@ -12,12 +11,6 @@ const fetches = Metric.counter("vitrine_content_fetches_total", {
   description: "Fetches of all sources that ended, by what they came to: promoted, unchanged or failed",
   incremental: true
 })
-
-const fetchSeconds = Metric.histogram(
-  "vitrine_content_fetch_duration_seconds",
-  MetricBoundaries.fromIterable([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900]),
-  "How long fetches took that did not fail"
-).pipe(Metric.tagged("unit", "s"))
 
 const lastSuccess = Metric.gauge("vitrine_content_last_success_timestamp_seconds", {
   description: "When a fetch last did not fail, as Unix time; 0 before"
@@ -40,10 +33,9 @@ export const countPromotion = Metric.increment(promotions)
 /** Counts a fetch when it ends; one that is interrupted has come to nothing. */
 export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
   fetch.pipe(
-    Effect.tap(({ changed, durationMs, timestamp }) =>
+    Effect.tap(({ changed, timestamp }) =>
       Effect.all([
         ended(changed ? "promoted" : "unchanged"),
-        Metric.update(fetchSeconds, durationMs / 1000),
         Metric.set(lastSuccess, Date.parse(timestamp) / 1000)
       ])
     ),

@@ -126,8 +126,7 @@ it.scoped("metrics count fetches, promotions, records and versions", () =>
     const { definition, failNext, setTable } = yield* makeTables("counted")
     const read = Effect.all({
       fetches: countsOf("vitrine_content_fetches_total"),
-      promotions: countsOf("vitrine_content_promotions_total"),
-      durations: countsOf("vitrine_content_fetch_duration_seconds")
+      promotions: countsOf("vitrine_content_promotions_total")
     })
     const before = yield* read
 
@@ -151,7 +150,6 @@ it.scoped("metrics count fetches, promotions, records and versions", () =>
       "outcome=failed": 1
     })
     expect(since(after.promotions, before.promotions)).toEqual({ "": 2 })
-    expect(since(after.durations, before.durations)).toEqual({ "unit=s": 3 })
     expect(yield* countsOf("vitrine_content_last_success_timestamp_seconds")).toEqual({ "unit=s": 20 })
     expect(yield* countsOf("vitrine_content_records")).toMatchObject({ "source=counted": 120 })
     expect(yield* countsOf("vitrine_content_versions")).toEqual({ "": 2 })
