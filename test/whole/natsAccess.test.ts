@@ -221,7 +221,7 @@ export default defineConfig({
       const missing = yield* Effect.flatMap(start(""), ({ ended }) => ended)
       expect(missing.status).toBe(1)
       expect(missing.stderr).toContain(
-        "token: expected a text that is not empty (is the environment variable set?)"
+        "token: expected a text that is not empty (is the environment variable set? --env-file .env reads a file)"
       )
     }).pipe(Effect.provide(NodeContext.layer))
   )

@@ -49,6 +49,12 @@ const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.
     : Option.none()
 }
 
+const notMuted = (name: string, mutes: ReadonlyArray<Mute>): string => {
+  const muted =
+    mutes.length === 0 ? "Nothing is muted" : `Muted are: ${mutes.map(({ name }) => name).join(", ")}`
+  return `Nothing of the name ${JSON.stringify(printableLine(name))} is muted. ${printableLine(muted)}.`
+}
+
 /**
  * Registers `problem.mute` and `problem.unmute` until the scope ends. What was muted before still is; without a file, it is until the
  * controller ends.
@@ -101,7 +107,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
       const others = before.filter((mute) => mute.name !== name)
       return others.length < before.length
         ? Effect.succeed(others)
-        : new NotMuted({ message: `Nothing of the name ${JSON.stringify(printableLine(name))} is muted.` })
+        : new NotMuted({ message: notMuted(name, before) })
     })
     yield* Effect.logInfo(
       `No longer muted, by ${printableLine(by, maxBy) || "somebody"}: ${printableLine(name)}`

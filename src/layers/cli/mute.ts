@@ -1,6 +1,7 @@
 /**
  * `vitrine mute`
  */
+import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
@@ -12,6 +13,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, withLocalTimes } from "../../internal/readable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { Mute } from "../../services/Problem.ts"
+import type { GlobalState } from "../../services/StatusSnapshot.ts"
 import { mutesOf } from "../status/mutedProblems.ts"
 import { muteText } from "../status/rows.ts"
 import { askController, caller } from "./askController.ts"
@@ -46,7 +48,7 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
     Option.flatMap(Option.fromNullable(until), (until) => endOf(until, now)),
     () => noEnd(until)
   )
-  const { dispatch } = yield* IpcClient
+  const { dispatch, state } = yield* IpcClient
   const muted = yield* dispatch({
     type: "problem.mute",
     name,
@@ -58,10 +60,18 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
   yield* Console.log(`Muted: ${lineOf(muted, now)}`)
   yield* Console.log(
     problems === 0
-      ? "There is no problem of this name now."
+      ? `There is no problem of this name now. ${namesText(yield* state)}`
       : `There ${problems === 1 ? "is" : "are"} ${countText(problems, "such problem")} now.`
   )
 })
+
+/** What could be muted now. */
+const namesText = ({ problems = [] }: Pick<GlobalState, "problems">): string =>
+  problems.length === 0
+    ? "There is no problem at all."
+    : `Problems are: ${Array.dedupe(problems.map(({ code, player, subject }) => subject ?? player ?? code))
+        .map((name) => printableLine(name))
+        .join(", ")}.`
 
 const unmute = Effect.fnUntraced(function* (name: string, { by = caller() }: Options) {
   yield* (yield* IpcClient).dispatch({ type: "problem.unmute", name, by })

@@ -116,7 +116,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
 
   command(
     "mute",
-    "Let a problem or a player alert nobody for a while, or list what is muted.",
+    "Send no alerts about a problem or a player for a while, or list what is muted.",
     config,
     runDir,
     new Option(

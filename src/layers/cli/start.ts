@@ -17,6 +17,7 @@ import { isUnwritable } from "../../internal/systemError.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
+import type { Stop } from "../../services/Slices.ts"
 import * as Alerts from "../alerts/alerts.ts"
 import * as Mutes from "../alerts/mutes.ts"
 import { reportProblems } from "../alerts/reportProblems.ts"
@@ -27,6 +28,7 @@ import { locateController } from "../control/socketPath.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
+import { caller } from "./askController.ts"
 import * as configuration from "./configuration.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
@@ -55,6 +57,7 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
   yield* Effect.logInfo(`Starting with ${loaded.file}`)
   const endpoint = Effect.gen(function* () {
+    yield* nameInterrupter
     yield* reportChange(file, text)
     const kept = (name: string) =>
       Option.getOrUndefined(Option.map(claimed, ({ folder }) => path.join(folder, name)))
@@ -72,6 +75,17 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
     Effect.mapError(inFile(loaded.file))
   )
 }, Effect.scoped)
+
+/** Until the scope ends, Ctrl-C is a stop by the user of the process. It comes before the listener that ends the controller. */
+const nameInterrupter = Effect.gen(function* () {
+  const { updateSlice } = yield* ControllerState
+  const name = () =>
+    Effect.runSync(updateSlice("stop", (slice) => slice ?? ({ kind: "stop", by: caller() } satisfies Stop)))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.prependOnceListener("SIGINT", name)),
+    () => Effect.sync(() => process.off("SIGINT", name))
+  )
+})
 
 /** None on a disk that takes no socket. */
 const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>

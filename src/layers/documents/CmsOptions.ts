@@ -16,7 +16,7 @@ export const token = (what: string) =>
   omittable(
     secret(
       (token) => /^[\x21-\x7e]+$/.test(token),
-      `${what}: printable ASCII characters without spaces (is the environment variable set?)`
+      `${what}: printable ASCII characters without spaces (is the environment variable set? --env-file .env reads a file)`
     )
   )
 

@@ -15,7 +15,7 @@ const maxName = 64
 
 export const makeScreenActions = Effect.fnUntraced(function* (content: string, report: Report) {
   const { read, state } = yield* ControllerState
-  const { screens = [] } = (yield* state).system
+  const { node, screens = [] } = (yield* state).system
   const waiting = yield* AskedScreens.make
 
   /** A screen of a player is its hub's to ask, which hears of it by the event. */
@@ -46,8 +46,8 @@ export const makeScreenActions = Effect.fnUntraced(function* (content: string, r
     }
     const actions = asked.map(({ action }) => action)
     yield* Effect.logInfo(`Screen ${screen} has been given what it is asked for: ${actions.join(", ")}`)
-    const label = screens.find(({ id }) => id === screen)?.label
-    return { actions, ...(label === undefined ? {} : { label }) }
+    const name = screens.find(({ id }) => id === screen)?.label ?? screen
+    return { actions, label: `${node?.label ?? node?.id}: ${name}` }
   })
 
   return { ask, answer }

@@ -31,7 +31,7 @@ export const ReportOptions = expectsSecret(
     to,
     token: secret(
       (text) => /^[\x21-\x7e]+$/.test(text),
-      'the token of "reports" at the hub: printable ASCII characters without spaces'
+      'the token of "reports" at the hub: printable ASCII characters without spaces (is it set? --env-file .env reads a file)'
     )
   }),
   "an object { to, token }"

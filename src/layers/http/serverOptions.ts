@@ -41,5 +41,5 @@ const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
 
 export const token = secret(
   isToken,
-  "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)"
+  "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set? --env-file .env reads a file)"
 )

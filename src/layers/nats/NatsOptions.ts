@@ -19,11 +19,14 @@ const isServers = (input: unknown): input is string | ReadonlyArray<string> => {
   return servers.length > 0 && servers.every((server) => Predicate.isString(server) && isServer(server))
 }
 
-const notEmpty = secret((text) => text !== "", "a text that is not empty (is the environment variable set?)")
+const notEmpty = secret(
+  (text) => text !== "",
+  "a text that is not empty (is the environment variable set? --env-file .env reads a file)"
+)
 
 const nkeySeed = secret(
   (seed) => /^SU[A-Z2-7]{56}$/.test(seed),
-  "the seed of a user, SU and 56 letters and digits (is the environment variable set?)"
+  "the seed of a user, SU and 56 letters and digits (is the environment variable set? --env-file .env reads a file)"
 )
 
 const Path = expects(Schema.NonEmptyString, "the path of a file")

@@ -26,12 +26,13 @@ export const awayCodes: ReadonlySet<string> = new Set([
 
 /**
  * An expected screen has errors, because visitors see nothing, or something wrong; another one has warnings, and none for being away.
- * `startTime` is that of the controller.
+ * `startTime` is the start of the controller, `page` the address of its page.
  */
 export function* problemsOf(
   screen: Omit<ScreenStatus, "problems">,
   now: number,
-  startTime: string
+  startTime: string,
+  page?: string
 ): Generator<Problem> {
   const { id, isExpected, name, said, since, word } = screen
   const { restarts = 0, runs = [] } = said ?? {}
@@ -66,7 +67,8 @@ export function* problemsOf(
     yield { ...problem("screen:closed", `was closed at ${since}: start its page or program again`), ...begun }
   }
   if (word === "never seen" && lasts(settlingMs)) {
-    const text = `was never seen to show anything: start its page or program with the consumerId ${JSON.stringify(id)}, or see what it says there`
+    const address = `${page ?? "its page with "}?screen=${encodeURIComponent(id)}`
+    const text = `was never seen to show anything: open ${address}, or start its program with the consumerId ${JSON.stringify(id)}`
     yield { ...problem("screen:never-seen", text), ...begun }
   }
   if (runs.length > 0) {

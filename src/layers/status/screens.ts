@@ -12,7 +12,7 @@ import { openAt } from "./openingHours.ts"
 import { isHidden, reportsItself, silenceMs } from "./presence.ts"
 import { tones, worstTone } from "./rows.ts"
 import { problemsOf, settlingMs } from "./screenProblems.ts"
-import { contentsOf, transportsOf } from "./slices.ts"
+import { contentServersOf, contentsOf, transportsOf } from "./slices.ts"
 
 /**
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
@@ -55,6 +55,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
   const mark = withMutes(state, now)
   const contents = contentsOf(state)
   const streams = streamsOf(state)
+  const page = contentServersOf(state).find(([, { page }]) => page !== undefined)?.[1].page
   const heard = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (said): Found => ({
@@ -92,7 +93,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
         isExpected: expected.has(found.id),
         word: isClosed ? ("closed for the day" as const) : found.word
       }
-      return { ...screen, problems: mark([...problemsOf(screen, now, startTime)]) }
+      return { ...screen, problems: mark([...problemsOf(screen, now, startTime, page)]) }
     })
     .toSorted(Order.mapInput(Order.number, rankOf))
 }

@@ -44,11 +44,15 @@ it.scopedLive("vitrine mute starts, lists and ends mutes, and prints how many pr
     expect((yield* says("status", "--config", `${folder}/vitrine.config.mjs`))[0]).toMatch(
       /^OK\n {2}· The lamp is broken \(muted until .* by anna: painting\)$/m
     )
-    expect((yield* mute("lft", "--until", "1 hour"))[1]).toBe("There is no problem of this name now.")
+    expect((yield* mute("lft", "--until", "1 hour"))[1]).toBe(
+      "There is no problem of this name now. Problems are: left."
+    )
     expect(yield* mute("--end", "left")).toEqual(["No longer muted: left"])
     const messageOf = (...args: ReadonlyArray<string>) =>
       Effect.map(Effect.flip(mute(...args)), (error) => String(error))
-    expect(yield* messageOf("--end", "left")).toContain('Nothing of the name "left" is muted.')
+    expect(yield* messageOf("--end", "left")).toContain(
+      'Nothing of the name "left" is muted. Muted are: lft.'
+    )
     expect(yield* messageOf("left")).toContain("Say until when, for example --until 18:00")
     expect(yield* messageOf("left", "--until", "soon")).toContain('No time or duration: "soon"')
     expect(yield* messageOf("left", "--until", "31 days")).toContain(

@@ -43,7 +43,7 @@ const withContent = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.provide(services("persistent", identity)))
 
 describe("an action that is requested of a screen", () => {
-  it.scoped("is in the response to the next ack, once, with the label of the screen", () =>
+  it.scoped("is in the response to the next ack, once, with the names of the machine and the screen", () =>
     withContent(
       Effect.gen(function* () {
         expect(yield* ack("left")).toBeUndefined()
@@ -52,10 +52,10 @@ describe("an action that is requested of a screen", () => {
         yield* ask("left", "reload")
         expect(yield* ack("right")).toBeUndefined()
         expect(yield* ack("left", { closing: true })).toBeUndefined()
-        expect(yield* ack("left")).toEqual({ actions: ["identify", "reload"], label: "Left wall" })
+        expect(yield* ack("left")).toEqual({ actions: ["identify", "reload"], label: "hall: Left wall" })
         expect(yield* ack("left")).toBeUndefined()
         yield* ask("right", "reload")
-        expect(yield* ack("right")).toEqual({ actions: ["reload"] })
+        expect(yield* ack("right")).toEqual({ actions: ["reload"], label: "hall: right" })
       })
     )
   )
@@ -82,7 +82,7 @@ describe("an action that is requested of a screen", () => {
         yield* ask("right", "reload")
         yield* TestClock.adjust("1 second")
         expect(yield* ack("left")).toBeUndefined()
-        expect(yield* ack("right")).toEqual({ actions: ["reload"] })
+        expect(yield* ack("right")).toEqual({ actions: ["reload"], label: "hall: right" })
       })
     )
   )

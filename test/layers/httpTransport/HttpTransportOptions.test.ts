@@ -196,7 +196,10 @@ describe("the options of the HTTP transport", () => {
     Redacted.make("short")
   ])("requires a token that cannot be guessed, and does not show a rejected one: %j", (token) => {
     expect(issues({ token })).toEqual([
-      { path: "token", message: expect.stringMatching(/^expected a token: at least 16 of .*set\?\)$/) }
+      {
+        path: "token",
+        message: expect.stringMatching(/^expected a token: at least 16 of .*set\? --env-file .*\)$/)
+      }
     ])
   })
 })

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { healthOf } from "../../../src/layers/status/Health.ts"
 import { screensOf } from "../../../src/layers/status/screens.ts"
-import type { ContentState, Screen, TransportState } from "../../../src/services/Slices.ts"
+import type {
+  ContentServerState,
+  ContentState,
+  Screen,
+  TransportState
+} from "../../../src/services/Slices.ts"
 import type { ExpectedScreen, GlobalState } from "../../../src/services/StatusSnapshot.ts"
 import { readState } from "../../support/readState.ts"
 
@@ -202,6 +207,17 @@ describe("a screen is", () => {
       { code: "screen:never-seen", severity: "error", subject: "left", since: at(0) }
     ])
     expect(words({}, 15)).toEqual([])
+  })
+
+  it("never seen, and its problem has the address to open", () => {
+    const state = stateOf({ expected: [{ id: "left wall" }] })
+    const textOf = (plugins: GlobalState["plugins"]) =>
+      screensOf({ ...state, plugins: { ...state.plugins, ...plugins } }, start + 15_000)[0]?.problems[0]?.text
+    expect(textOf({})).toContain("open its page with ?screen=left%20wall, or start its program")
+    const page = "http://127.0.0.1:8730/"
+    const counts = { maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
+    const server: ContentServerState = { kind: "content-server", url: page, page, ...counts }
+    expect(textOf({ "content-server": server })).toContain(`open ${page}?screen=left%20wall, or`)
   })
 })
 

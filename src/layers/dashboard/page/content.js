@@ -13,6 +13,7 @@ import {
   longTime,
   moment,
   nothing,
+  now,
   shortTime,
   show,
   size,
@@ -87,7 +88,11 @@ const renderFetching = ({ fetchingSince, lastFetch, lastSuccess, nextFetch }) =>
           lastFetch.failed ? "error" : undefined
         ),
   lastFetch?.failed && lastSuccess !== undefined ? entry("Last success", [moment(lastSuccess)]) : [],
-  nextFetch === undefined ? [] : entry(nextFetch.isRetry ? "Next try" : "Next fetch", [moment(nextFetch.at)])
+  nextFetch === undefined
+    ? []
+    : entry(nextFetch.isRetry ? "Next try" : "Next fetch", [
+        Date.parse(nextFetch.at) > now() ? moment(nextFetch.at) : "now"
+      ])
 ]
 
 const renderContent = (isAlone, actions) => (content) => {

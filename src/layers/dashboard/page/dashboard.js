@@ -43,10 +43,10 @@ const renderMute = (problem) => {
   const { muted } = problem
   return muted === undefined
     ? button(`mute ${own}`, "Mute", () =>
-        ask("Mute", `Let ${own} alert nobody for a while?`, { type: "problem.mute" }, names)
+        ask("Mute", `No alerts about ${own} until …`, { type: "problem.mute" }, names)
       )
     : button(`mute ${own}`, "Unmute", () =>
-        ask("Unmute", `Let ${muted.name} alert again?`, { type: "problem.unmute", name: muted.name })
+        ask("Unmute", `Send alerts about ${muted.name} again?`, { type: "problem.unmute", name: muted.name })
       )
 }
 

@@ -86,18 +86,25 @@ export const setNow = (millis) => {
 
 export const now = () => Date.now() + ahead
 
+// 24 hours: a narrow column would break a time before "AM".
 const clockTime = new Intl.DateTimeFormat(undefined, {
+  hourCycle: "h23",
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit"
 })
 const dayAndTime = new Intl.DateTimeFormat(undefined, {
+  hourCycle: "h23",
   day: "numeric",
   month: "short",
   hour: "2-digit",
   minute: "2-digit"
 })
-const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" })
+const dateAndTime = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "long",
+  hourCycle: "h23",
+  timeStyle: "short"
+})
 
 const isToday = (date) => date.toDateString() === new Date(now()).toDateString()
 

@@ -51,7 +51,7 @@ const headers = expects(
     key: Schema.String,
     value: secret(
       (value) => /^[\x20-\x7e]+$/.test(value),
-      "printable ASCII characters (is the environment variable set?)"
+      "printable ASCII characters (is the environment variable set? --env-file .env reads a file)"
     )
   }),
   'an object with headers, such as { authorization: "…" }'

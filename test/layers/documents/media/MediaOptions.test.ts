@@ -51,7 +51,9 @@ describe("the options of media", () => {
     [{ find: ["a"], headers: { a: "b" } }, ['headers: they need "hosts": the hosts that they are sent to']],
     [
       { hosts: ["a.example"], headers: { a: "" } },
-      ["headers.a: expected printable ASCII characters (is the environment variable set?)"]
+      [
+        "headers.a: expected printable ASCII characters (is the environment variable set? --env-file .env reads a file)"
+      ]
     ],
     [
       { hosts: ["a.example"], headers: { Range: "secret" } },

@@ -76,7 +76,7 @@ describe("the options of an Airtable source", () => {
       const result = issues({ ...valid, apiKey })
       expect(result).toHaveLength(1)
       expect(result[0]?.path).toBe("apiKey")
-      expect(result[0]?.message).toMatch(/^expected the API key: printable ASCII .* set\?\)$/)
+      expect(result[0]?.message).toMatch(/^expected the API key: printable ASCII .* set\? --env-file .*\)$/)
     }
   )
 
@@ -84,7 +84,10 @@ describe("the options of an Airtable source", () => {
     const { apiKey, ...rest } = valid
     for (const without of [rest, { ...rest, apiKey: undefined }]) {
       expect(issues(without)).toEqual([
-        { path: "apiKey", message: "is required (is the environment variable set?)" }
+        {
+          path: "apiKey",
+          message: "is required (is the environment variable set? --env-file .env reads a file)"
+        }
       ])
     }
   })
