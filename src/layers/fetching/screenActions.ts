@@ -47,7 +47,8 @@ export const makeScreenActions = Effect.fnUntraced(function* (content: string, r
     const actions = asked.map(({ action }) => action)
     yield* Effect.logInfo(`Screen ${screen} has been given what it is asked for: ${actions.join(", ")}`)
     const name = screens.find(({ id }) => id === screen)?.label ?? screen
-    return { actions, label: `${node?.label ?? node?.id}: ${name}` }
+    const machine = node?.label ?? node?.id
+    return { actions, label: machine === undefined ? name : `${machine}: ${name}` }
   })
 
   return { ask, answer }
