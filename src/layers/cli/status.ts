@@ -12,7 +12,7 @@ import { chooseContent, namesOf } from "./ContentCommand.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
 import { setExitStatus } from "./processExit.ts"
-import { isColourful, makePalette, rowsOf, statusText } from "./terminal/statusText.ts"
+import { isColourful, makePalette, sizeOf, statusText } from "./terminal/statusText.ts"
 
 export const run = (options: Options) => {
   const { check = false, content, json = false, watch = false } = options
@@ -32,7 +32,7 @@ export const run = (options: Options) => {
     const now = yield* Clock.currentTimeMillis
     return json
       ? printableJson(status, watch ? 0 : 2)
-      : statusText(status, { health, now, palette, rows: rowsOf(process.stdout) })
+      : statusText(status, { health, now, palette, size: sizeOf(process.stdout) })
   })
   return show(askController(options)(text), watch)
 }

@@ -141,13 +141,17 @@ const versionRow =
 const errorOf = ({ lastFetch }: ContentState): string | undefined =>
   lastFetch !== undefined && "error" in lastFetch ? lastFetch.error.message : undefined
 
-const lastFetchRow = ({ lastFetch, rejection }: ContentState): Row => {
+/** What failed in one source is said there. */
+const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
   if (lastFetch === undefined) {
     return kv("Last fetch", "none yet", "neutral")
   }
   const { timestamp } = lastFetch
   if ("error" in lastFetch) {
-    const failure = failureText(lastFetch.error.message, rejection)
+    const { message } = lastFetch.error
+    const isSaid = Object.values(sources).some(({ lastError }) => lastError?.message === message)
+    const text = failureText(message, rejection)
+    const failure = isSaid && text === message ? "see its source below" : text
     return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
   }
   const { changed, held, records } = lastFetch

@@ -179,7 +179,7 @@ describe("Content", () => {
       expect(yield* readManifest).toEqual(before)
       expect(yield* lastFetchRow).toMatchObject({
         tone: "error",
-        value: expect.stringContaining("the table is gone")
+        value: expect.stringMatching(/, failed: see its source below$/)
       })
 
       yield* Ref.set(bad.failure, Option.none())

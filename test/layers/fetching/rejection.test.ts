@@ -114,7 +114,7 @@ describe("a rejected version", () => {
       yield* TestClock.adjust("1 second")
       yield* Effect.flip(fetch)
       expect(names(yield* events.until("content:fetch:error"))).not.toContain("content:version:rejected")
-      expect(yield* rowValue("Last fetch")).toMatch(/, failed: Source "objects": no network$/)
+      expect(yield* rowValue("Last fetch")).toMatch(/, failed: see its source below$/)
       yield* Ref.set(failure, rejected)
       yield* Effect.flip(fetch)
       yield* Effect.flip(fetch)

@@ -2,6 +2,7 @@
  * The status of the controller for people: sections of aligned lines, with a mark and a colour each.
  */
 import pc from "picocolors"
+import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
@@ -25,9 +26,20 @@ const marks: Readonly<Record<Tone, string>> = { ok: "âœ“", warn: "!", error: "âœ
 export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
   isTTY === true && (process.env.NO_COLOR ?? "") === ""
 
-/** The rows of a terminal; elsewhere there is room for everything. */
-export const rowsOf = ({ isTTY, rows }: Pick<NodeJS.WriteStream, "isTTY" | "rows">): number =>
-  isTTY ? rows || 24 : Number.POSITIVE_INFINITY
+export interface Size {
+  readonly columns: number
+  readonly rows: number
+}
+
+const unlimited: Size = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
+
+/** The size of a terminal, 80 by 24 if it does not tell; elsewhere there is room for everything. */
+export const sizeOf = ({
+  columns,
+  isTTY,
+  rows
+}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Size =>
+  isTTY ? { columns: columns || 80, rows: rows || 24 } : unlimited
 
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
@@ -47,35 +59,55 @@ export const makePalette = (isColourful: boolean): Palette => {
  */
 export const statusText = (
   { header, sections }: StatusSnapshot,
-  { health, now, palette, rows = Number.POSITIVE_INFINITY }: StatusFormat
+  { health, now, palette, size = unlimited }: StatusFormat
 ): string => {
   const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
-  const head = [
-    palette.word(health.word),
-    ...health.problems.map(
-      (problem) =>
-        `  ${palette.marked(`${readable(problemText(problem))}${timesText(problem)}`, toneOf(problem))}`
-    )
-  ].join("\n")
-  const whole = [
-    head,
+  const folded = (text: string) => foldLines(text, size.columns)
+  const head = folded(
+    [
+      palette.word(health.word),
+      ...health.problems.map(
+        (problem) =>
+          `  ${palette.marked(`${readable(problemText(problem))}${timesText(problem)}`, toneOf(problem))}`
+      )
+    ].join("\n")
+  )
+  const rest = [
     `${palette.title("Controller")}  ${nodeText(header)}running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
     ...sections.map(({ rows, title }) =>
       [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")
     )
   ].join("\n\n")
-  return whole.split("\n").length < rows
+  const whole = `${head}\n\n${folded(rest)}`
+  return whole.split("\n").length < size.rows
     ? whole
-    : [whole, "", ...head.split("\n").slice(0, rows - 2)].join("\n")
+    : [whole, "", ...head.split("\n").slice(0, size.rows - 2)].join("\n")
 }
+
+/** Long lines go on between words, four columns further in. */
+const foldLines = (text: string, columns: number): string =>
+  columns === Number.POSITIVE_INFINITY
+    ? text
+    : text
+        .split("\n")
+        .map((line) => {
+          const [indentation = ""] = /^ */.exec(line) ?? []
+          const width = Math.max(20, columns - indentation.length - 4)
+          const folded = wrapAnsi(line.slice(indentation.length), width)
+          return `${indentation}${folded.replaceAll("\n", `\n${indentation}    `)}`
+        })
+        .join("\n")
 
 interface StatusFormat {
   readonly health: Health
   /** In milliseconds since 1970. */
   readonly now: number
   readonly palette: Palette
-  /** Of the terminal: where there are too few, the word and its reasons are at the end again. Default without a limit. */
-  readonly rows?: number
+  /**
+   * Of the terminal. Longer lines are folded; if there are too few rows, the word and its reasons are at the end again. Default
+   * without a limit.
+   */
+  readonly size?: Size
 }
 
 /** How often the problem has begun, if more than once. */

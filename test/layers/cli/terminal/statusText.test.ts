@@ -19,6 +19,24 @@ const plain = (rows: ReadonlyArray<Row>) =>
   statusText(snapshot(rows), { health, now, palette: makePalette(false) })
 
 describe("statusText", () => {
+  it("folds long lines between words, as wide as the terminal", () => {
+    const value = "one two three four five six seven"
+    const size = { columns: 40, rows: 24 }
+    const text = statusText(snapshot([{ type: "kv", label: "Words", value, tone: "warn" }]), {
+      health: { ...health, problems: [{ code: "a", severity: "warning", text: `${value} ${value}` }] },
+      now,
+      palette: makePalette(false),
+      size
+    })
+    const lines = text.split("\n")
+    expect(lines.every(({ length }) => length <= size.columns)).toBe(true)
+    expect(lines.slice(1, 3)).toEqual([
+      "  ! one two three four five six",
+      "      seven one two three four five six"
+    ])
+    expect(lines.slice(-2)).toEqual(["  ! Words  one two three four five", "      six seven"])
+  })
+
   it("prints sections, rows and lists", () => {
     expect(
       plain([
@@ -72,7 +90,7 @@ describe("statusText", () => {
   it("ends with the word and its reasons as well, where the terminal has fewer rows", () => {
     const row: Row = { type: "text", text: "…" }
     const text = (rows: number) =>
-      statusText(snapshot([row]), { health, now, palette: makePalette(false), rows })
+      statusText(snapshot([row]), { health, now, palette: makePalette(false), size: { columns: 80, rows } })
     expect(text(7)).toMatch(/^OK\n[\s\S]*…$/)
     expect(text(6)).toMatch(/^OK\n[\s\S]*…\n\nOK$/)
   })
