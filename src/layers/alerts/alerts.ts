@@ -19,6 +19,7 @@ import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/HttpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
 import { withMutes } from "../status/mutedProblems.ts"
+import type { Found, StandingProblems } from "../status/standingProblems.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import { alertText, chatText } from "./alertText.ts"
 import * as KeptFile from "./keptFile.ts"
@@ -33,7 +34,6 @@ import {
   restored,
   update
 } from "./pending.ts"
-import type { Found, StandingProblems } from "./problemChanges.ts"
 
 /** How often it is checked what is to be delivered. */
 const checkEvery = "5 seconds"

@@ -5,7 +5,7 @@ import * as Array from "effect/Array"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import { Problem } from "../../services/Problem.ts"
-import type { StandingProblems } from "./problemChanges.ts"
+import type { StandingProblems } from "../status/standingProblems.ts"
 
 /** A problem that continues, or whose end is to be posted. */
 export interface Alert {

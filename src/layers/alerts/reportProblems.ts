@@ -9,7 +9,7 @@ import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { problemsOf } from "../status/Health.ts"
-import { compare, type Found, type ProblemChange, type StandingProblems } from "./problemChanges.ts"
+import { compare, type Found, type ProblemChange, type StandingProblems } from "../status/standingProblems.ts"
 
 /** How often it checks: the state does not say when one begins, because many begin as time goes on. */
 const checkEvery = "5 seconds"

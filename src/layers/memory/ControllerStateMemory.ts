@@ -26,7 +26,7 @@ import {
 } from "../../services/ControllerState.ts"
 import { gather } from "../status/gather.ts"
 import * as machine from "../status/machineReading.ts"
-import { type Remembered, remember } from "../status/standingProblems.ts"
+import { nothingRemembered, type Remembered, remember } from "../status/standingProblems.ts"
 
 /** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
 export const make = (mode: Mode, given?: Identity) =>
@@ -45,7 +45,7 @@ export const make = (mode: Mode, given?: Identity) =>
     const ofMachine = makeReader("system", machine.reading)
     const remembered = yield* Ref.make<{ readonly reading: number; readonly problems: Remembered }>({
       reading: 0,
-      problems: new Map()
+      problems: nothingRemembered
     })
     let readingsBegun = 0
 
@@ -59,7 +59,11 @@ export const make = (mode: Mode, given?: Identity) =>
       const said = yield* readAll(readers.map((read) => read({ now, state })))
       const { problems, ...gathered } = gather(state, said, sections, now)
       const standing = yield* Ref.modify(remembered, (before) => {
-        const { remembered, standing } = remember(before.problems, problems, new Date(now).toISOString())
+        const { problems: standing, remembered } = remember(
+          before.problems,
+          problems,
+          new Date(now).toISOString()
+        )
         // Problems of an older reading, which waited longer, are no longer those of now.
         return [standing, reading < before.reading ? before : { reading, problems: remembered }]
       })

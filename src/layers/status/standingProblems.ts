@@ -1,8 +1,51 @@
 /**
- * What is remembered of problems from one look at them to the next: since when each is there, and how often it has begun. Pure.
+ * Which problems continue from one look at them to the next, and what has changed: begins, gets worse, ends. Pure.
  */
 import type { Problem } from "../../services/Problem.ts"
 import { errorsFirst } from "./rows.ts"
+
+/** How many problems continue at most, the most important first; for as many that are over, it is known how often they began. */
+export const maxProblems = 256
+
+/** Identifies a problem while it lasts, although its text may change. */
+export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
+  [player, code, subject ?? text].join("\n")
+
+/** Problems that continue, by their keys. */
+export type StandingProblems<P extends Problem = Problem> = ReadonlyMap<string, P>
+
+export type ProblemChange =
+  /** It has begun, or is worse: an error now, and was a warning. */
+  | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem; readonly isWorse: boolean }
+  /** It is over. `endedAt` is ISO 8601, UTC. */
+  | { readonly _tag: "End"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
+
+/** The problems of now, and what has changed since the look before. */
+export interface Found {
+  readonly standing: StandingProblems
+  readonly changes: ReadonlyArray<ProblemChange>
+}
+
+/** `problems` are those of now, the most important first; `now` is ISO 8601, UTC. Of several with the same key, the first stays. */
+export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
+  const standing = new Map<string, Problem>()
+  for (const problem of problems) {
+    const key = keyOf(problem)
+    if (!standing.has(key) && standing.size < maxProblems) {
+      standing.set(key, problem)
+    }
+  }
+  const begun = [...standing].flatMap(([key, problem]): ReadonlyArray<ProblemChange> => {
+    const known = before.get(key)
+    const isWorse = known?.severity === "warning" && problem.severity === "error"
+    return known === undefined || isWorse ? [{ _tag: "Begin", key, problem, isWorse }] : []
+  })
+  const ended = [...before].flatMap(
+    ([key, problem]): ReadonlyArray<ProblemChange> =>
+      standing.has(key) ? [] : [{ _tag: "End", key, problem, endedAt: now }]
+  )
+  return { standing, changes: [...ended, ...begun] }
+}
 
 /** A problem as it is in the state. */
 export interface Standing extends Problem {
@@ -10,42 +53,34 @@ export interface Standing extends Problem {
   readonly count: number
 }
 
-/** By what tells problems apart; of one that is over, how often it was there. */
-export type Remembered = ReadonlyMap<string, Partial<Pick<Standing, "since">> & Pick<Standing, "count">>
+/** What is remembered of problems: those that continue, and how often those that are over began, by their keys. */
+export interface Remembered {
+  readonly standing: StandingProblems<Standing>
+  readonly over: ReadonlyMap<string, number>
+}
 
-/** How many problems are in the state at most, the most important ones; of as many that are over it is known how often they were there. */
-export const maxProblems = 256
+export const nothingRemembered: Remembered = { standing: new Map(), over: new Map() }
 
-/** Identifies a problem while it lasts, although its text may change. */
-export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
-  [player, code, subject ?? text].join("\n")
-
-/**
- * `problems` are those of now, from the most important; `now` is ISO 8601, UTC. Of those with the same key the first one stays. Those
- * that stand have the errors first.
- */
+/** As `compare`, with since when each problem continues, and how often it has begun; the problems have the errors first. */
 export const remember = (
   before: Remembered,
   problems: ReadonlyArray<Problem>,
   now: string
-): { readonly standing: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
-  const standing = new Map<string, Standing>()
-  for (const problem of problems) {
-    const key = keyOf(problem)
-    if (!standing.has(key) && standing.size < maxProblems) {
-      const { count = 0, since } = before.get(key) ?? {}
-      standing.set(key, {
-        ...problem,
-        since: problem.since ?? since ?? now,
-        count: since === undefined ? count + 1 : count
-      })
-    }
-  }
-  const over = [...before].flatMap(([key, { count }]) =>
-    standing.has(key) ? [] : [[key, { count }] as const]
+): { readonly problems: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
+  const found = compare(before.standing, problems, now)
+  const standing = new Map(
+    [...found.standing].map(([key, problem]) => {
+      const known = before.standing.get(key)
+      const count = known?.count ?? (before.over.get(key) ?? 0) + 1
+      return [key, { ...problem, since: problem.since ?? known?.since ?? now, count }] as const
+    })
   )
+  const ended = found.changes.flatMap(({ _tag, key }) =>
+    _tag === "End" ? [[key, before.standing.get(key)?.count ?? 1] as const] : []
+  )
+  const over = [...before.over].filter(([key]) => !standing.has(key))
   return {
-    standing: errorsFirst([...standing.values()]),
-    remembered: new Map([...over.slice(-maxProblems), ...standing])
+    problems: errorsFirst([...standing.values()]),
+    remembered: { standing, over: new Map([...over, ...ended].slice(-maxProblems)) }
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
 import type { NatsState } from "../../../src/layers/nats/pluginReading.ts"
-import { remember } from "../../../src/layers/status/standingProblems.ts"
+import { nothingRemembered, remember } from "../../../src/layers/status/standingProblems.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
 import { player } from "../../support/fleet.ts"
 import { readState } from "../../support/readState.ts"
@@ -202,7 +202,7 @@ it("warnings of this machine and of expected players come before errors of playe
     [],
     Date.parse(since)
   )
-  const { standing } = remember(new Map(), found, since)
+  const { problems: standing } = remember(nothingRemembered, found, since)
   expect(standing).toHaveLength(256)
   expect(standing.map(({ code }) => code)).toEqual(
     expect.arrayContaining(["content-server:full", "disk:full"])

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { keyOf, maxProblems, type Remembered, remember } from "../../../src/layers/status/standingProblems.ts"
+import {
+  compare,
+  keyOf,
+  maxProblems,
+  nothingRemembered,
+  remember,
+  type StandingProblems
+} from "../../../src/layers/status/standingProblems.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 
 const warning = (subject: string, rest: Partial<Problem> = {}): Problem => ({
@@ -11,15 +18,13 @@ const warning = (subject: string, rest: Partial<Problem> = {}): Problem => ({
   ...rest
 })
 
-const nothing: Remembered = new Map()
-
 /** What stands after each round, which are a second apart. */
 const roundsOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
-  let remembered = nothing
+  let remembered = nothingRemembered
   return rounds.map((problems, index) => {
     const next = remember(remembered, problems, `at ${index}`)
     remembered = next.remembered
-    return next.standing
+    return next.problems
   })
 }
 
@@ -55,16 +60,17 @@ describe("problems that are remembered", () => {
   })
 
   it("are at most 256, and at most the last 256 that have ended", () => {
-    let remembered = nothing
+    let remembered = nothingRemembered
     for (let round = 0; round < 4; round++) {
       const problems = Array.from({ length: 1000 }, (_, index) => warning(`${round} ${index}`))
       const next = remember(remembered, problems, "now")
-      expect(next.standing).toHaveLength(maxProblems)
+      expect(next.problems).toHaveLength(maxProblems)
       remembered = next.remembered
-      expect(remembered.size).toBeLessThanOrEqual(2 * maxProblems)
+      expect(remembered.standing.size).toBe(maxProblems)
+      expect(remembered.over.size).toBeLessThanOrEqual(maxProblems)
     }
-    expect(remember(remembered, [warning("2 7")], "now").standing).toMatchObject([{ count: 2 }])
-    expect(remember(remembered, [warning("0 7")], "now").standing).toMatchObject([{ count: 1 }])
+    expect(remember(remembered, [warning("2 7")], "now").problems).toMatchObject([{ count: 2 }])
+    expect(remember(remembered, [warning("0 7")], "now").problems).toMatchObject([{ count: 1 }])
   })
 
   it("count each begin after an end", () => {
@@ -83,6 +89,71 @@ describe("problems that are remembered", () => {
           expect(found[index]?.map(({ count }) => count)).toEqual(
             round.map((subject) => begun.get(keyOf(warning(subject))))
           )
+        })
+      })
+    )
+  })
+})
+
+const problemOf = (code: string, subject?: string): Problem => ({
+  code,
+  severity: "warning",
+  text: `${code} is wrong`,
+  ...(subject === undefined ? {} : { subject })
+})
+
+const none: StandingProblems = new Map()
+
+const problems = FastCheck.array(
+  FastCheck.record({
+    code: FastCheck.constantFrom("a", "b"),
+    subject: FastCheck.constantFrom("x", "y", "z"),
+    severity: FastCheck.constantFrom("error" as const, "warning" as const),
+    text: FastCheck.string()
+  }),
+  { maxLength: 6 }
+)
+
+describe("problems that are compared", () => {
+  it("begin and end once, even if their text changes", () => {
+    const first = compare(none, [problemOf("lamp", "left")], "at 1")
+    expect(first.changes).toMatchObject([{ _tag: "Begin", problem: { subject: "left" } }])
+    const second = compare(first.standing, [{ ...problemOf("lamp", "left"), text: "still" }], "at 2")
+    expect(second.changes).toEqual([])
+    const third = compare(second.standing, [], "at 3")
+    expect(third.changes).toMatchObject([{ _tag: "End", problem: { text: "still" }, endedAt: "at 3" }])
+  })
+
+  it("begin again when they become errors, and not when they become warnings", () => {
+    const first = compare(none, [problemOf("lamp")], "at 1")
+    const error = { ...problemOf("lamp"), severity: "error" as const }
+    const second = compare(first.standing, [error], "at 2")
+    expect(second.changes).toMatchObject([{ _tag: "Begin", problem: { severity: "error" } }])
+    expect(compare(second.standing, [problemOf("lamp")], "at 3").changes).toEqual([])
+  })
+
+  it("are at most 256", () => {
+    const many = Array.from({ length: 1000 }, (_, index) => problemOf("lamp", String(index)))
+    expect(compare(none, many, "now").standing.size).toBe(maxProblems)
+  })
+
+  it("begin and end in turn, and result in the current problems", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(problems, { maxLength: 8 }), (rounds) => {
+        let standing = none
+        const open = new Set<string>()
+        rounds.forEach((round, index) => {
+          const found = compare(standing, round, String(index))
+          standing = found.standing
+          for (const { _tag, key } of found.changes) {
+            if (_tag === "End") {
+              expect(open.delete(key)).toBe(true)
+            } else {
+              open.add(key)
+            }
+          }
+          expect([...open].sort()).toEqual([...new Set(round.map(keyOf))].sort())
+          expect([...standing.keys()].sort()).toEqual([...open].sort())
         })
       })
     )
