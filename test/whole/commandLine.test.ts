@@ -313,18 +313,16 @@ export default defineConfig({
     })
   )
 
-  scenario("shows progress bars on a terminal with the log above, and leaves both there", () =>
+  scenario("shows progress in one line on a terminal with the log above, and leaves both there", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
       const tables = yield* serveTables({ faults: ["Objects 503 x1"] })
       const { ended } = yield* run(["fetch"], { TABLES: tables, TERM: "xterm" }, { onTerminal: true })
       const { status, stdout } = yield* ended
       expect(status).toBe(0)
-      expect(stdout).toContain("museum       ░░░░░░░░░░░░░░░░░░░░ Objects, 0 records")
+      expect(stdout).toContain("░░░░░░░░░░░░░░░░░░░░ 0/1 museum: Objects, 0 records")
       const end = stdout.slice(stdout.indexOf("New version"))
-      expect(end).toMatch(/^New version \w+: 2 records, fetched in [\s\S]*museum {7}█{20} 2 records/)
-      // The cursor is shown again.
-      expect(end).toContain("\u001b[?25h")
+      expect(end).toMatch(/^New version \w+: 2 records, fetched in [\s\S]*█{20} 1\/1 museum: 2 records/)
       expect(JSON.parse(end.slice(end.indexOf("{")))).toMatchObject({ changed: true })
     })
   )

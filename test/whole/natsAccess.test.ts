@@ -170,7 +170,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     Effect.gen(function* () {
       const operator = makeOperator()
       const { directory, write } = yield* temporaryFolder({
-        "user.creds": operator.credentials(Date.now() + 3000).file
+        "user.creds": operator.credentials(Date.now() + 10_000).file
       })
       const { url } = yield* startNatsServer({ configuration: operator.configuration })
       const one = yield* startInstance({ servers: url, credentialsFile: `${directory}/user.creds` })
