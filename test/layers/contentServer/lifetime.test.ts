@@ -95,13 +95,17 @@ describe("a slow reader", () => {
       const connection = yield* stalledReader
       yield* openResponsesBecome(1)
       yield* somebodySleeps
-      for (let times = 0; times < 5; times++) {
+      // More rounds could read so much that the rest fits into the buffers, and the response is over.
+      for (let times = 0; times < 3; times++) {
         const before = connection.received.size()
         connection.resume()
         yield* eventually(Effect.sync(() => connection.received.size() > before + 5_000_000))
         connection.stall()
-        yield* TestClock.adjust("20 seconds")
+        // 20 seconds.
+        yield* Effect.repeatN(nextCheck, 3)
       }
+      // Time for a response that was given up to end.
+      expect((yield* get(small)).status).toBe(200)
       expect(yield* openResponses).toBe(1)
       connection.resume()
       expect((yield* connection.received.whole).length).toBeGreaterThan(size)
