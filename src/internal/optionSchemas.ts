@@ -20,6 +20,11 @@ const readable = (valid: (text: string) => boolean) =>
     Option.exists(textOf(input), (text) => Predicate.isString(text) && valid(text))
   )
 
+/** Says how to set a variable: for messages about secrets, which are usually read from the environment. */
+export const envFileHint = "--env-file .env reads a file"
+
+export const ifUnset = `(is the environment variable set? ${envFileHint})`
+
 /** A secret that is valid; the message of a mistake says what it expects, and shows nothing of it. */
 export const secret = (valid: (text: string) => boolean, what: string) =>
   Schema.transform(expectsSecret(readable(valid), what), Schema.RedactedFromSelf(Schema.String), {

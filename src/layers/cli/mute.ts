@@ -65,7 +65,7 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
   )
 })
 
-/** What could be muted now. */
+/** Names the problems of now, each of which can be muted. */
 const namesText = ({ problems = [] }: Pick<GlobalState, "problems">): string =>
   problems.length === 0
     ? "There is no problem at all."

@@ -1,7 +1,6 @@
 /**
  * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
  */
-
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
 import { defined } from "../../internal/defined.ts"

@@ -4,7 +4,7 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../internal/Options.ts"
-import { isHttpBase, secret } from "../../internal/optionSchemas.ts"
+import { ifUnset, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 
@@ -16,7 +16,7 @@ export const token = (what: string) =>
   omittable(
     secret(
       (token) => /^[\x21-\x7e]+$/.test(token),
-      `${what}: printable ASCII characters without spaces (is the environment variable set? --env-file .env reads a file)`
+      `${what}: printable ASCII characters without spaces ${ifUnset}`
     )
   )
 

@@ -141,7 +141,7 @@ const versionRow =
 const errorOf = ({ lastFetch }: ContentState): string | undefined =>
   lastFetch !== undefined && "error" in lastFetch ? lastFetch.error.message : undefined
 
-/** What failed in one source is said there. */
+/** The rows of a source show its error, so this row does not repeat the message. */
 const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
   if (lastFetch === undefined) {
     return kv("Last fetch", "none yet", "neutral")

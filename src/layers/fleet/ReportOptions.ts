@@ -4,7 +4,7 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expectsSecret } from "../../internal/Options.ts"
-import { isHttpBase, secret } from "../../internal/optionSchemas.ts"
+import { envFileHint, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 
 /** Not shown where it is wrong: it may have a password. */
 const to = Schema.transform(
@@ -31,7 +31,7 @@ export const ReportOptions = expectsSecret(
     to,
     token: secret(
       (text) => /^[\x21-\x7e]+$/.test(text),
-      'the token of "reports" at the hub: printable ASCII characters without spaces (is it set? --env-file .env reads a file)'
+      `the token of "reports" at the hub: printable ASCII characters without spaces (is it set? ${envFileHint})`
     )
   }),
   "an object { to, token }"

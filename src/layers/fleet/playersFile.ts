@@ -18,7 +18,7 @@ import { maxPlayers } from "./registry.ts"
 /** A larger file is not read. The largest reports of all players need less. */
 const maxBytes = 2 * maxPlayers * 16_384
 
-/** What is counted and compared begins again after a restart. */
+/** Restarts and duplicates are found again after a restart of the hub, and are not read from the file. */
 const decode = Schema.decodeUnknown(Schema.parseJson(Schema.Array(Player.omit("duplicate", "restarts"))))
 
 /** How many players are written between two turns of the event loop. */

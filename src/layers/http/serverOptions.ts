@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/optionSchemas.ts"
+import { envFileHint, secret } from "../../internal/optionSchemas.ts"
 
 export const integer = (minimum: number, maximum: number) =>
   expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)
@@ -41,5 +41,5 @@ const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
 
 export const token = secret(
   isToken,
-  "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set? --env-file .env reads a file)"
+  `a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set? ${envFileHint})`
 )

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, omittable, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/optionSchemas.ts"
+import { ifUnset, secret } from "../../internal/optionSchemas.ts"
 
 const isServer = (url: string): boolean => {
   if (!URL.canParse(url)) return false
@@ -19,14 +19,11 @@ const isServers = (input: unknown): input is string | ReadonlyArray<string> => {
   return servers.length > 0 && servers.every((server) => Predicate.isString(server) && isServer(server))
 }
 
-const notEmpty = secret(
-  (text) => text !== "",
-  "a text that is not empty (is the environment variable set? --env-file .env reads a file)"
-)
+const notEmpty = secret((text) => text !== "", `a text that is not empty ${ifUnset}`)
 
 const nkeySeed = secret(
   (seed) => /^SU[A-Z2-7]{56}$/.test(seed),
-  "the seed of a user, SU and 56 letters and digits (is the environment variable set? --env-file .env reads a file)"
+  `the seed of a user, SU and 56 letters and digits ${ifUnset}`
 )
 
 const Path = expects(Schema.NonEmptyString, "the path of a file")

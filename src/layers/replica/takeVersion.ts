@@ -1,6 +1,5 @@
 /**
- * What becomes of the version of a hub: it is the latest one here already, it is on disk and becomes the latest again, or it is
- * copied.
+ * Makes the version of a hub the latest version here: leaves it if it is the latest, activates it if it is on disk, or copies it.
  */
 import * as Path from "@effect/platform/Path"
 import type * as Duration from "effect/Duration"

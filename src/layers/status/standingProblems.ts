@@ -26,8 +26,8 @@ export interface Found {
   readonly changes: ReadonlyArray<ProblemChange>
 }
 
-/** `problems` are those of now, the most important first; `now` is ISO 8601, UTC. Of several with the same key, the first stays. */
-export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
+/** The first problem of each key, up to the maximum. */
+const standingOf = (problems: ReadonlyArray<Problem>): StandingProblems => {
   const standing = new Map<string, Problem>()
   for (const problem of problems) {
     const key = keyOf(problem)
@@ -35,6 +35,12 @@ export const compare = (before: StandingProblems, problems: ReadonlyArray<Proble
       standing.set(key, problem)
     }
   }
+  return standing
+}
+
+/** `problems` are those of now, the most important first; `now` is ISO 8601, UTC. Of several with the same key, the first stays. */
+export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
+  const standing = standingOf(problems)
   const begun = [...standing].flatMap(([key, problem]): ReadonlyArray<ProblemChange> => {
     const known = before.get(key)
     const isWorse = known?.severity === "warning" && problem.severity === "error"
@@ -53,7 +59,7 @@ export interface Standing extends Problem {
   readonly count: number
 }
 
-/** What is remembered of problems: those that continue, and how often those that are over began, by their keys. */
+/** By their keys: the problems that continue, and how often each problem that is over has begun. */
 export interface Remembered {
   readonly standing: StandingProblems<Standing>
   readonly over: ReadonlyMap<string, number>
@@ -61,22 +67,21 @@ export interface Remembered {
 
 export const nothingRemembered: Remembered = { standing: new Map(), over: new Map() }
 
-/** As `compare`, with since when each problem continues, and how often it has begun; the problems have the errors first. */
+/** Adds the time when each problem began, and how often it has begun. Errors come first; otherwise as `compare`. */
 export const remember = (
   before: Remembered,
   problems: ReadonlyArray<Problem>,
   now: string
 ): { readonly problems: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
-  const found = compare(before.standing, problems, now)
   const standing = new Map(
-    [...found.standing].map(([key, problem]) => {
+    [...standingOf(problems)].map(([key, problem]) => {
       const known = before.standing.get(key)
       const count = known?.count ?? (before.over.get(key) ?? 0) + 1
       return [key, { ...problem, since: problem.since ?? known?.since ?? now, count }] as const
     })
   )
-  const ended = found.changes.flatMap(({ _tag, key }) =>
-    _tag === "End" ? [[key, before.standing.get(key)?.count ?? 1] as const] : []
+  const ended = [...before.standing].flatMap(([key, { count }]) =>
+    standing.has(key) ? [] : [[key, count] as const]
   )
   const over = [...before.over].filter(([key]) => !standing.has(key))
   return {

@@ -117,7 +117,7 @@ const barOf = (stages: ReadonlyArray<Stage>): string => {
   return `${"█".repeat(length)}${"░".repeat(barLength - length)} ${done}/${total}`
 }
 
-/** What there is room for, without the last column: some terminals go on to the next row behind it. */
+/** Cuts the text before the last column: some terminals begin the next row after a character there. */
 const firstRow = (text: string, { columns }: Output): string =>
   wrapAnsi(text, (columns || 80) - 1, { hard: true, trim: false, wordWrap: false }).split("\n")[0] ?? ""
 

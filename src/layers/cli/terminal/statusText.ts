@@ -104,8 +104,8 @@ interface StatusFormat {
   readonly now: number
   readonly palette: Palette
   /**
-   * Of the terminal. Longer lines are folded; if there are too few rows, the word and its reasons are at the end again. Default
-   * without a limit.
+   * The size of the terminal. Longer lines are folded. If the rows are too few, the word and its reasons are repeated at the end.
+   * Default unlimited.
    */
   readonly size?: Size
 }

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
-import { secret } from "../../../internal/optionSchemas.ts"
+import { ifUnset, secret } from "../../../internal/optionSchemas.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { ImageOptions } from "../images/ImageOptions.ts"
 import type * as Config from "./MediaConfig.ts"
@@ -49,10 +49,7 @@ const isHeaderName = (name: string): boolean =>
 const headers = expects(
   Schema.Record({
     key: Schema.String,
-    value: secret(
-      (value) => /^[\x20-\x7e]+$/.test(value),
-      "printable ASCII characters (is the environment variable set? --env-file .env reads a file)"
-    )
+    value: secret((value) => /^[\x20-\x7e]+$/.test(value), `printable ASCII characters ${ifUnset}`)
   }),
   'an object with headers, such as { authorization: "…" }'
 ).pipe(

@@ -35,8 +35,8 @@ export const wrongType = (
 }
 
 /**
- * What is wrong with the first bytes of a file, which are none if it is empty; `None` if nothing is. Text in place of a picture or
- * film is refused, and a web page in place of any file but a page.
+ * Why the first bytes of a file are refused, or `None`. An empty file has no bytes. Text is refused in place of a picture or film; a
+ * web page is refused in place of every file except a page.
  */
 export const wrongBeginning = (
   byName: Option.Option<string>,

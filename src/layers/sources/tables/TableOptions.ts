@@ -20,7 +20,7 @@ import {
   omittable,
   optional
 } from "../../../internal/Options.ts"
-import { isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
+import { ifUnset, isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
 import {
   ExpectOptions,
@@ -215,14 +215,14 @@ const endpoint = (url: string): string => url.replace(/\/+$/, "")
 
 const apiKey = secret(
   (key) => /^[\x21-\x7e]+$/.test(key),
-  "the API key: printable ASCII characters without spaces (is the environment variable set? --env-file .env reads a file)"
+  `the API key: printable ASCII characters without spaces ${ifUnset}`
 )
 
 /** Where the base is, how to get in, and how long one request may take. */
 export const AirtableClientOptions = Schema.Struct({
   baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
   apiKey: Schema.propertySignature(apiKey).annotations({
-    missingMessage: () => "is required (is the environment variable set? --env-file .env reads a file)"
+    missingMessage: () => `is required ${ifUnset}`
   }),
   endpointUrl: optional(
     expectsSecret(
