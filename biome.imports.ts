@@ -6,11 +6,12 @@
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-const shared = ["status", "memory", "fanOut", "http", "folderLock", "httpClient"]
+const shared = ["status", "screens", "memory", "fanOut", "http", "folderLock", "httpClient"]
 
 /** What a room imports beside the shared ones, which import only what is named here. */
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
-  memory: ["status"],
+  screens: ["status"],
+  memory: ["status", "screens"],
   http: ["fanOut"],
   comparing: ["versions", "documents"],
   contentServer: ["fleet"],

@@ -10,7 +10,7 @@ import * as Vitrine from "vitrine"
 
 const ask = Effect.gen(function* () {
   const controller = yield* Vitrine.IpcClient.IpcClient
-  yield* Console.log((yield* controller.status).sections.map(({ title }) => title))
+  yield* Console.log((yield* controller.view).sections.map(({ title }) => title))
   yield* controller.stop("a script")
 })
 

@@ -8,3 +8,16 @@ export const monotonicMillis = Effect.map(Clock.currentTimeNanos, millisOf)
 
 /** The same, read at once. */
 export const unsafeMonotonicMillis = (clock: Clock.Clock): number => millisOf(clock.unsafeCurrentTimeNanos())
+
+/** A moment by both clocks. */
+export interface Now {
+  /** In milliseconds since 1970: it may be set to any other time. */
+  readonly wall: number
+  /** In milliseconds since some moment: it only goes on. */
+  readonly monotonic: number
+}
+
+export const now: Effect.Effect<Now> = Effect.all({
+  wall: Clock.currentTimeMillis,
+  monotonic: monotonicMillis
+})

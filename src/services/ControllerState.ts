@@ -1,11 +1,11 @@
 /**
- * What the controller reports: the global state, for programs, and the status, for people.
+ * What the controller reports: the global state, for programs, and the view, for people.
  *
  * It owns the assembly of both. Each plugin has a slice of the state, and says with a pure function what its slice means: sections of the
  * status, problems, metrics. Your own plugin does it in the same way.
  *
- * Simpler, and enough for many: `problems` in the slice of a plugin, each a `Problem`, are shown in its section of the status and count
- * for the health of the controller; rows beyond that are in a section that it adds.
+ * A plugin that adds no such function is read by the `problems` of its slice, each a `Problem`: they are shown in its section of the status
+ * and count for the health of the controller. Rows beyond that are in a section that it adds.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -13,6 +13,7 @@ import type * as MetricPair from "effect/MetricPair"
 import type * as Scope from "effect/Scope"
 import type { Problem } from "./Problem.ts"
 import type { GlobalState, Mode, Row, Section, StatusSnapshot } from "./StatusSnapshot.ts"
+import type { ContentStatus, PlayerStatus, ScreenStatus, View } from "./View.ts"
 
 export type {
   ExpectedScreen,
@@ -35,15 +36,19 @@ export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
 export interface PluginReading {
   readonly sections?: ReadonlyArray<Section>
   readonly problems?: ReadonlyArray<Problem>
+  /** Of a plugin that keeps content. */
+  readonly content?: ContentStatus
   /** Made only when they are asked for, of the same state. Those of Effect's `Metric` are read without it. */
   readonly metrics?: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems that it logs itself when they begin and end. All others are logged for it. */
   readonly logs?: ReadonlyArray<string>
 }
 
-/** The state that a slice is part of, and the time, in milliseconds since 1970. */
+/** The state that a slice is part of, the screens and players as they were judged by it, and the time, in milliseconds since 1970. */
 export interface ReadingContext {
   readonly state: GlobalState
+  readonly screens: ReadonlyArray<ScreenStatus>
+  readonly players: ReadonlyArray<PlayerStatus>
   readonly now: number
 }
 
@@ -51,8 +56,9 @@ export interface ReadingContext {
 export type ReadSlice = (slice: unknown, context: ReadingContext) => PluginReading
 
 /** The state at one time, and all that it means. */
-export interface ControllerReading extends ReadingContext {
-  readonly sections: ReadonlyArray<Section>
+export interface ControllerReading {
+  readonly state: GlobalState
+  readonly view: View
   readonly metrics: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems that are logged where they are found. */
   readonly logs: ReadonlySet<string>
@@ -64,10 +70,10 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   {
     readonly mode: Mode
 
-    /** The state and its readings, read once for everything that is derived from them. */
+    /** The state, and the view that is made of it then. Callers that wait for it at the same time are given the same. */
     readonly read: Effect.Effect<ControllerReading>
 
-    /** The slices, with what is momentary, and the problems that they and the sections have. */
+    /** The slices, with what is momentary, and the problems that there are. */
     readonly state: Effect.Effect<GlobalState>
 
     /** Replaces a plugin's slice of the state by what `f` makes of it; the first time, of `undefined`. */

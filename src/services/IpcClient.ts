@@ -10,8 +10,8 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { SerializedError } from "../internal/SerializedError.ts"
 import type { Command } from "./CommandBus.ts"
-import type { GlobalState, StatusSnapshot } from "./ControllerState.ts"
 import type { BusEvent } from "./EventBus.ts"
+import type { View } from "./View.ts"
 
 /** An event as it was published in the controller; the payload has been through JSON. */
 export type IpcEvent = Pick<BusEvent, "name" | "payload">
@@ -30,9 +30,8 @@ export class IpcClient extends Context.Tag("vitrine/IpcClient")<
     /** Who it is: to report, to watch, or to name what does not end when it is asked to. */
     readonly process: Effect.Effect<ControllerProcess, IpcError>
 
-    readonly status: Effect.Effect<StatusSnapshot, IpcError>
-
-    readonly state: Effect.Effect<GlobalState, IpcError>
+    /** What it says of itself. */
+    readonly view: Effect.Effect<View, IpcError>
 
     /**
      * Has a command executed, any that is registered, and returns its result, which has been through JSON.

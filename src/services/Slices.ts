@@ -69,7 +69,7 @@ const Reports = Schema.Struct({
 /** What becomes of the reports to a hub. */
 export type Reports = typeof Reports.Type
 
-const Screen = Schema.Struct({
+export const Screen = Schema.Struct({
   /** That of the consumer. */
   id: Schema.String,
   versionId: Schema.String,

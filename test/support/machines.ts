@@ -11,12 +11,8 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as IpcClientSocket from "../../src/layers/control/IpcClientSocket.ts"
 import { locateController } from "../../src/layers/control/socketPath.ts"
-import type { PlayerStatus } from "../../src/layers/status/players.ts"
-import { playersOf } from "../../src/layers/status/players.ts"
-import { type ScreenStatus, screensOf } from "../../src/layers/status/screens.ts"
-import { contentsOf } from "../../src/layers/status/slices.ts"
 import type { Problem } from "../../src/services/Problem.ts"
-import type { ContentState } from "../../src/services/Slices.ts"
+import type { ContentStatus, PlayerStatus, ScreenStatus } from "../../src/services/View.ts"
 import { token } from "./fleet.ts"
 import { runVitrine, type VitrineProcess } from "./vitrineProcess.ts"
 
@@ -88,7 +84,7 @@ const pageWith = (client: "client" | "preview") => `<!doctype html>
 
 /** What a machine reports at some time. */
 export interface View {
-  readonly content: ContentState
+  readonly content: ContentStatus
   readonly problems: ReadonlyArray<Problem>
   readonly players: ReadonlyArray<PlayerStatus>
   readonly screens: ReadonlyArray<ScreenStatus>
@@ -130,7 +126,7 @@ const makeMachine = Effect.fnUntraced(function* (
   yield* fs.writeFileString(`${folder}/page/index.html`, page)
   const running = yield* Ref.make<Option.Option<VitrineProcess>>(Option.none())
   const { socket } = yield* locateController(folder)
-  const { state } = yield* IpcClientSocket.make(socket)
+  const { view } = yield* IpcClientSocket.make(socket)
 
   const end = (signal: NodeJS.Signals): Effect.Effect<void> =>
     Effect.flatMap(
@@ -151,14 +147,13 @@ const makeMachine = Effect.fnUntraced(function* (
     }).pipe(Effect.provideService(Scope.Scope, scope)),
     kill: end("SIGKILL"),
     stop: end("SIGTERM"),
-    view: Effect.zipWith(
-      state,
-      Clock.currentTimeMillis,
-      (state, now): View => ({
-        content: contentsOf(state)[0]?.[1] ?? { kind: "content", sources: {} },
-        problems: state.problems ?? [],
-        players: playersOf(state, now),
-        screens: screensOf(state, now)
+    view: Effect.map(
+      view,
+      ({ contents, players = [], problems, screens }): View => ({
+        content: contents[0] ?? { name: "content" },
+        problems,
+        players,
+        screens
       })
     ).pipe(Effect.option)
   } satisfies Machine

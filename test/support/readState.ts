@@ -8,8 +8,11 @@ import type { ContentRules } from "../../src/layers/fetching/ContentOptions.ts"
 import * as content from "../../src/layers/fetching/pluginReading.ts"
 import * as transport from "../../src/layers/httpTransport/pluginReading.ts"
 import * as nats from "../../src/layers/nats/pluginReading.ts"
-import { gather } from "../../src/layers/status/gather.ts"
-import * as machine from "../../src/layers/status/machineReading.ts"
+import { playersOf } from "../../src/layers/screens/players.ts"
+import * as players from "../../src/layers/screens/playersReading.ts"
+import { screensOf } from "../../src/layers/screens/screens.ts"
+import { nothingRemembered } from "../../src/layers/status/standingProblems.ts"
+import { makeView, problemsIn } from "../../src/layers/status/view.ts"
 import type { GlobalState, ReadSlice, Section } from "../../src/services/ControllerState.ts"
 
 type Reading = (name: string, rules: ContentRules) => ReadSlice
@@ -22,17 +25,52 @@ const readings = new Map<unknown, Reading>([
   ["nats", () => nats.reading]
 ])
 
-/** `now` is in milliseconds since 1970. */
-export const readState = (
-  { plugins, system }: Pick<GlobalState, "plugins" | "system">,
+type State = Pick<GlobalState, "plugins" | "system">
+
+const sayOf = (
+  { plugins, system }: State,
   added: ReadonlyArray<Section>,
   now: number,
-  rules: ContentRules = { failingFor: "15 minutes" }
+  rules: ContentRules
 ) => {
-  const context = { now, state: { plugins, system, _version: 0 } }
+  const state = { plugins, system, _version: 0 }
+  const context = {
+    now,
+    state,
+    screens: screensOf(state, now),
+    players: playersOf(state, now)
+  }
   const own = Object.entries(plugins).flatMap(([name, slice]) => {
     const reading = Predicate.hasProperty(slice, "kind") ? readings.get(slice.kind) : undefined
     return reading === undefined ? [] : [[name, reading(name, rules)(slice, context)] as const]
   })
-  return gather(context.state, [...own, ["system", machine.reading(undefined, context)]], added, now)
+  const { mode, node, startTime } = system
+  const header = {
+    startTime,
+    mode,
+    uptimeMs: now - Date.parse(startTime),
+    ...(node === undefined ? {} : { node })
+  }
+  return {
+    ...context,
+    header,
+    readings: [...own, ["players", players.reading(undefined, context)] as const],
+    added
+  }
 }
+
+/** `now` is in milliseconds since 1970. The problems have no `count`, and `since` only where it is said. */
+export const readState = (
+  state: State,
+  added: ReadonlyArray<Section>,
+  now: number,
+  rules: ContentRules = { failingFor: "15 minutes" }
+) => {
+  const said = sayOf(state, added, now, rules)
+  const { metrics, view } = makeView(said, nothingRemembered).reading
+  return { ...view, problems: problemsIn(said), metrics }
+}
+
+/** The view of a controller that has just started. */
+export const viewOf = (state: State, now: number) =>
+  makeView(sayOf(state, [], now, { failingFor: "15 minutes" }), nothingRemembered).reading.view

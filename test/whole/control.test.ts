@@ -55,7 +55,7 @@ describe("the controller's socket under attack", () => {
         )
         expect(yield* rawHttp.request(place, { target: "/process" })).toMatchObject(isAnswered)
       }
-      yield* client.status
+      yield* client.view
     })
   )
 
@@ -75,7 +75,7 @@ describe("the controller's socket under attack", () => {
         { discard: true }
       )
       expect(yield* peer.received.whole).toMatch(/^HTTP\/1\.1 431 /)
-      yield* client.status
+      yield* client.view
       expect((yield* memory) - before).toBeLessThan(8 * 1024 * 1024)
     })
   )
@@ -99,7 +99,7 @@ describe("the controller's socket under attack", () => {
       yield* eventually(Effect.map(client.process, () => carriedOut > 0))
       yield* Effect.replicateEffect(client.process, 5)
       expect(carriedOut).toBeLessThan(100)
-      yield* client.status
+      yield* client.view
     })
   )
 
@@ -128,7 +128,7 @@ describe("the controller's socket under attack", () => {
       expect(log[0]).toContain("fell behind")
       // What is in the pipes themselves is the system's.
       expect((yield* memory) - before).toBeLessThan(stalled.length * maxQueuedBytes + 4 * 1024 * 1024)
-      yield* client.status
+      yield* client.view
     })
   )
 
@@ -162,11 +162,11 @@ describe("the controller's socket under attack", () => {
         503,
         { error: { message: expect.stringContaining(`all ${maxConnections} are in use`) } }
       ])
-      const error = yield* Effect.flip(client.status)
+      const error = yield* Effect.flip(client.view)
       expect(error).toMatchObject({ _tag: "vitrine/IpcProtocolError" })
       expect(error.message).toContain("Close one first.")
       idle[0]?.finish()
-      yield* eventually(Effect.map(Effect.option(client.status), ({ _tag }) => _tag === "Some"))
+      yield* eventually(Effect.map(Effect.option(client.view), ({ _tag }) => _tag === "Some"))
     })
   )
 

@@ -67,11 +67,11 @@ export const make = Effect.fnUntraced(function* (
   const startedAt = yield* Clock.currentTimeMillis
   const before = yield* file.read
   const alerts = yield* Ref.make(restored(before, startedAt))
-  const missing = yield* Ref.make<StandingProblems>(new Map(before.map(({ key, problem }) => [key, problem])))
+  const missing = yield* Ref.make(before)
   const written = yield* SynchronizedRef.make(markOf(before))
   const address = Redacted.value(url)
   const problems = yield* Ref.make<ReadonlyArray<Problem>>([])
-  const { addMomentary, state } = yield* ControllerState
+  const { addMomentary, read } = yield* ControllerState
   yield* addMomentary(
     "alerts",
     Effect.map(Ref.get(problems), (problems) => ({ problems }))
@@ -170,20 +170,25 @@ export const make = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  return ({ standing }: Found): Effect.Effect<void> =>
+  /** Posted before the restart, and not found since, when there was time enough. */
+  const gone = (standing: StandingProblems, now: number) =>
+    Ref.modify(missing, (before): readonly [ReadonlyArray<Posted>, ReadonlyArray<Posted>] => {
+      const left = before.filter(({ key }) => !standing.has(key))
+      return now - startedAt < settleMs ? [[], left] : [left, []]
+    })
+
+  return ({ changes, standing }: Found): Effect.Effect<void> =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const others = [...standing].filter(
-        ([, { code, player }]) => code !== undelivered.code || player !== undefined
+      const endedAt = new Date(now).toISOString()
+      const mute = withMutes((yield* read).state, now)
+      const ends = (yield* gone(standing, now)).flatMap(({ key, problem }) =>
+        mute([problem]).map((problem) => ({ _tag: "End" as const, key, problem, endedAt }))
       )
-      const left = yield* Ref.updateAndGet(missing, (before) =>
-        now - startedAt < settleMs ? new Map([...before].filter(([key]) => !standing.has(key))) : new Map()
+      const posted = [...changes, ...ends].filter(
+        ({ problem: { code, player } }) => code !== undelivered.code || player !== undefined
       )
-      const mute = withMutes(yield* state, now)
-      const continuing = [...left].flatMap(([key, problem]) =>
-        mute([problem]).map((problem) => [key, problem] as const)
-      )
-      yield* Ref.update(alerts, (before) => update(before, new Map([...continuing, ...others]), now))
+      yield* Ref.update(alerts, (before) => update(before, { changes: posted, standing }, now))
     })
 })
 

@@ -1,11 +1,11 @@
 /**
- * Which problems the receiver of alerts knows, and what is to be posted. Pure; times are in milliseconds since 1970.
+ * Which problems the receiver of alerts knows, and what is to be posted of those that begin, get worse and end. Pure; times are in milliseconds since 1970.
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import { Problem } from "../../services/Problem.ts"
-import type { StandingProblems } from "../status/standingProblems.ts"
+import type { Found, ProblemChange } from "../status/standingProblems.ts"
 
 /** A problem that continues, or whose end is to be posted. */
 export interface Alert {
@@ -52,28 +52,51 @@ const groupMs = 60_000
 /** How often a receiver is asked to take what it refuses: for about four minutes. */
 export const maxRefused = 12
 
-/** With the problems of now. Of one that the receiver does not know, or that is over while it is muted, there is no end to tell. */
-export const update = (before: Alerts, standing: StandingProblems, now: number): Alerts => {
-  const over = [...before.values()]
-    .filter(({ key, known, problem }) => !standing.has(key) && known !== undefined && !isMuted(problem))
-    .map((alert) => (alert.isOver ? alert : { ...alert, isOver: true, changedAt: now, refused: 0 }))
-  const begun = [...standing].map(([key, problem]): Alert => {
-    const known = before.get(key)
-    const unknown = { changedAt: now, known: undefined, isTaken: false, refused: 0 }
-    const alert = { ...unknown, ...known, key, problem, isOver: false }
-    const isChanged = known?.isOver === true || (isWorse(alert) && known !== undefined && !isWorse(known))
-    const refused = known?.problem.severity === problem.severity ? alert.refused : 0
-    return isChanged ? { ...alert, changedAt: now, refused: 0 } : { ...alert, refused }
-  })
-  return new Map([...over, ...begun].map((alert) => [alert.key, alert]))
+/** With what has changed, and the problems of now as they are now. */
+export const update = (before: Alerts, { changes, standing }: Found, now: number): Alerts => {
+  const current = [...before.values()].map((alert) => ({
+    ...alert,
+    problem: standing.get(alert.key) ?? alert.problem
+  }))
+  return changes.reduce(
+    (alerts, change) => (change._tag === "Begin" ? begun(alerts, change, now) : ended(alerts, change, now)),
+    replaced(new Map(), current)
+  )
 }
 
-const isWorse = ({ known, problem }: Alert): boolean => known === "warning" && problem.severity === "error"
+type Begin = Extract<ProblemChange, { readonly _tag: "Begin" }>
+type End = Extract<ProblemChange, { readonly _tag: "End" }>
+
+/** A problem that was posted before a restart has not begun again. */
+const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): Alerts => {
+  const known = alerts.get(key)
+  const unknown = { changedAt: now, known: undefined, isTaken: false, refused: 0 }
+  const alert = { ...unknown, ...known, key, problem, isOver: false }
+  const isNew = known?.isOver === true || isWorseThanKnown(alert)
+  return replaced(alerts, [
+    {
+      ...alert,
+      changedAt: isNew ? now : alert.changedAt,
+      refused: isNew || isWorse ? 0 : alert.refused
+    }
+  ])
+}
+
+/** Of a problem that the receiver does not know, or that is over while it is muted, there is no end to post. */
+const ended = (alerts: Alerts, { key, problem }: End, now: number): Alerts => {
+  const alert = alerts.get(key)
+  return alert === undefined || alert.known === undefined || isMuted(problem)
+    ? new Map([...alerts].filter(([other]) => other !== key))
+    : replaced(alerts, [{ ...alert, isOver: true, changedAt: now, refused: 0 }])
+}
+
+const isWorseThanKnown = ({ known, problem }: Alert): boolean =>
+  known === "warning" && problem.severity === "error"
 
 const isMuted = ({ muted }: Problem): boolean => muted !== undefined
 
 const isNews = (alert: Alert): boolean =>
-  !isMuted(alert.problem) && !isGivenUp(alert) && (alert.isOver || !alert.isTaken || isWorse(alert))
+  !isMuted(alert.problem) && !isGivenUp(alert) && (alert.isOver || !alert.isTaken || isWorseThanKnown(alert))
 
 const isGivenUp = ({ refused }: Alert): boolean => refused >= maxRefused
 

@@ -8,7 +8,6 @@ import { durationText, withLocalTimes } from "../../internal/readable.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { problemsOf } from "../status/Health.ts"
 import { compare, type Found, type ProblemChange, type StandingProblems } from "../status/standingProblems.ts"
 
 /** How often it checks: the state does not say when one begins, because many begin as time goes on. */
@@ -40,12 +39,13 @@ export const reportProblems = Effect.fnUntraced(function* (
       )
 
   const check = Effect.gen(function* () {
-    const { logs, now, state } = yield* read
-    const found = compare(yield* Ref.get(standing), problemsOf(state), new Date(now).toISOString())
+    const { logs, view } = yield* read
+    const { header, now, problems } = view
+    const found = compare(yield* Ref.get(standing), problems, new Date(now).toISOString())
     yield* Ref.set(standing, found.standing)
     yield* Effect.forEach(found.changes, (change) => log(change, logs, now), { discard: true })
     yield* take(found)
-    yield* Effect.forEach(found.changes, (change) => publish(change, state.system.node), { discard: true })
+    yield* Effect.forEach(found.changes, (change) => publish(change, header.node), { discard: true })
   })
 
   yield* check.pipe(

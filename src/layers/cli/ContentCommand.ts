@@ -14,7 +14,6 @@ import { printableJson } from "../../internal/printable.ts"
 import { readPlainText } from "../../internal/readPlainText.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
-import type { GlobalState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { Plugin } from "../../services/Plugin.ts"
@@ -23,7 +22,6 @@ import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
-import { contentsOf } from "../status/slices.ts"
 import { CliError } from "./CliError.ts"
 import * as configuration from "./configuration.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
@@ -90,19 +88,15 @@ export const make =
 /** The content that is meant, of those of a controller: the one that is named, or else the only one. If none is known, another process may have it. */
 export const chooseContent = (
   { content: given }: Options,
-  contents: ReadonlyArray<string>
-): Effect.Effect<string, CliError> =>
-  contents.length === 0 || (given === undefined && contents.length === 1)
-    ? Effect.succeed(given ?? contents[0] ?? "content")
-    : given !== undefined && contents.includes(given)
+  contents: ReadonlyArray<{ readonly name: string }>
+): Effect.Effect<string, CliError> => {
+  const names = contents.map(({ name }) => name).toSorted()
+  return names.length === 0 || (given === undefined && names.length === 1)
+    ? Effect.succeed(given ?? names[0] ?? "content")
+    : given !== undefined && names.includes(given)
       ? Effect.succeed(given)
-      : whichContent(given, contents)
-
-/** The names of the contents of a controller. */
-export const namesOf = (state: Pick<GlobalState, "plugins">) =>
-  contentsOf(state)
-    .map(([name]) => name)
-    .toSorted()
+      : whichContent(given, names)
+}
 
 const whichContent = (given: string | undefined, contents: ReadonlyArray<string>) => {
   const problem =
@@ -162,7 +156,7 @@ const runThere = Effect.fnUntraced(
     }
     const environment = triesConfiguration ? ", in the environment that it was started with" : ""
     yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})${environment}`)
-    const content = yield* chooseContent(options, namesOf(yield* controller.state))
+    const content = yield* chooseContent(options, (yield* controller.view).contents)
     const events = eventsOf(content, yield* controller.events)
     return yield* controller
       .dispatch({ ...command, type: `${content}.${command.type}` })
@@ -196,7 +190,10 @@ const runHere = Effect.fnUntraced(
         Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
         () => Stream.empty
       )
-      const contents = (yield* types).flatMap((type) => /^(.*)\.versions$/.exec(type)?.slice(1) ?? [])
+      const contents = (yield* types).flatMap((type) => {
+        const [, name] = /^(.*)\.versions$/.exec(type) ?? []
+        return name === undefined ? [] : [{ name }]
+      })
       const content = yield* chooseContent(options, contents)
       return yield* dispatch({ ...command, type: `${content}.${command.type}` }).pipe(
         withProgress(display, eventsOf(content, events))

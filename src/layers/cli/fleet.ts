@@ -1,13 +1,10 @@
 /**
  * `vitrine fleet`
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
-import { playersOf, takesReports } from "../status/players.ts"
 import { worstTone } from "../status/rows.ts"
-import { contentsOf } from "../status/slices.ts"
 import { askController, show } from "./askController.ts"
 import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
@@ -28,16 +25,10 @@ export const run = (options: Options) => {
   const { check = false, json = false, watch = false } = options
   const palette = makePalette(isColourful(process.stdout))
   const text = Effect.gen(function* () {
-    const client = yield* IpcClient
-    const state = yield* client.state
-    const now = yield* Clock.currentTimeMillis
-    if (!takesReports(state)) {
-      const [hub] = contentsOf(state).flatMap(([, { reports }]) =>
-        reports === undefined ? [] : [reports.to]
-      )
-      return yield* takesNoReports(hub)
+    const { contents, now, players } = yield* (yield* IpcClient).view
+    if (players === undefined) {
+      return yield* takesNoReports(contents.flatMap(({ reports }) => reports?.to ?? [])[0])
     }
-    const players = playersOf(state, now)
     if (check) {
       const isFailing = players.some((player) => worstTone(player, "ok") === "error")
       setExitStatus(isFailing ? "failure" : "success")

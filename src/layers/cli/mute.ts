@@ -13,8 +13,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, withLocalTimes } from "../../internal/readable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { Mute } from "../../services/Problem.ts"
-import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import { mutesOf } from "../status/mutedProblems.ts"
+import type { View } from "../../services/View.ts"
 import { muteText } from "../status/rows.ts"
 import { askController, caller } from "./askController.ts"
 import { CliError } from "./CliError.ts"
@@ -35,8 +34,7 @@ export const run = (options: Options, name?: string) =>
   )
 
 const list = Effect.gen(function* () {
-  const now = yield* Clock.currentTimeMillis
-  const mutes = mutesOf(yield* (yield* IpcClient).state, now)
+  const { mutes, now } = yield* (yield* IpcClient).view
   yield* Console.log(
     mutes.length === 0 ? "Nothing is muted." : mutes.map((mute) => lineOf(mute, now)).join("\n")
   )
@@ -48,7 +46,7 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
     Option.flatMap(Option.fromNullable(until), (until) => endOf(until, now)),
     () => noEnd(until)
   )
-  const { dispatch, state } = yield* IpcClient
+  const { dispatch, view } = yield* IpcClient
   const muted = yield* dispatch({
     type: "problem.mute",
     name,
@@ -60,13 +58,13 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
   yield* Console.log(`Muted: ${lineOf(muted, now)}`)
   yield* Console.log(
     problems === 0
-      ? `There is no problem of this name now. ${namesText(yield* state)}`
+      ? `There is no problem of this name now. ${namesText(yield* view)}`
       : `There ${problems === 1 ? "is" : "are"} ${countText(problems, "such problem")} now.`
   )
 })
 
 /** Names the problems of now, each of which can be muted. */
-const namesText = ({ problems = [] }: Pick<GlobalState, "problems">): string =>
+const namesText = ({ problems }: View): string =>
   problems.length === 0
     ? "There is no problem at all."
     : `Problems are: ${Array.dedupe(problems.map(({ code, player, subject }) => subject ?? player ?? code))

@@ -5,13 +5,13 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { askController, caller } from "./askController.ts"
-import { chooseContent, namesOf } from "./ContentCommand.ts"
+import { chooseContent } from "./ContentCommand.ts"
 import type { Arguments, Options } from "./options.ts"
 
 export const run = (options: Options, ...[action, screen]: Arguments) =>
   Effect.gen(function* () {
-    const { dispatch, state } = yield* IpcClient
-    const content = yield* chooseContent(options, namesOf(yield* state))
+    const { dispatch, view } = yield* IpcClient
+    const content = yield* chooseContent(options, (yield* view).contents)
     yield* dispatch({ type: `${content}.screen`, screen, action, by: caller() })
   }).pipe(
     askController(options),

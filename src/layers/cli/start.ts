@@ -182,7 +182,7 @@ const startInBackground = Effect.fnUntraced(function* (
     firstFetchFailure,
     IpcClientSocket.layerOfFolder(path.dirname(file), runDir)
   )
-  if (Option.isSome(failure)) {
-    yield* Console.error(`The first fetch failed; the controller goes on. ${printableLine(failure.value)}`)
+  if (failure !== undefined) {
+    yield* Console.error(`The first fetch failed; the controller goes on. ${printableLine(failure)}`)
   }
 })

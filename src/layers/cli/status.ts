@@ -1,14 +1,13 @@
 /**
  * `vitrine status`
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
 import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
-import { healthOf, problemsOf } from "../status/Health.ts"
+import { isHealthy } from "../status/Health.ts"
 import { askController, show } from "./askController.ts"
-import { chooseContent, namesOf } from "./ContentCommand.ts"
+import { chooseContent } from "./ContentCommand.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
 import { setExitStatus } from "./processExit.ts"
@@ -18,21 +17,17 @@ export const run = (options: Options) => {
   const { check = false, content, json = false, watch = false } = options
   const palette = makePalette(isColourful(process.stdout))
   const text = Effect.gen(function* () {
-    const client = yield* IpcClient
-    const status = yield* client.status
-    const state = yield* client.state
-    if (options.content !== undefined) {
-      yield* chooseContent(options, namesOf(state))
+    const view = yield* (yield* IpcClient).view
+    if (content !== undefined) {
+      yield* chooseContent(options, view.contents)
     }
-    const health = healthOf(problemsOf(state))
     if (check) {
-      const hasFailed = Option.isSome(lastFetchFailure(state, content))
-      setExitStatus(!health.isHealthy ? "failure" : hasFailed ? "fetchFailed" : "success")
+      const failure = lastFetchFailure(view, content)
+      setExitStatus(!isHealthy(view.word) ? "failure" : failure === undefined ? "success" : "fetchFailed")
     }
-    const now = yield* Clock.currentTimeMillis
     return json
-      ? printableJson(status, watch ? 0 : 2)
-      : statusText(status, { health, now, palette, size: sizeOf(process.stdout) })
+      ? printableJson(Struct.pick(view, "header", "sections"), watch ? 0 : 2)
+      : statusText(view, { palette, size: sizeOf(process.stdout) })
   })
   return show(askController(options)(text), watch)
 }

@@ -31,7 +31,7 @@ import {
   type IpcEvent,
   IpcProtocolError
 } from "../../services/IpcClient.ts"
-import { GlobalStateSchema, StatusSnapshotSchema } from "./controllerSchemas.ts"
+import { View } from "../../services/View.ts"
 import { isTrustedOwner, locateController } from "./socketPath.ts"
 
 /** How long the controller may take to answer, but to a command. */
@@ -112,8 +112,7 @@ export const make = (path: string) =>
 
     return IpcClient.of({
       process,
-      status: query(call(StatusSnapshotSchema, "GET", "/status")),
-      state: query(call(GlobalStateSchema, "GET", "/state")),
+      view: query(call(View, "GET", "/view")),
       stop: (by) => Effect.asVoid(query(call(Stopping, "POST", "/stop", { by }))),
       // One that does not even say who it is would never answer.
       dispatch: (command) =>

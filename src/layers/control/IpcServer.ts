@@ -90,7 +90,7 @@ export const serve: (
       ),
       body: RequestBody.read
     })
-    const { updateSlice } = yield* ControllerState
+    const { read, updateSlice } = yield* ControllerState
     const stopOnce = yield* Effect.once(stop)
     const stopping = Effect.gen(function* () {
       const asking = decodeAsking(Buffer.from(yield* RequestBody.read).toString("utf8"))
@@ -104,6 +104,11 @@ export const serve: (
     const server = yield* application.make({
       routes: [
         ...routes,
+        HttpRouter.route(
+          "GET",
+          "/view",
+          Effect.map(read, ({ view }) => json(view))
+        ),
         HttpRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
         HttpRouter.route("POST", "/stop", stopping)
       ],

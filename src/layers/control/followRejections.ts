@@ -4,10 +4,9 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import type { GlobalState } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
+import type { View } from "../../services/View.ts"
 import { violationText } from "../../services/Violation.ts"
-import { contentsOf } from "../status/slices.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
 
 /** How long after a connection has failed or ended the next one is tried. */
@@ -30,11 +29,11 @@ export const followRejections = (folder: string, listener: (text: string) => voi
 
 /** Until the connection ends. */
 const follow = Effect.fnUntraced(function* (listener: (text: string) => void) {
-  const { events, state } = yield* IpcClient
+  const { events, view } = yield* IpcClient
   const fetches = Stream.filter(yield* events, ({ name }) => /:fetch:(done|error)$/.test(name))
-  const tell = Effect.map(state, (state) => {
-    if (hasFetched(state)) {
-      listener(rejectionText(state))
+  const tell = Effect.map(view, (view) => {
+    if (hasFetched(view)) {
+      listener(rejectionText(view))
     }
   })
   yield* tell
@@ -42,12 +41,11 @@ const follow = Effect.fnUntraced(function* (listener: (text: string) => void) {
 }, Effect.scoped)
 
 /** One that has just started does not know yet. */
-const hasFetched = (state: GlobalState): boolean =>
-  contentsOf(state).some(([, { lastFetch }]) => lastFetch !== undefined)
+const hasFetched = ({ contents }: View): boolean => contents.some(({ lastFetch }) => lastFetch !== undefined)
 
-const rejectionText = (state: GlobalState): string =>
-  contentsOf(state)
-    .flatMap(([, { rejection }]) => rejection ?? [])
+const rejectionText = ({ contents }: View): string =>
+  contents
+    .flatMap(({ rejection }) => rejection ?? [])
     .map(({ sourceId, violations }) =>
       [
         `Content of the source ${JSON.stringify(sourceId)} is rejected, and what is shown stays as it is.`,

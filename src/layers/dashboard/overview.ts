@@ -7,19 +7,17 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { defined } from "../../internal/defined.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type GlobalState, type Node } from "../../services/ControllerState.ts"
-import type { ContentState } from "../../services/Slices.ts"
+import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
-import { type Health, healthOf, problemsOf } from "../status/Health.ts"
-import { isOff, type PlayerStatus, playersOf, takesReports } from "../status/players.ts"
-import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
-import { contentServersOf, contentsOf } from "../status/slices.ts"
+import type { ContentStatus, View } from "../../services/View.ts"
+import { isOff } from "../screens/players.ts"
+import { countOn } from "../screens/screens.ts"
+import { isHealthy } from "../status/Health.ts"
 import type { Actions } from "./access.ts"
 import { playerTiles, screenTiles, type Tiles } from "./tiles.ts"
 
-export interface Overview extends Health {
-  /** The controller's time, in milliseconds since 1970: that of the reader may be another. */
-  readonly now: number
+export interface Overview extends Pick<View, "now" | "problems" | "word"> {
+  readonly isHealthy: boolean
   /** ISO 8601, UTC. */
   readonly startTime: string
   readonly node?: Node
@@ -28,23 +26,14 @@ export interface Overview extends Health {
   /** How many problems there are in all, where not all of them are in `problems`. */
   readonly problemCount?: number
   readonly screens: Tiles
-  /** Where players can report to this machine. */
+  /** Missing where no player is expected, and none can report. */
   readonly players?: Tiles
 }
 
 export interface ContentOverview
-  extends Pick<
-    ContentState,
-    "fetchingSince" | "generatedAt" | "held" | "lastSuccess" | "nextFetch" | "versionId"
-  > {
-  readonly name: string
-  readonly lastFetch?: { readonly timestamp: string; readonly failed: boolean }
+  extends Omit<ContentStatus, "activeSince" | "fetchedPercent" | "rejection" | "reports"> {
   /** Who released the active version; missing where it has not waited for somebody. */
   readonly released?: VersionsReport["released"]
-  /** The address of its page, which may show what waits; missing where its content server serves none. */
-  readonly page?: string
-  /** Where that listens on all interfaces of this machine: the page is there under the name by which a browser has found the dashboard. */
-  readonly everywhere?: boolean
   /** The latest ones on disk, the newest first; missing where the content has no command that says so. */
   readonly versions?: ReadonlyArray<ShownVersion>
 }
@@ -68,14 +57,9 @@ const decodeVersions = Schema.decodeUnknown(VersionsReport)
 /** How long a store of versions may take to be read. */
 const patience = "5 seconds"
 
-/** Whether all is well, by the controller's own state. */
-export const makeHealth = Effect.map(ControllerState, ({ read }) =>
-  Effect.map(read, ({ metrics, now, state }) => ({ ...healthOf(problemsOf(state)), metrics, now, state }))
-)
-
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const commands = yield* CommandBus
-  const readHealth = yield* makeHealth
+  const { read } = yield* ControllerState
 
   const versionsOf = (name: string) =>
     commands.dispatch({ type: `${name}.versions` }, { timeout: patience }).pipe(
@@ -84,56 +68,41 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     )
 
   return Effect.gen(function* () {
-    const { metrics: _, problems, state, ...health } = yield* readHealth
-    const { node, startTime } = state.system
-    const screens = screensOf(state, health.now)
-    const players = playersOf(state, health.now)
+    const { view } = yield* read
+    const { header, now, players, problems, screens, word } = view
     const contents = yield* Effect.forEach(
-      contentsOf(state),
-      ([name, content]) =>
-        Effect.map(versionsOf(name), (report) => ({
-          ...contentOverview(name, content, report, screens, players),
-          ...pageOf(name, state)
-        })),
+      view.contents,
+      (content) => Effect.map(versionsOf(content.name), (report) => contentOverview(content, report, view)),
       { concurrency: "unbounded" }
     )
     return {
-      ...health,
+      now,
+      word,
+      isHealthy: isHealthy(word),
       problems: problems.slice(0, maxProblems),
-      startTime,
+      startTime: header.startTime,
       actions,
       contents,
       screens: screenTiles(screens),
       ...defined({
-        node,
+        node: header.node,
         problemCount: problems.length > maxProblems ? problems.length : undefined,
-        players: takesReports(state) ? playerTiles(players) : undefined
+        players: players && playerTiles(players)
       })
     } satisfies Overview
   })
 })
 
-/** That of the content server that is there for this content. */
-const pageOf = (content: string, state: GlobalState): Pick<ContentOverview, "everywhere" | "page"> => {
-  const server = contentServersOf(state).find(([name]) => name === `${content}-server`)?.[1]
-  return server?.page === undefined ? {} : Struct.pick(server, "page", "everywhere")
-}
-
 const contentOverview = (
-  name: string,
-  content: ContentState,
+  content: ContentStatus,
   report: VersionsReport | undefined,
-  screens: ReadonlyArray<ScreenStatus>,
-  players: ReadonlyArray<PlayerStatus>
+  { players = [], screens }: View
 ): ContentOverview => {
-  const { lastFetch } = content
-  const ofContent = screens.filter((screen) => screen.content === name)
+  const ofContent = screens.filter((screen) => screen.content === content.name)
   const reporting = players.filter(({ word }) => !isOff(word))
   return {
-    ...Struct.pick(content, "fetchingSince", "generatedAt", "held", "lastSuccess", "nextFetch", "versionId"),
-    name,
+    ...Struct.omit(content, "activeSince", "fetchedPercent", "rejection", "reports"),
     ...defined({
-      lastFetch: lastFetch && { timestamp: lastFetch.timestamp, failed: "error" in lastFetch },
       released: report?.released,
       versions: report?.versions
         .slice(-maxVersions)

@@ -8,17 +8,17 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { View } from "../../services/View.ts"
 import { notFound } from "../http/application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/responses.ts"
-import type { Health } from "../status/Health.ts"
+import { isHealthy } from "../status/Health.ts"
 import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
 import { isOfInterest, problemMetrics } from "./metrics.ts"
-import { makeHealth } from "./overview.ts"
 import { readPageFiles } from "./pageFiles.ts"
 import { contentType, prometheusText } from "./prometheus.ts"
 
@@ -39,8 +39,7 @@ export const everyResponse = {
 }
 
 export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
-  const { state, status } = yield* ControllerState
-  const health = yield* makeHealth
+  const { read, state, status } = yield* ControllerState
   const files = yield* Effect.sync(readPageFiles)
 
   const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -67,13 +66,17 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     ...files.map(({ content, path, type }) =>
       HttpRouter.route("GET", path, HttpServerResponse.uint8Array(content, { contentType: type }))
     ),
-    HttpRouter.route("GET", "/healthz", Effect.map(health, healthResponse)),
+    HttpRouter.route(
+      "GET",
+      "/healthz",
+      Effect.map(read, ({ view }) => healthResponse(view))
+    ),
     HttpRouter.route(
       "GET",
       "/metrics",
-      Effect.zipWith(Metric.snapshot, health, (pairs, { metrics, problems }) =>
+      Effect.zipWith(Metric.snapshot, read, (pairs, { metrics, view }) =>
         text(
-          prometheusText([...pairs.filter(isOfInterest), ...problemMetrics(problems), ...metrics()]),
+          prometheusText([...pairs.filter(isOfInterest), ...problemMetrics(view.problems), ...metrics()]),
           contentType
         )
       )
@@ -83,16 +86,16 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
   ]
 })
 
-const healthResponse = ({ isHealthy, problems, word }: Health) => {
+const healthResponse = ({ problems, word }: View) => {
   const findings = problems.map((problem) => ({
     code: problem.code,
     tone: toneOf(problem),
     text: problem.text
   }))
   return text(
-    `${JSON.stringify({ status: isHealthy ? "ok" : "failing", word, findings }, null, 2)}\n`,
+    `${JSON.stringify({ status: isHealthy(word) ? "ok" : "failing", word, findings }, null, 2)}\n`,
     "application/json",
-    isHealthy ? 200 : 503
+    isHealthy(word) ? 200 : 503
   )
 }
 

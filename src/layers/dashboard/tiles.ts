@@ -5,10 +5,9 @@ import * as Array from "effect/Array"
 import * as Record from "effect/Record"
 import { defined } from "../../internal/defined.ts"
 import type { Player } from "../../services/PlayerReport.ts"
-import type { PlayerStatus } from "../status/players.ts"
-import { detailOf } from "../status/playerTexts.ts"
+import type { PlayerStatus, ScreenStatus } from "../../services/View.ts"
+import { detailOf } from "../screens/playerTexts.ts"
 import { toneOf, worstTone } from "../status/rows.ts"
-import type { ScreenStatus } from "../status/screens.ts"
 
 /** A screen, or a player. */
 export interface Tile {

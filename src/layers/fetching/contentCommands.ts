@@ -16,9 +16,9 @@ import type { ContentSample, NoSuchSource } from "../../services/ContentSample.t
 import { AskedScreen } from "../../services/ScreenActions.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
+import { makeScreenActions } from "../screens/screenActions.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import type { Report } from "./report.ts"
-import { makeScreenActions } from "./screenActions.ts"
 import * as undo from "./undo.ts"
 
 const text = Schema.optionalWith(Schema.String, { exact: true })

@@ -2,30 +2,35 @@
  * What the slice of a content means.
  */
 import * as Duration from "effect/Duration"
+import * as Struct from "effect/Struct"
+import { defined } from "../../internal/defined.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState } from "../../services/Slices.ts"
-import type { Row } from "../../services/StatusSnapshot.ts"
+import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
+import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
 import { violationText } from "../../services/Violation.ts"
+import { problemRows, screenRows } from "../screens/screenRows.ts"
+import { countOn } from "../screens/screens.ts"
 import { codes } from "../status/codes.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
-import { problemRows, screenRows } from "../status/screenRows.ts"
-import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
-import { contentsOf, readingOf, titleOf } from "../status/slices.ts"
+import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slices.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { diskProblems } from "./diskSpace.ts"
+import { fetchedPercent } from "./fetchedPercent.ts"
 import * as hub from "./hubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
 export const reading = (name: string, rules: ContentRules) =>
-  readingOf(contentsOf, name, (slice, { now, state }) => {
-    const shownBy = screensOf(state, now).filter(({ content }) => content === name)
+  readingOf(contentsOf, name, (slice, { now, screens, state }) => {
+    const shownBy = screens.filter(({ content }) => content === name)
     const excused = isOpen(state.system.hours, now) ? new Set() : hub.awayCodes(slice)
     return {
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
       problems: problems(name, slice, rules, now).filter(({ code }) => !excused.has(code)),
+      content: statusOf(name, slice, state),
       logs: [
         codes.none,
         codes.held,
@@ -38,6 +43,33 @@ export const reading = (name: string, rules: ContentRules) =>
       ]
     }
   })
+
+/** Its page is that of the content server that is there for it. */
+const statusOf = (name: string, slice: ContentState, state: GlobalState): ContentStatus => {
+  const { lastFetch } = slice
+  const failure = errorOf(slice)
+  const server = contentServersOf(state).find(([other]) => other === `${name}-server`)?.[1]
+  return {
+    name,
+    ...Struct.pick(
+      slice,
+      "activeSince",
+      "fetchingSince",
+      "generatedAt",
+      "held",
+      "lastSuccess",
+      "nextFetch",
+      "rejection",
+      "reports",
+      "versionId"
+    ),
+    ...(server?.page === undefined ? {} : Struct.pick(server, "page", "everywhere")),
+    ...defined({
+      fetchedPercent: fetchedPercent(slice),
+      lastFetch: lastFetch && { timestamp: lastFetch.timestamp, ...defined({ failure }) }
+    })
+  }
+}
 
 export const problems = (
   name: string,

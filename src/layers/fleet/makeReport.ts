@@ -1,5 +1,5 @@
 /**
- * The report of a player to its hub. Pure.
+ * The report of a player to its hub: its view, cut to what the hub needs. Pure.
  */
 import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
@@ -13,14 +13,10 @@ import {
   ReportedScreen
 } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, SourceState } from "../../services/Slices.ts"
-import type { GlobalState } from "../../services/StatusSnapshot.ts"
+import type { ScreenStatus, View } from "../../services/View.ts"
 import { codes } from "../status/codes.ts"
-import { problemsOf } from "../status/Health.ts"
-import { type ScreenStatus, screensOf } from "../status/screens.ts"
-import { contentsOf } from "../status/slices.ts"
 
-/** What the state does not say. */
+/** What the view does not say. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
   /** The name of the content that is copied. */
   readonly content: string
@@ -36,15 +32,13 @@ const maxItems = 256
 
 /**
  * At most `maxReportBytes` as JSON: of what does not fit, the oldest warnings go first, then the last screens, then the last
- * problems. `now` is in milliseconds since 1970.
+ * problems.
  */
 export const makeReport = (
-  state: GlobalState,
-  { content, freeDisk, host, runId, vitrine, warnings }: Machine,
-  now: number
+  { contents, header: { node, startTime }, now, problems, screens }: View,
+  { content, freeDisk, host, runId, vitrine, warnings }: Machine
 ): PlayerReport => {
-  const { node, startTime } = state.system
-  const slice = contentsOf(state).find(([name]) => name === content)?.[1]
+  const own = contents.find(({ name }) => name === content)
   const empty: PlayerReport = {
     vitrine: name(vitrine),
     sentAt: new Date(now).toISOString(),
@@ -56,27 +50,27 @@ export const makeReport = (
     runId: name(runId),
     startTime: name(startTime),
     ...defined({
-      versionId: nameIfAny(slice?.versionId),
-      activeSince: nameIfAny(slice?.activeSince),
-      copiedPercent: slice && copiedPercent(slice),
+      versionId: nameIfAny(own?.versionId),
+      activeSince: nameIfAny(own?.activeSince),
+      copiedPercent: own?.fetchedPercent,
       freeDisk
     }),
     problems: [],
     screens: [],
     warnings: []
   }
-  const isFirstFetch = slice?.failingSince === undefined
-  const problems = problemsOf(state).filter(
+  const isFirstFetch = own?.lastFetch?.failure === undefined
+  const sent = problems.filter(
     ({ code, subject }) =>
       // What the hub reads has reached it.
-      !(code === codes.hubSilent && subject === slice?.reports?.to) &&
+      !(code === codes.hubSilent && subject === own?.reports?.to) &&
       !(code === codes.none && subject === content && isFirstFetch)
   )
   const room = makeRoom(maxReportBytes - sizeOf(empty))
   return {
     ...empty,
-    problems: room.take(Array.filterMap(problems.slice(0, maxItems), reportedProblem)),
-    screens: room.take(Array.filterMap(screensOf(state, now).slice(0, maxItems), reportedScreen)),
+    problems: room.take(Array.filterMap(sent.slice(0, maxItems), reportedProblem)),
+    screens: room.take(Array.filterMap(screens.slice(0, maxItems), reportedScreen)),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
   }
 }
@@ -120,23 +114,4 @@ const makeRoom = (bytes: number) => {
       return items.slice(0, none)
     }
   }
-}
-
-/** By bytes, as far as it is known how many there are; nothing where no version is being copied. */
-export const copiedPercent = ({ fetchingSince, sources }: ContentState): number | undefined => {
-  if (fetchingSince === undefined) return undefined
-  const parts = Object.values(sources).flatMap((source) => copiedPart(source, fetchingSince))
-  if (parts.length === 0) return undefined
-  const done = parts.reduce((sum, part) => sum + part.done, 0)
-  const total = parts.reduce((sum, part) => sum + part.total, 0)
-  return total === 0 ? 0 : Math.max(0, Math.min(100, Math.floor((100 * done) / total)))
-}
-
-const copiedPart = ({ fetchingSince, lastSuccess, progress }: SourceState, since: string) => {
-  const { bytes: done = 0, totalBytes: total = 0 } = progress?.attachments ?? {}
-  return fetchingSince !== undefined
-    ? [{ done, total }]
-    : lastSuccess !== undefined && lastSuccess.timestamp >= since
-      ? [{ done: lastSuccess.bytes, total: lastSuccess.bytes }]
-      : []
 }

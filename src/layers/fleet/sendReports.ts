@@ -62,7 +62,7 @@ const warnings = { minimum: LogLevel.Warning, maxLines: 10, maxLength: 300 }
 const runId = randomUUID()
 
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
-  const { state } = yield* ControllerState
+  const { read, state } = yield* ControllerState
   const { dispatch } = yield* CommandBus
   const scope = yield* Effect.scope
   const post = yield* PostReport.make({ to, token })
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
       ...(yield* freeBytes(directory)),
       warnings: log.lines().map(({ at, text }) => `${at} ${text}`)
     }
-    return makeReport(yield* state, machine, yield* Clock.currentTimeMillis)
+    return makeReport((yield* read).view, machine)
   })
 
   const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())

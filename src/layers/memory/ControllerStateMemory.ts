@@ -1,20 +1,24 @@
 /**
- * The state and the status of the controller in this process.
+ * The state and the view of the controller in this process.
  */
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import * as Struct from "effect/Struct"
+import * as SynchronizedRef from "effect/SynchronizedRef"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { nodeId } from "../../internal/nodeId.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
+  type ControllerReading,
   ControllerState,
   type GlobalState,
   type Identity,
@@ -24,9 +28,27 @@ import {
   type ReadSlice,
   type Section
 } from "../../services/ControllerState.ts"
-import { gather } from "../status/gather.ts"
-import * as machine from "../status/machineReading.ts"
-import { nothingRemembered, type Remembered, remember } from "../status/standingProblems.ts"
+import { playersOf } from "../screens/players.ts"
+import * as players from "../screens/playersReading.ts"
+import { screensOf } from "../screens/screens.ts"
+import { nothingRemembered, type Remembered } from "../status/standingProblems.ts"
+import { makeView } from "../status/view.ts"
+
+/** What the view is made of. */
+interface Parts {
+  /** The state without what is momentary. */
+  readonly state: GlobalState
+  readonly momentary: ReadonlyArray<Part<Momentary>>
+  readonly sections: ReadonlyArray<Part<Section>>
+  readonly readings: ReadonlyArray<Reader>
+}
+
+interface Latest {
+  /** How many were begun before it. */
+  readonly number: number
+  readonly reading: Option.Option<ControllerReading>
+  readonly remembered: Remembered
+}
 
 /** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
 export const make = (mode: Mode, given?: Identity) =>
@@ -34,72 +56,88 @@ export const make = (mode: Mode, given?: Identity) =>
     const identity = given ?? { node: { id: yield* nodeId } }
     const startTime = new Date(yield* Clock.currentTimeMillis).toISOString()
     const startedAt = yield* monotonicMillis
-    const resting = yield* Ref.make<GlobalState>({
-      system: { startTime, mode, ...identity },
-      plugins: {},
-      _version: 0
+    const parts = yield* Ref.make<Parts>({
+      state: { system: { startTime, mode, ...identity }, plugins: {}, _version: 0 },
+      momentary: [],
+      sections: [],
+      readings: [makeReader("players", players.reading)]
     })
-    const momentary = yield* Ref.make<ReadonlyArray<Part<Momentary>>>([])
-    const added = yield* Ref.make<ReadonlyArray<Part<Section>>>([])
-    const readings = yield* Ref.make<ReadonlyArray<Reader>>([])
-    const ofMachine = makeReader("system", machine.reading)
-    const remembered = yield* Ref.make<{ readonly reading: number; readonly problems: Remembered }>({
-      reading: 0,
-      problems: nothingRemembered
+    const begun = yield* Ref.make(0)
+    const latest = yield* SynchronizedRef.make<Latest>({
+      number: 0,
+      reading: Option.none(),
+      remembered: nothingRemembered
     })
-    let readingsBegun = 0
 
-    const read = Effect.gen(function* () {
-      const reading = ++readingsBegun
-      const fields = yield* readAll(yield* Ref.get(momentary))
-      const sections = yield* readAll(yield* Ref.get(added))
-      const state = fields.reduce(merge, yield* Ref.get(resting))
+    const makeReading = Effect.fnUntraced(function* (remembered: Remembered) {
+      const { momentary, readings, sections, state: resting } = yield* Ref.get(parts)
+      const fields = yield* readAll(momentary)
+      const added = yield* readAll(sections)
+      const state = fields.reduce(merge, resting)
       const now = yield* Clock.currentTimeMillis
-      const readers = [...(yield* Ref.get(readings)), ofMachine]
-      const said = yield* readAll(readers.map((read) => read({ now, state })))
-      const { problems, ...gathered } = gather(state, said, sections, now)
-      const standing = yield* Ref.modify(remembered, (before) => {
-        const { problems: standing, remembered } = remember(
-          before.problems,
-          problems,
-          new Date(now).toISOString()
-        )
-        // Problems of an older reading, which waited longer, are no longer those of now.
-        return [standing, reading < before.reading ? before : { reading, problems: remembered }]
-      })
-      return { ...gathered, now, state: { ...state, problems: standing } }
+      const context = { now, state, screens: screensOf(state, now), players: playersOf(state, now) }
+      const said = yield* readAll(readings.map((read) => read(context)))
+      const uptimeMs = (yield* monotonicMillis) - startedAt
+      const header = { startTime, uptimeMs, mode, node: identity.node }
+      return makeView({ ...context, header, readings: said, added }, remembered)
     })
+
+    // One after the other: which problems there were before is taken and replaced in one step. Who waits is given what was begun meanwhile.
+    const read = Effect.flatMap(Ref.get(begun), (asked) =>
+      SynchronizedRef.modifyEffect(latest, (before) =>
+        Option.match(
+          Option.filter(before.reading, () => before.number >= asked),
+          {
+            onSome: (reading) => Effect.succeed([reading, before] as const),
+            onNone: () =>
+              Effect.gen(function* () {
+                const number = yield* Ref.getAndUpdate(begun, Number.increment)
+                const { reading, remembered } = yield* makeReading(before.remembered)
+                return [reading, { number, reading: Option.some(reading), remembered }] as const
+              })
+          }
+        )
+      )
+    )
+
+    /** Until the scope ends. */
+    const addTo = <K extends "momentary" | "sections" | "readings">(key: K, part: Parts[K][number]) => {
+      const update = (f: (before: ReadonlyArray<Parts[K][number]>) => ReadonlyArray<Parts[K][number]>) =>
+        Ref.update(parts, (before) => ({ ...before, [key]: f(before[key]) }))
+      return Effect.acquireRelease(update(Array.append(part)), () =>
+        update(Array.filter((other) => other !== part))
+      )
+    }
 
     return ControllerState.of({
       mode,
       read,
       state: Effect.map(read, ({ state }) => state),
       updateSlice: (plugin, f) =>
-        Ref.update(resting, ({ _version, plugins, system }) => ({
-          system,
-          plugins: { ...plugins, [plugin]: f(Option.getOrUndefined(Record.get(plugins, plugin))) },
-          _version: _version + 1
+        Ref.update(parts, ({ state: { _version, plugins, system }, ...others }) => ({
+          ...others,
+          state: {
+            system,
+            plugins: { ...plugins, [plugin]: f(Option.getOrUndefined(Record.get(plugins, plugin))) },
+            _version: _version + 1
+          }
         })),
       addMomentary: (plugin, fields) =>
         addTo(
-          momentary,
+          "momentary",
           orNothing(`What the state says of "${plugin}" could not be read`)(
             Effect.map(fields, (fields) => [plugin, fields] as const)
           )
         ),
-      addReading: (plugin, read) => addTo(readings, makeReader(plugin, read)),
+      addReading: (plugin, read) => addTo("readings", makeReader(plugin, read)),
       addSection: ({ rows, ...head }) =>
         addTo(
-          added,
+          "sections",
           orNothing(`The status section "${head.name}" could not be built`)(
             Effect.map(rows, (rows) => ({ ...head, rows }))
           )
         ),
-      status: Effect.gen(function* () {
-        const { sections } = yield* read
-        const uptimeMs = (yield* monotonicMillis) - startedAt
-        return { header: { startTime, uptimeMs, mode, node: identity.node }, sections }
-      })
+      status: Effect.map(read, ({ view }) => Struct.pick(view, "header", "sections"))
     })
   })
 
@@ -128,15 +166,6 @@ const makeReader = (plugin: string, read: ReadSlice): Reader => {
 }
 
 const readAll = <A>(parts: ReadonlyArray<Part<A>>) => Effect.map(Effect.all(parts), Array.getSomes)
-
-/** Until the scope ends. */
-const addTo = <A>(parts: Ref.Ref<ReadonlyArray<A>>, part: A) =>
-  Effect.acquireRelease(Ref.update(parts, Array.append(part)), () =>
-    Ref.update(
-      parts,
-      Array.filter((other) => other !== part)
-    )
-  )
 
 const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => {
   const slice = Option.filter(Record.get(state.plugins, plugin), Predicate.isRecord)

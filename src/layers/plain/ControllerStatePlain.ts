@@ -9,6 +9,8 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
+import { nothingRemembered } from "../status/standingProblems.ts"
+import { makeView } from "../status/view.ts"
 import type { PlainContext } from "./PlainController.ts"
 
 /**
@@ -30,13 +32,19 @@ export const make = (
     mode: context.mode,
     state: Effect.sync(getState),
     status: Effect.sync(getStatus),
-    read: Effect.map(Clock.currentTimeMillis, (now) => ({
-      state: getState(),
-      now,
-      sections: getStatus().sections,
-      metrics: () => [],
-      logs: new Set()
-    })),
+    read: Effect.map(Clock.currentTimeMillis, (now) => {
+      const { header, sections } = getStatus()
+      const said = {
+        state: getState(),
+        header,
+        added: sections,
+        readings: [],
+        screens: [],
+        players: [],
+        now
+      }
+      return makeView(said, nothingRemembered).reading
+    }),
     addReading: () => Effect.void,
     addSection: () => Effect.void,
     addMomentary: (_plugin, fields) =>

@@ -36,7 +36,7 @@ export const withMutes = (state: State, now: number) => {
 }
 
 /** Nothing where nothing is muted. */
-export const sectionsOf = (state: State, now: number): ReadonlyArray<Section> => {
+export const muteSections = (state: State, now: number): ReadonlyArray<Section> => {
   const mutes = mutesOf(state, now)
   return mutes.length === 0
     ? []

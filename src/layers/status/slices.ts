@@ -32,6 +32,10 @@ export const contentServersOf = slicesOf(ContentServerState)
 export const stopsOf = slicesOf(Stop)
 export const mutesOf = slicesOf(Mutes)
 
+/** Whether players can report to this machine. */
+export const takesReports = (state: Plugins): boolean =>
+  contentServersOf(state).some(([, { players }]) => players !== undefined)
+
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
 /** The `problems` of a slice, or of the data of a source; what is no `Problem` is left out. */

@@ -3,15 +3,15 @@
  * and is as old as its time of change says. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { replaceFile } from "../../internal/durable.ts"
-import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { type AckDetails, type Lease, VersionId } from "../../services/VersionStore.ts"
+import { type Lease, VersionId } from "../../services/VersionStore.ts"
+import type { Heard, Said } from "../screens/consumers.ts"
 import { mapDiskError } from "./diskError.ts"
 
 /** A lease file is far smaller; of a larger one nothing is read. */
@@ -24,28 +24,10 @@ const maxRunId = 64
 /** A file that changed so recently may change again without a later time of change, in milliseconds. */
 const youngMs = 2000
 
-export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
-  /** Missing where its consumer is not about to end. */
-  readonly closing?: true
-}
-
-/** How old a lease can be whose consumer says that it closes: one who did not say so itself has renewed it by then. In milliseconds. */
-export const closedAfterMs = (renewMs = 600_000): number => Math.max(120_000, 2 * renewMs)
-
-/** What is known of a file. */
-export interface LeaseFile {
-  /** In milliseconds since 1970. */
-  readonly changedAt: number
+/** What is known of a file: what it last said, because a file that is just being written may be read half. */
+export interface LeaseFile extends Heard {
   readonly size: bigint
-  /** By the monotonic clock, in milliseconds. */
-  readonly takenAt: number
-  /** What the file last said: one that is just being written may be read half. Nothing if it was never a lease. */
-  readonly lease: Option.Option<LeaseContent>
 }
-
-/** What the consumer could not show; nothing for a file that is not there. */
-export const problemIn = (file: LeaseFile | undefined): string | undefined =>
-  file === undefined ? undefined : Option.getOrUndefined(file.lease)?.problem
 
 /** Brings what is known of a file up to date; nothing where there is none. It is read if it is new or has changed. */
 export const inspect = Effect.fnUntraced(
@@ -92,14 +74,14 @@ const read = (file: string, size: bigint) =>
       )
 
 /** Writes a lease that is taken now. `staging` is as for `replaceFile`. */
-export const write = (file: string, lease: LeaseContent, staging: string) =>
+export const write = (file: string, lease: Said, staging: string) =>
   replaceFile(file, JSON.stringify(lease), { staging }).pipe(
     mapDiskError("write", file),
     Effect.zipRight(touch(file, lease))
   )
 
 /** Renews the lease that a file has already, by its time alone. */
-export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent) {
+export const touch = Effect.fnUntraced(function* (file: string, lease: Said) {
   const fs = yield* FileSystem.FileSystem
   const { monotonic, wall } = yield* now
   yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
@@ -130,7 +112,7 @@ export type WrittenLease = typeof WrittenLease.Type
 const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
 /** What is kept of it. */
-export const contentOf = (written: WrittenLease): LeaseContent => {
+export const contentOf = (written: WrittenLease): Said => {
   const { closing, drawing, navigated, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,
@@ -151,15 +133,3 @@ const problemOf = (problem: unknown): Pick<Lease, "problem"> => {
   const text = typeof problem === "string" ? printableLine(problem, maxProblem) : ""
   return text === "" ? {} : { problem: text }
 }
-
-export interface Now {
-  /** In milliseconds since 1970: it may be set to any other time. */
-  readonly wall: number
-  /** In milliseconds since some moment: it only goes on. */
-  readonly monotonic: number
-}
-
-export const now: Effect.Effect<Now> = Effect.all({
-  wall: Clock.currentTimeMillis,
-  monotonic: monotonicMillis
-})

@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { type Now, now as readNow } from "../../internal/monotonicMillis.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import {
   type Consumer,
@@ -25,29 +26,15 @@ import {
   TooManyLeases,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { isHidden, silentAfterMs } from "../status/presence.ts"
-import * as Runs from "./consumerRuns.ts"
+import * as Consumers from "../screens/consumers.ts"
+import * as Runs from "../screens/runs.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
 
 const extension = ".json"
 
-interface KnownLease extends LeaseFile.LeaseFile {
-  /** When its problem, if any, was first reported, in milliseconds since 1970. */
-  readonly problemSince: number
-  /** When the version was first reported, when it was hidden, and when it closed, likewise. */
-  readonly shownSince: number
-  readonly hiddenSince: number
-  readonly closedAt: number
-  readonly runs: Runs.Runs
-}
-
-const runOf = ({ lease: { visible }, since, takenAt }: Runs.Run, { monotonic, wall }: LeaseFile.Now) => ({
-  since,
-  heardAt: wall - (monotonic - takenAt),
-  ...(visible === undefined ? {} : { visible })
-})
+type KnownLease = Consumers.Known<LeaseFile.LeaseFile>
 
 export class Leases extends Context.Tag("vitrine/Leases")<
   Leases,
@@ -80,91 +67,30 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   const known = new Map<string, KnownLease>()
   const fileOf = (consumerId: string) => join(folder, `${consumerId}${extension}`)
 
-  /** How long a lease is fresh. */
-  const lifetimeOf = Option.match({
-    onNone: () => lifetime,
-    onSome: ({ closing, renewMs }: LeaseFile.LeaseContent) =>
-      closing === true ? Math.min(lifetime, LeaseFile.closedAfterMs(renewMs)) : lifetime
-  })
+  const isOver = (entry: KnownLease, now: Now) => Consumers.isOver(entry, lifetime, now)
 
-  const isOver = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
-    monotonic - takenAt > lifetimeOf(lease)
-
-  const isFresh = ({ lease, takenAt }: Pick<Runs.Run, "lease" | "takenAt">, { monotonic }: LeaseFile.Now) =>
-    monotonic - takenAt < Math.min(lifetime, silentAfterMs(lease))
-
-  const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, now: LeaseFile.Now) =>
-    Option.exists(lease, (lease) => !isFresh({ lease, takenAt }, now))
-
-  const heardOf = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
-    Option.map(entry.lease, ({ closing, navigated, problem, runId, ...lease }): Consumer => {
-      const heardAt = now.wall - (now.monotonic - entry.takenAt)
-      const runs = Runs.atOnce(entry.runs.heard.filter((run) => now.monotonic - run.takenAt <= lifetime))
-      const restarts = Runs.restarts(entry.runs, now)
-      return {
-        consumerId,
-        ...lease,
-        shownSince: entry.shownSince,
-        heardAt,
-        until: heardAt + lifetimeOf(entry.lease),
-        ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince }),
-        ...(isHidden(lease) ? { hiddenSince: entry.hiddenSince } : {}),
-        ...(closing === true ? { closedAt: entry.closedAt } : {}),
-        ...(runs.length === 0 ? {} : { runs: runs.map((run) => runOf(run, now)) }),
-        ...(restarts === 0 ? {} : { restarts })
-      }
-    }).pipe(Option.filter(() => !isOver(entry, now)))
-
-  const freshLease = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
-    Option.map(
-      heardOf(consumerId, entry, now),
-      ({ closedAt, heardAt, problem, problemSince, until, versionId }): Lease => {
-        const isAway = closedAt !== undefined || isSilent(entry, now)
-        const lease = { consumerId, versionId, until, heardAt, isSilent: isAway }
-        return lease.isSilent || problem === undefined || problemSince === undefined
-          ? lease
-          : { ...lease, problem, problemSince }
-      }
-    )
-
-  const freshNow = Effect.map(LeaseFile.now, (now) =>
-    Array.filterMap([...known], ([consumerId, entry]) => freshLease(consumerId, entry, now))
+  const freshNow = Effect.map(readNow, (now) =>
+    Array.filterMap([...known], ([consumerId, entry]) => Consumers.leaseOf(consumerId, entry, lifetime, now))
   )
 
-  const lastHeardOf = Effect.map(LeaseFile.now, (now) =>
-    Array.filterMap([...known], ([consumerId, entry]) => heardOf(consumerId, entry, now))
+  const lastHeardOf = Effect.map(readNow, (now) =>
+    Array.filterMap([...known], ([consumerId, entry]) =>
+      Consumers.consumerOf(consumerId, entry, lifetime, now)
+    )
       .sort((one, other) => other.heardAt - one.heardAt)
       .slice(0, maxConsumers)
   )
 
   /** Keeps what its file says now. */
-  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: LeaseFile.Now) => {
-    const before = known.get(consumerId)
-    const problem = LeaseFile.problemIn(file)
-    const isKnown = before !== undefined && !isSilent(before, now) && LeaseFile.problemIn(before) === problem
-    const said = Option.getOrUndefined(file.lease)
-    const saidBefore =
-      before === undefined || isOver(before, now) ? undefined : Option.getOrUndefined(before.lease)
-    const since = (at: number | undefined, isStill: boolean) =>
-      isStill && saidBefore !== undefined && at !== undefined ? at : file.changedAt
-    known.set(consumerId, {
-      ...file,
-      problemSince: since(before?.problemSince, isKnown),
-      shownSince: since(before?.shownSince, saidBefore?.versionId === said?.versionId),
-      hiddenSince: since(before?.hiddenSince, saidBefore !== undefined && isHidden(saidBefore)),
-      closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing),
-      runs:
-        said === undefined
-          ? (before?.runs ?? Runs.noRuns)
-          : Runs.hear(before?.runs ?? Runs.noRuns, said, file.takenAt, now)
-    })
+  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: Now) => {
+    known.set(consumerId, Consumers.learn(known.get(consumerId), file, lifetime, now))
   }
 
   /** Brings what is known of a consumer's file up to date, unless a lease is taken during that. */
   const look = Effect.fnUntraced(function* (consumerId: string) {
     const before = known.get(consumerId)
     const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)
-    const now = yield* LeaseFile.now
+    const now = yield* readNow
     if (known.get(consumerId) === before) {
       if (after === undefined) {
         known.delete(consumerId)
@@ -201,7 +127,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
 
   const hasEnded = (consumerId: string) =>
-    Effect.map(LeaseFile.now, (now) => {
+    Effect.map(readNow, (now) => {
       const entry = known.get(consumerId)
       return entry !== undefined && Option.isSome(entry.lease) && isOver(entry, now)
     })
@@ -228,7 +154,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** What the file of a consumer says, if its lease is fresh. */
   const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
     yield* look(consumerId)
-    const now = yield* LeaseFile.now
+    const now = yield* readNow
     return Option.flatMap(Option.fromNullable(known.get(consumerId)), (entry) =>
       isOver(entry, now) ? Option.none() : entry.lease
     )
@@ -237,8 +163,8 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** A renewal that says the same needs no write: only the time of its file. */
   const renew = Effect.fnUntraced(function* (
     file: string,
-    lease: LeaseFile.LeaseContent,
-    before: Option.Option<LeaseFile.LeaseContent>
+    lease: Consumers.Said,
+    before: Option.Option<Consumers.Said>
   ) {
     const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
     const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
@@ -250,14 +176,14 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** Writes a lease and counts it, both or neither: a file that nobody counts would stay beyond the limit. */
   const keep = (
     consumerId: string,
-    lease: LeaseFile.LeaseContent,
-    before: Option.Option<LeaseFile.LeaseContent>,
+    lease: Consumers.Said,
+    before: Option.Option<Consumers.Said>,
     takenAt?: number
   ) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const file = yield* renew(fileOf(consumerId), lease, before)
-        learn(consumerId, { ...file, takenAt: takenAt ?? file.takenAt }, yield* LeaseFile.now)
+        learn(consumerId, { ...file, takenAt: takenAt ?? file.takenAt }, yield* readNow)
       })
     )
 
@@ -268,7 +194,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     if (said.closing === true) {
       return Option.isSome(before) ? yield* close(consumerId, before.value, said.runId) : undefined
     }
-    const { monotonic } = yield* LeaseFile.now
+    const { monotonic } = yield* readNow
     if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, said.runId, monotonic)) {
       return
     }
@@ -279,11 +205,11 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** Where another run of the consumer goes on, the lease is that of this one. */
   const close = Effect.fnUntraced(function* (
     consumerId: string,
-    before: LeaseFile.LeaseContent,
+    before: Consumers.Said,
     runId: string | undefined
   ) {
     const entry = known.get(consumerId)
-    const now = yield* LeaseFile.now
+    const now = yield* readNow
     const runs = Runs.close(entry?.runs ?? Runs.noRuns, runId, now)
     if (entry !== undefined) {
       known.set(consumerId, { ...entry, runs })
@@ -291,9 +217,12 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     if (runId !== undefined && before.runId !== undefined && runId !== before.runId) {
       return
     }
-    const other = runId === undefined ? undefined : runs.heard.findLast((run) => isFresh(run, now))
+    const other =
+      runId === undefined
+        ? undefined
+        : runs.heard.findLast((run) => Consumers.isPresent(run.said, run.takenAt, lifetime, now))
     // Anybody can say it in the name of another: the version that this one shows must stay.
-    const lease = other?.lease ?? { ...before, closing: true as const }
+    const lease = other?.said ?? { ...before, closing: true as const }
     yield* keep(consumerId, lease, Option.some(before), other?.takenAt)
   })
 

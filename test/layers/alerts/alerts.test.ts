@@ -3,8 +3,10 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { localTime } from "../../../src/internal/readable.ts"
@@ -13,6 +15,7 @@ import * as Alerts from "../../../src/layers/alerts/alerts.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
+import { foundProblems } from "../../support/foundProblems.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
@@ -88,16 +91,17 @@ const setUpWith = Effect.fnUntraced(function* (
     Effect.provideService(ControllerState, controller),
     Effect.provide(NodeContext.layer)
   )
-  const standing = new Map<string, Problem>()
-  const found = (changes: ReadonlyArray<Change>) => {
-    for (const [key, problem] of changes) {
-      standing.delete(key)
-      if (problem !== undefined) {
-        standing.set(key, problem)
-      }
-    }
-    return take({ changes: [], standing: new Map(standing) })
-  }
+  const last = yield* Ref.make<ReadonlyMap<string, Problem>>(new Map())
+  const found = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>) {
+    const before = yield* Ref.get(last)
+    const changed = new Set(changes.map(([key]) => key))
+    const standing = new Map([
+      ...[...before].filter(([key]) => !changed.has(key)),
+      ...changes.flatMap(([key, problem]) => (problem === undefined ? [] : [[key, problem] as const]))
+    ])
+    yield* Ref.set(last, standing)
+    yield* take(foundProblems(before, standing, yield* Clock.currentTimeMillis))
+  })
   const { updateSlice } = controller
   return {
     ...hook,

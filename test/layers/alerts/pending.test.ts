@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { type Alerts, due, posted, posting, update } from "../../../src/layers/alerts/pending.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
+import { foundProblems } from "../../support/foundProblems.ts"
 
 const minute = 60_000
 
@@ -38,8 +39,10 @@ describe("what a receiver gets, whatever begins and ends,", () => {
       let alerts: Alerts = new Map()
       let now = 0
       let posts = 0
+      let before: ReadonlyMap<string, Problem> = new Map()
       const check = (standing: ReadonlyMap<string, Problem>) => {
-        alerts = update(alerts, standing, now)
+        alerts = update(alerts, foundProblems(before, standing, now), now)
+        before = standing
         for (let [post] = due(alerts, after, now); post !== undefined; [post] = due(alerts, after, now)) {
           expect(new Set(post.map(({ problem }) => problem.code)).size).toBe(1)
           expect(post.length === 1 || post.length >= 3).toBe(true)
@@ -91,10 +94,12 @@ describe("of a muted problem, a receiver gets", () => {
   /** The events that are posted while these problems stand, for ten minutes each. */
   const toldOf = (...problems: ReadonlyArray<Problem | undefined>) => {
     let alerts: Alerts = new Map()
+    let before: ReadonlyMap<string, Problem> = new Map()
     return problems.map((problem, index) => {
       const told: Array<string> = []
       for (let now = index * 10 * minute; now < (index + 1) * 10 * minute; now += 5000) {
-        alerts = update(alerts, standing(problem), now)
+        alerts = update(alerts, foundProblems(before, standing(problem), now), now)
+        before = standing(problem)
         for (const post of due(alerts, 2 * minute, now)) {
           told.push(...post.map(({ isOver }) => (isOver ? "end" : "begin")))
           alerts = posted(posting(alerts, post), post, true)

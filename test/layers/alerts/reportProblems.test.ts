@@ -7,6 +7,7 @@ import * as TestClock from "effect/TestClock"
 import { reportProblems } from "../../../src/layers/alerts/reportProblems.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import { reported } from "../../../src/layers/status/slices.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
@@ -28,7 +29,7 @@ const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   const log: Array<string> = []
   return Effect.gen(function* () {
     const { addReading, updateSlice } = yield* ControllerState
-    yield* addReading("lamps", () => ({ logs: ["lamp:logged"] }))
+    yield* addReading("lamps", (slice) => ({ logs: ["lamp:logged"], problems: reported(slice) }))
     yield* reportProblems()
     for (const problems of rounds) {
       yield* updateSlice("lamps", () => ({ problems }))

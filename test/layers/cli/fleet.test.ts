@@ -11,6 +11,7 @@ import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
+import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { says } from "../../support/says.ts"
 
@@ -25,8 +26,9 @@ const running = (plugin: string, slice: object) =>
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
     yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-    const { updateSlice } = yield* ControllerState
+    const { addReading, updateSlice } = yield* ControllerState
     yield* updateSlice(plugin, () => slice)
+    yield* addReading("content", reading("content", { failingFor: "15 minutes" }))
     yield* IpcServer.make({ folder, stop: Effect.void })
     return ["--config", `${folder}/vitrine.config.mjs`]
   })

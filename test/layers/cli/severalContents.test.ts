@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
+import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
@@ -33,7 +34,7 @@ const controller = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
   yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-  const { updateSlice } = yield* ControllerState
+  const { addReading, updateSlice } = yield* ControllerState
   const { register } = yield* CommandBus
   const ran: Array<unknown> = []
   for (const name of ["content", "archive"]) {
@@ -44,6 +45,7 @@ const controller = Effect.gen(function* () {
       sources: {},
       lastFetch: name === "archive" ? failure : outcome
     }))
+    yield* addReading(name, reading(name, { failingFor: "15 minutes" }))
     for (const type of ["fetch", "screen"]) {
       yield* register({
         type: `${name}.${type}`,

@@ -48,8 +48,7 @@ describe("the client of a controller's socket", () => {
       const client = yield* IpcClientSocket.make(path)
       const questions = [
         client.process,
-        client.status,
-        client.state,
+        client.view,
         client.stop("anna@desk"),
         client.dispatch({ type: "a" })
       ]
@@ -75,7 +74,7 @@ describe("the client of a controller's socket", () => {
     "fails after five seconds without a response, for a command too",
     Effect.gen(function* () {
       const { client } = yield* talkingTo(() => {})
-      for (const question of [client.status, client.dispatch({ type: "a" }), Effect.scoped(client.events)]) {
+      for (const question of [client.view, client.dispatch({ type: "a" }), Effect.scoped(client.events)]) {
         const asking = yield* Effect.fork(Effect.flip(question))
         yield* somebodySleeps
         yield* TestClock.adjust("5 seconds")
@@ -133,7 +132,7 @@ describe("the client of a controller's socket", () => {
           )
         }
       })
-      const questions = [client.status, client.dispatch({ type: "a" }), Effect.scoped(client.events)]
+      const questions = [client.view, client.dispatch({ type: "a" }), Effect.scoped(client.events)]
       for (const question of questions) {
         expect(yield* Effect.flip(question)).toMatchObject({
           _tag: "vitrine/IpcProtocolError",
@@ -145,16 +144,16 @@ describe("the client of a controller's socket", () => {
 
   const strange: ReadonlyArray<readonly [string, string]> = [
     ["SSH-2.0-OpenSSH_9.2\r\n", "it does not speak HTTP"],
-    [response(""), 'its answer to "/status" is not understood'],
-    [response("{"), 'its answer to "/status" is not understood'],
-    [response('{"sections":[]}'), 'its answer to "/status" is not understood'],
+    [response(""), 'its answer to "/view" is not understood'],
+    [response("{"), 'its answer to "/view" is not understood'],
+    [response('{"sections":[]}'), 'its answer to "/view" is not understood'],
     [
       response(
         '{"header":{"startTime":"","uptimeMs":0,"mode":"task"},"sections":[{"name":"","title":"","rows":[{"type":{"toString":0}}]}]}'
       ),
-      'its answer to "/status" is not understood'
+      'its answer to "/view" is not understood'
     ],
-    [response("<html>", "404 Not Found"), 'its answer to "/status" is not understood'],
+    [response("<html>", "404 Not Found"), 'its answer to "/view" is not understood'],
     [
       response('{"error":{"message":"Not found: GET /status"}}', "404 Not Found"),
       "it refused the request. Not found: GET /status"
@@ -166,7 +165,7 @@ describe("the client of a controller's socket", () => {
       `reports an invalid response: ${said}`,
       Effect.gen(function* () {
         const { client } = yield* talkingTo((socket) => socket.write(said))
-        const error = yield* Effect.flip(client.status)
+        const error = yield* Effect.flip(client.view)
         expect(error._tag).toBe("vitrine/IpcProtocolError")
         expect(error.message).toContain(detail)
       })
@@ -232,7 +231,7 @@ describe("the client of a controller's socket", () => {
       // Root's is everybody's.
       const uid = process.getuid?.() || 4243
       yield* Effect.promise(() => chown(path, uid, -1))
-      const error = yield* asUser(4242, Effect.flip(client.status))
+      const error = yield* asUser(4242, Effect.flip(client.view))
       expect(error.message).toBe(
         `The controller cannot be reached at ${path}: it belongs to user ${uid}. Run the command as the user who started the controller.`
       )
@@ -243,7 +242,7 @@ describe("the client of a controller's socket", () => {
     "follows no symbolic link to the socket of another controller or its folder",
     Effect.gen(function* () {
       const { client, socket } = yield* start
-      yield* client.status
+      yield* client.view
       const folder = yield* temporaryFolder
       yield* Effect.promise(async () => {
         await symlink(dirname(socket), `${folder}/linked`)
@@ -258,7 +257,7 @@ describe("the client of a controller's socket", () => {
           `The controller cannot be reached at ${path}: a link leads there, perhaps to another controller. Remove it.`
         )
       }
-      yield* client.status
+      yield* client.view
     })
   )
 })

@@ -51,12 +51,7 @@ describe("the controller's socket", () => {
         ])
       })
       yield* controller.updateSlice("content", () => ({ fetching: false, bytes: 1n }))
-      expect(yield* client.status).toEqual(yield* controller.status)
-      const { plugins, ...state } = yield* controller.state
-      expect(yield* client.state).toEqual({
-        ...state,
-        plugins: { ...plugins, content: { fetching: false, bytes: "[BigInt 1]" } }
-      })
+      expect(yield* client.view).toEqual((yield* controller.read).view)
       expect(yield* client.process).toEqual({ pid: process.pid })
     })
   )
@@ -221,7 +216,7 @@ describe("the controller's socket", () => {
       const { client, place } = yield* start
       const response = yield* rawHttp.exchange(place, '{"jsonrpc":"2.0","id":1,"method":"status"}\n')
       expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
-      yield* client.status
+      yield* client.view
     })
   )
 
@@ -253,9 +248,9 @@ describe("the controller's socket", () => {
     Effect.gen(function* () {
       const lines: Array<string> = []
       const state = yield* ControllerState
-      const broken = ControllerState.of({ ...state, status: Effect.dieMessage("a bug") })
+      const broken = ControllerState.of({ ...state, read: Effect.dieMessage("a bug") })
       const { client } = yield* start.pipe(Effect.provideService(ControllerState, broken), withLog(lines))
-      const error = yield* Effect.flip(client.status)
+      const error = yield* Effect.flip(client.view)
       expect(error._tag).toBe("vitrine/IpcProtocolError")
       expect(error.message).toContain("a bug")
       expect(lines).toContain("ERROR A request failed unexpectedly")
@@ -295,7 +290,7 @@ describe("the controller's socket", () => {
       expect(yield* halfSent.received.whole).toBe("")
       expect(yield* Effect.flip(Stream.runDrain(events))).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
       expect(yield* Fiber.join(stubborn)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
-      expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "vitrine/ControllerNotRunning" })
+      expect(yield* Effect.flip(client.view)).toMatchObject({ _tag: "vitrine/ControllerNotRunning" })
     })
   )
 

@@ -32,7 +32,7 @@ describe("the lock of a controller", () => {
       expect(error.message).toBe(
         `A controller is already running here (process ${process.pid}; it holds ${folder}). Stop it first with "vitrine stop", or give this one a folder of its own.`
       )
-      yield* client.status
+      yield* client.view
     })
   )
 
@@ -67,7 +67,7 @@ describe("the lock of a controller", () => {
         path: socket,
         owner: `process ${process.pid}`
       })
-      yield* client.status
+      yield* client.view
     })
   )
 

@@ -267,7 +267,7 @@ describe("Controller", () => {
                 note(`plugin ends, its folder is ${Option.isSome(holder) ? "claimed" : "free"}`)
               )
             )
-            yield* client.status
+            yield* client.view
             yield* note("status is told")
             yield* Effect.orDie(register("endless", command))
             return Effect.void

@@ -6,10 +6,9 @@ import {
   playerTiles,
   screenTiles
 } from "../../../src/layers/dashboard/tiles.ts"
-import type { PlayerStatus } from "../../../src/layers/status/players.ts"
-import type { ScreenStatus } from "../../../src/layers/status/screens.ts"
 import type { Player } from "../../../src/services/PlayerReport.ts"
 import type { Screen } from "../../../src/services/Slices.ts"
+import type { PlayerStatus, ScreenStatus } from "../../../src/services/View.ts"
 
 const at = "2026-11-21T09:30:00.000Z"
 const active = "20261121T093000Z"

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
+import { screensOf } from "../../../src/layers/screens/screens.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"
 import type { ContentState, Reports, Screen } from "../../../src/services/Slices.ts"
 import type { OpeningHours } from "../../../src/services/StatusSnapshot.ts"
@@ -33,10 +34,9 @@ const read = (slice: ContentState, now: number, hours?: OpeningHours) => {
     mode: "persistent",
     ...(hours === undefined ? {} : { hours })
   } as const
-  return reading("content", { failingFor: "15 minutes" })(slice, {
-    now,
-    state: { system, plugins: { content: slice }, _version: 1 }
-  })
+  const state = { system, plugins: { content: slice }, _version: 1 }
+  const context = { now, state, screens: screensOf(state, now), players: [] }
+  return reading("content", { failingFor: "15 minutes" })(slice, context)
 }
 
 const sectionRows = (slice: ContentState, now = Date.parse(heardAt)): ReadonlyArray<Row> =>

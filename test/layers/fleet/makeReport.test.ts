@@ -2,12 +2,15 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { printableLine } from "../../../src/internal/printable.ts"
-import { copiedPercent, type Machine, makeReport } from "../../../src/layers/fleet/makeReport.ts"
+import { type Machine, makeReport } from "../../../src/layers/fleet/makeReport.ts"
 import { maxLine, maxReportBytes, PlayerReport } from "../../../src/services/PlayerReport.ts"
 import { Problem } from "../../../src/services/Problem.ts"
-import { ContentState, type SourceState } from "../../../src/services/Slices.ts"
+import { ContentState } from "../../../src/services/Slices.ts"
 import type { GlobalState } from "../../../src/services/StatusSnapshot.ts"
+import type { View } from "../../../src/services/View.ts"
+import { viewOf } from "../../support/readState.ts"
 
 const now = Date.parse("2026-11-22T09:00:00.000Z")
 const startTime = "2026-11-22T08:00:00.000Z"
@@ -21,14 +24,18 @@ const machine: Machine = {
   warnings: []
 }
 
-const stateOf = (
+const reportedView = (
   content: object,
   { problems = [], ...system }: Partial<GlobalState["system"] & Pick<GlobalState, "problems">> = {}
-): GlobalState => ({
-  system: { startTime, mode: "persistent", node: { id: "player-1" }, ...system },
-  problems,
-  plugins: { content: { kind: "content", sources: {}, ...content } },
-  _version: 1
+): View => ({
+  ...viewOf(
+    {
+      system: { startTime, mode: "persistent", node: { id: "player-1" }, ...system },
+      plugins: { content: { kind: "content", sources: {}, ...content } }
+    },
+    now
+  ),
+  problems
 })
 
 const screen = (id: string, versionId: string) => ({
@@ -44,11 +51,11 @@ const sizeOf = (report: PlayerReport): number => Buffer.byteLength(JSON.stringif
 describe("a report", () => {
   it("has the machine, its version and the state of its screens", () => {
     const versionId = "20261122T080000Z"
-    const state = stateOf(
+    const state = reportedView(
       { versionId, activeSince: startTime, screens: [screen("left", versionId), screen("right", "older")] },
       { node: { id: "player-1", label: "Hall 1", role: "player" }, screens: [{ id: "left", label: "Left" }] }
     )
-    expect(makeReport(state, { ...machine, warnings: ["one", "two"] }, now)).toEqual({
+    expect(makeReport(state, { ...machine, warnings: ["one", "two"] })).toEqual({
       vitrine: "1.0.0",
       sentAt: "2026-11-22T09:00:00.000Z",
       node: { id: "player-1", label: "Hall 1", role: "player" },
@@ -74,11 +81,11 @@ describe("a report", () => {
       subject,
       text: "?"
     })
-    const state = stateOf(
+    const state = reportedView(
       { reports: { to: "http://hub:8730/" } },
       { problems: [silence("http://hub:8730/"), silence("http://other:8730/")] }
     )
-    expect(makeReport(state, machine, now).problems).toEqual([silence("http://other:8730/")])
+    expect(makeReport(state, machine).problems).toEqual([silence("http://other:8730/")])
   })
 
   it("does not mention that there is no version until a first fetch has failed", () => {
@@ -89,21 +96,23 @@ describe("a report", () => {
       text: "?"
     })
     const given = { problems: [none("content"), none("archive")] }
-    const reported = (content: object) => makeReport(stateOf(content, given), machine, now).problems
+    const reported = (content: object) => makeReport(reportedView(content, given), machine).problems
     expect(reported({})).toEqual([none("archive")])
-    expect(reported({ failingSince: startTime })).toEqual(given.problems)
+    expect(reported({ lastFetch: { timestamp: startTime, error: { name: "E", message: "no" } } })).toEqual(
+      given.problems
+    )
   })
 
   it("has the name of the host if the machine has none", () => {
-    const { system, ...state } = stateOf({})
-    const { node, ...unnamed } = system
-    expect(makeReport({ ...state, system: unnamed }, machine, now).node).toEqual({ id: "player-1" })
+    const { header, ...view } = reportedView({})
+    const { node, ...unnamed } = header
+    expect(makeReport({ ...view, header: unnamed }, machine).node).toEqual({ id: "player-1" })
   })
 
   it("is accepted by the hub, whatever a plugin reports", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(Arbitrary.make(Problem)), (problems) => {
-        const report = makeReport(stateOf({}, { problems }), machine, now)
+        const report = makeReport(reportedView({}, { problems }), machine)
         expect(Schema.decodeUnknownEither(PlayerReport)(JSON.parse(JSON.stringify(report)))).toMatchObject({
           _tag: "Right"
         })
@@ -112,7 +121,7 @@ describe("a report", () => {
     const lamp: Problem = { code: "lamp", severity: "error", text: "It is broken" }
     const since = "2026-11-22T09:00:00+01:00"
     const report = makeReport(
-      stateOf(
+      reportedView(
         {},
         {
           problems: [
@@ -122,8 +131,7 @@ describe("a report", () => {
           ]
         }
       ),
-      machine,
-      now
+      machine
     )
     expect(report.problems).toEqual([{ ...lamp, since: startTime }, lamp])
   })
@@ -136,7 +144,7 @@ describe("a report", () => {
     )
 
   it("leaves out the oldest warnings first if it is too large", () => {
-    const report = makeReport(stateOf({}, { problems: problems(240) }), { ...machine, warnings }, now)
+    const report = makeReport(reportedView({}, { problems: problems(240) }), { ...machine, warnings })
     expect(report.problems).toHaveLength(240)
     expect(report.warnings.length).toBeGreaterThan(0)
     expect(report.warnings).toEqual(warnings.slice(-report.warnings.length))
@@ -145,17 +153,16 @@ describe("a report", () => {
 
   it("then leaves out the last screens, and then the last problems", () => {
     const screens = Array.from({ length: 250 }, (_, index) => screen(`screen-${index}`, "older"))
-    const report = makeReport(
-      stateOf({ screens }, { problems: problems(100) }),
-      { ...machine, warnings },
-      now
-    )
+    const report = makeReport(reportedView({ screens }, { problems: problems(100) }), {
+      ...machine,
+      warnings
+    })
     expect(report.problems).toHaveLength(100)
     expect(report.screens.length).toBeGreaterThan(50)
     expect(report.screens.length).toBeLessThan(250)
     expect(report.warnings).toEqual([])
     const long = problems(200).map((problem) => ({ ...problem, text: problem.text.padEnd(300, ".") }))
-    const less = makeReport(stateOf({ screens }, { problems: long }), { ...machine, warnings }, now)
+    const less = makeReport(reportedView({ screens }, { problems: long }), { ...machine, warnings })
     expect(less.problems).toEqual(long.slice(0, less.problems.length))
     expect(less.problems.length).toBeGreaterThan(30)
     expect(less.screens).toEqual([])
@@ -179,7 +186,7 @@ describe("a report", () => {
       Arbitrary.make(ContentState),
       FastCheck.array(FastCheck.tuple(text, text), { maxLength: 400, size: "max" })
     ).map(([content, screens]) => ({
-      ...content,
+      ...Struct.omit(content, "copiedFrom", "reports", "versions"),
       activeSince: startTime,
       versionId: "20261122T090000Z",
       screens: screens.map(([id, versionId]) => screen(id, versionId))
@@ -196,7 +203,7 @@ describe("a report", () => {
     const node = FastCheck.record({ id: line, label: line, role: line })
     FastCheck.assert(
       FastCheck.property(content, machines, node, problems, (content, machine, node, problems) => {
-        const report = makeReport(stateOf(content, { node, problems }), machine, now)
+        const report = makeReport(reportedView(content, { node, problems }), machine)
         expect(sizeOf(report)).toBeLessThanOrEqual(maxReportBytes)
         const copy: unknown = JSON.parse(JSON.stringify(report))
         expect(Schema.decodeUnknownEither(PlayerReport)(copy, { onExcessProperty: "error" })).toMatchObject({
@@ -205,42 +212,5 @@ describe("a report", () => {
       }),
       { numRuns: 25 }
     )
-  })
-})
-
-describe("the percentage of a copy", () => {
-  const fetchingSince = "2026-11-22T08:59:00.000Z"
-  const percentOf = (sources: Readonly<Record<string, SourceState>>) =>
-    copiedPercent({ kind: "content", fetchingSince, sources })
-  const progress = (bytes: number, totalBytes: number): SourceState => ({
-    fetchingSince,
-    progress: {
-      document: "film.mp4",
-      documents: { done: 0, total: 1 },
-      records: 0,
-      attachments: { done: 0, total: 1, bytes, totalBytes }
-    }
-  })
-  const done = (timestamp: string, bytes: number): SourceState => ({
-    lastSuccess: { timestamp, sourceId: "films", records: 0, bytes, durationMs: 1 }
-  })
-
-  it("follows the bytes", () => {
-    expect(percentOf({ films: progress(0, 300) })).toBe(0)
-    expect(percentOf({ films: progress(299, 300) })).toBe(99)
-    expect(percentOf({ films: progress(300, 300) })).toBe(100)
-    expect(percentOf({ films: progress(150, 300), tours: progress(50, 100) })).toBe(50)
-  })
-
-  it("counts finished sources, but not those of an earlier copy", () => {
-    expect(percentOf({ films: progress(0, 300), tours: done("2026-11-22T08:59:30.000Z", 100) })).toBe(25)
-    expect(percentOf({ films: progress(150, 300), tours: done(startTime, 100) })).toBe(50)
-    expect(percentOf({ tours: done("2026-11-22T08:59:30.000Z", 100) })).toBe(100)
-  })
-
-  it("is absent without a copy", () => {
-    expect(percentOf({})).toBeUndefined()
-    expect(percentOf({ tours: done(startTime, 100) })).toBeUndefined()
-    expect(copiedPercent({ kind: "content", sources: { films: progress(1, 2) } })).toBeUndefined()
   })
 })

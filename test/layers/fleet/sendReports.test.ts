@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { addLoggerHere } from "../../../src/internal/loggers.ts"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
+import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import * as SendReports from "../../../src/layers/fleet/sendReports.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
@@ -64,9 +65,10 @@ const services = Layer.mergeAll(
 const setUp = Effect.gen(function* () {
   const hub = makeHub()
   const log: Array<string> = []
-  const { updateSlice } = yield* ControllerState
+  const { addReading, updateSlice } = yield* ControllerState
   const { publish } = yield* EventBus
   yield* updateSlice("content", () => ({ kind: "content", sources: {} }))
+  yield* addReading("content", reading("content", { failingFor: "15 minutes" }))
   const sending = yield* SendReports.make({
     to,
     token: Redacted.make("very-secret"),

@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
+import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { layer } from "../../../src/layers/memory/ControllerStateMemory.ts"
@@ -219,12 +220,12 @@ describe("ControllerStateMemory", () => {
       yield* addReading("says nothing", () => ({}))
       yield* TestClock.setTime(5)
       const reading = yield* read
-      expect(reading).toMatchObject({ now: 5, logs: new Set(["lamp:broken"]) })
+      expect(reading).toMatchObject({ view: { now: 5 }, logs: new Set(["lamp:broken"]) })
       expect(reading.metrics()).toContain(lit)
       expect((yield* state).problems).toMatchObject([{ code: "lamp:broken", text: "persistent 5", count: 1 }])
       expect(reading.state.problems).toEqual((yield* state).problems)
-      expect((yield* status).sections).toEqual(reading.sections)
-      expect(reading.sections).toEqual([
+      expect((yield* status).sections).toEqual(reading.view.sections)
+      expect(reading.view.sections).toEqual([
         { name: "lamp", order: 7, title: "Lamp", rows: [text('{"lit":1,"broken":3}')] }
       ])
       yield* Scope.close(scope, Exit.void)
@@ -274,34 +275,21 @@ describe("ControllerStateMemory", () => {
     )
   )
 
-  it.scoped("has the problems of slices and sections, errors first, with the time of their begin", () =>
+  it.scoped("has the problems of slices, errors first, with the time of their begin", () =>
     Effect.gen(function* () {
-      const { addMomentary, addSection, state, updateSlice } = yield* ControllerState
+      const { addMomentary, state, updateSlice } = yield* ControllerState
       const slow = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
       const out = { code: "door:open", severity: "error", subject: "left", text: "The left door is open." }
       expect((yield* state).problems).toEqual([])
       yield* updateSlice("lamp", () => ({ problems: [slow] }))
       yield* addMomentary("door", Effect.succeed({ problems: [out] }))
-      yield* addSection({
-        name: "disk",
-        title: "Disk",
-        rows: Effect.succeed([{ type: "kv", label: "Free", value: "1 MB", tone: "warn" }])
-      })
       yield* state
       yield* TestClock.adjust("1 minute")
       const since = "1970-01-01T00:00:00.000Z"
       expect(yield* state).toMatchObject({
         problems: [
           { ...out, since, count: 1 },
-          { ...slow, since, count: 1 },
-          {
-            code: "disk",
-            severity: "warning",
-            subject: "Disk, Free",
-            text: "Disk, Free: 1 MB",
-            since,
-            count: 1
-          }
+          { ...slow, since, count: 1 }
         ],
         _version: 1
       })
@@ -321,25 +309,32 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
-  it.scoped("counts a problem once, if an older reading of the state ends after a newer reading", () =>
+  it.scoped("is read once for all who ask while it is read, also if who asked first goes", () =>
     Effect.gen(function* () {
-      const { addMomentary, state } = yield* ControllerState
-      const slow = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
+      const { addMomentary, read, updateSlice } = yield* ControllerState
       const held = yield* Deferred.make<void>()
-      let read: Effect.Effect<object> = Effect.as(Deferred.await(held), { problems: [] })
+      const reads = yield* Ref.make(0)
       yield* addMomentary(
         "lamp",
-        Effect.suspend(() => read)
+        Effect.zipRight(
+          Deferred.await(held),
+          Effect.map(
+            Ref.updateAndGet(reads, (before) => before + 1),
+            (reads) => ({ reads })
+          )
+        )
       )
-      const older = yield* Effect.fork(state)
+      const first = yield* Effect.fork(read)
       yield* Effect.yieldNow()
-      read = Effect.succeed({ problems: [slow] })
-      const { problems } = yield* state
-      expect(problems).toMatchObject([{ count: 1 }])
+      const others = yield* Effect.fork(Effect.all([read, read, read], { concurrency: "unbounded" }))
+      yield* Effect.replicateEffect(Effect.yieldNow(), 10)
+      yield* updateSlice("door", () => ({ isOpen: true }))
+      yield* Fiber.interrupt(first)
       yield* Deferred.succeed(held, undefined)
-      expect((yield* Fiber.join(older)).problems).toEqual([])
-      yield* TestClock.adjust("1 minute")
-      expect((yield* state).problems).toEqual(problems)
+      const [one, ...same] = yield* Fiber.join(others)
+      expect(same.every((reading) => reading === one)).toBe(true)
+      expect(one.state.plugins).toEqual({ lamp: { reads: 1 }, door: { isOpen: true } })
+      expect((yield* read).state.plugins).toMatchObject({ lamp: { reads: 2 } })
     }).pipe(Effect.provide(layer("persistent")))
   )
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ContentRules } from "../../../src/layers/fetching/ContentOptions.ts"
-import { healthOf } from "../../../src/layers/status/Health.ts"
-import type { Row, Section } from "../../../src/services/ControllerState.ts"
+import { isHealthy } from "../../../src/layers/status/Health.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import type { ContentState } from "../../../src/services/Slices.ts"
 import { readState } from "../../support/readState.ts"
@@ -28,23 +27,12 @@ const failing: ContentState = {
 
 const health = (
   plugins: Readonly<Record<string, unknown>>,
-  {
-    minutes = 2,
-    rules,
-    sections = []
-  }: { minutes?: number; rules?: ContentRules; sections?: ReadonlyArray<Section> } = {}
-) =>
-  healthOf(
-    readState(
-      {
-        system: { startTime: at(0), mode: "persistent" },
-        plugins
-      },
-      sections,
-      start + minutes * 60_000,
-      rules
-    ).problems
-  )
+  { minutes = 2, rules }: { minutes?: number; rules?: ContentRules } = {}
+) => {
+  const state = { system: { startTime: at(0), mode: "persistent" as const }, plugins }
+  const { problems, word } = readState(state, [], start + minutes * 60_000, rules)
+  return { word, isHealthy: isHealthy(word), problems }
+}
 
 describe("the health", () => {
   it("is OK where nothing is wrong, even without content", () => {
@@ -119,14 +107,8 @@ describe("the health", () => {
 
   it("is HELD if there are only warnings beside the hold", () => {
     const held = { since: at(3), by: "anna@desk", waiting: "20261122T091000Z" }
-    const sections = [
-      {
-        name: "http-transport",
-        title: "HTTP transport",
-        rows: [{ type: "text", text: "is full", tone: "warn" }]
-      }
-    ] as const
-    expect(health({ content: { ...fine, held } }, { sections })).toEqual({
+    const full: Problem = { code: "lamp:full", severity: "warning", text: "The lamp is full" }
+    expect(health({ content: { ...fine, held }, lamp: { problems: [full] } })).toEqual({
       word: "HELD",
       isHealthy: true,
       problems: [
@@ -137,10 +119,20 @@ describe("the health", () => {
           text: `"content" is held since ${at(3)} by anna@desk; version 20261122T091000Z waits. "vitrine resume" ends that`,
           since: at(3)
         },
-        { code: "http-transport", severity: "warning", text: "HTTP transport: is full" }
+        full
       ]
     })
     expect(health({ content: { ...failing, held } }, { minutes: 60 }).word).toBe("FAILING")
+  })
+
+  it("does not count the rows of a section, whatever their tone", () => {
+    const rows = [{ type: "text", text: "broken", tone: "error" }] as const
+    const system = { startTime: at(0), mode: "persistent" } as const
+    const sections = [{ name: "lamp", title: "Lamp", rows }]
+    expect(readState({ system, plugins: { content: fine } }, sections, start)).toMatchObject({
+      word: "OK",
+      problems: []
+    })
   })
 
   it("has the problems that plugins report in their slices, errors first", () => {
@@ -153,33 +145,6 @@ describe("the health", () => {
     })
     expect(health({ content: fine, lamp: { problems: [slow] } }).word).toBe("WARNING")
     expect(health({ content: fine, lamp: { problems: "many" }, odd: null, odder: 1 }).word).toBe("OK")
-  })
-
-  it("has the warnings in the rows of a user's plugin, at any depth, unless that reports problems", () => {
-    const rows: ReadonlyArray<Row> = [
-      { type: "kv", label: "Streams", value: "1 of 32", tone: "ok" },
-      {
-        type: "list",
-        label: "Parts",
-        items: [
-          { type: "kv", label: "one", value: "slow", tone: "warn" },
-          { type: "text", text: "nothing" }
-        ]
-      },
-      { type: "kv", label: "Bulb", value: "broken", tone: "error" }
-    ]
-    const lamp = (rows: ReadonlyArray<Row>) => [{ name: "lamp", title: "Lamp", rows }]
-    expect(health({ content: fine }, { sections: lamp(rows) })).toEqual({
-      word: "FAILING",
-      isHealthy: false,
-      problems: [
-        { code: "lamp", severity: "error", subject: "Lamp, Bulb", text: "Lamp, Bulb: broken" },
-        { code: "lamp", severity: "warning", subject: "Lamp, Parts, one", text: "Lamp, Parts, one: slow" }
-      ]
-    })
-    expect(health({ content: fine }, { sections: lamp(rows.slice(0, 2)) }).word).toBe("WARNING")
-    expect(health({ lamp: { problems: [] } }, { sections: lamp(rows) }).word).toBe("OK")
-    expect(health({ lamp: fine }, { sections: lamp(rows) }).word).toBe("OK")
   })
 
   it("has a warning for a problem of a source, or of the hub", () => {

@@ -8,7 +8,7 @@ import { STATUS_CODES } from "node:http"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { GlobalStateSchema, StatusSnapshotSchema } from "../../../src/layers/control/controllerSchemas.ts"
+import { StatusPart } from "../../../src/services/View.ts"
 
 export interface Answer {
   readonly status: number
@@ -130,9 +130,13 @@ const isJson = (text: string) => Either.isRight(Either.try(() => JSON.parse(text
 
 const isDate = (text: string) => !Number.isNaN(Date.parse(text))
 
-const StatusSnapshot = StatusSnapshotSchema.pipe(Schema.filter(({ header }) => isDate(header.startTime)))
+const StatusSnapshot = StatusPart.pipe(Schema.filter(({ header }) => isDate(header.startTime)))
 
-const GlobalState = GlobalStateSchema.pipe(Schema.filter(({ system }) => isDate(system.startTime)))
+const GlobalState = Schema.Struct({
+  system: Schema.Struct({ startTime: Schema.String, mode: Schema.String }),
+  plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  _version: Schema.Number
+}).pipe(Schema.filter(({ system }) => isDate(system.startTime)))
 
 const CommandResult = Schema.Struct({ result: Schema.Unknown })
 

@@ -7,7 +7,7 @@ import { printableLine } from "../../../internal/printable.ts"
 import { durationText, momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
 import type { Problem } from "../../../services/Problem.ts"
-import type { Health, HealthWord } from "../../status/Health.ts"
+import type { HealthWord, View } from "../../../services/View.ts"
 import { problemText, toneOf } from "../../status/rows.ts"
 
 /** How the parts of the text are set off from each other. */
@@ -55,18 +55,18 @@ export const makePalette = (isColourful: boolean): Palette => {
 
 /**
  * The word for the whole with what it is for, then one line for each row, without a line break at the end. Text that came from
- * elsewhere stays on its line, and ISO times in it become local ones, with their distance from `now` (milliseconds since 1970).
+ * elsewhere stays on its line, and ISO times in it become local ones, with their distance from the time of the view.
  */
 export const statusText = (
-  { header, sections }: StatusSnapshot,
-  { health, now, palette, size = unlimited }: StatusFormat
+  { header, now, problems, sections, word }: View,
+  { palette, size = unlimited }: StatusFormat
 ): string => {
   const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
   const folded = (text: string) => foldLines(text, size.columns)
   const head = folded(
     [
-      palette.word(health.word),
-      ...health.problems.map(
+      palette.word(word),
+      ...problems.map(
         (problem) =>
           `  ${palette.marked(`${readable(problemText(problem))}${timesText(problem)}`, toneOf(problem))}`
       )
@@ -99,9 +99,6 @@ const foldLines = (text: string, columns: number): string =>
         .join("\n")
 
 interface StatusFormat {
-  readonly health: Health
-  /** In milliseconds since 1970. */
-  readonly now: number
   readonly palette: Palette
   /**
    * The size of the terminal. Longer lines are folded. If the rows are too few, the word and its reasons are repeated at the end.

@@ -84,10 +84,12 @@ const renderFetching = ({ fetchingSince, lastFetch, lastSuccess, nextFetch }) =>
       ? entry("Last fetch", "none yet")
       : entry(
           "Last fetch",
-          [moment(lastFetch.timestamp), lastFetch.failed ? ", failed" : ""],
-          lastFetch.failed ? "error" : undefined
+          [moment(lastFetch.timestamp), lastFetch.failure === undefined ? "" : ", failed"],
+          lastFetch.failure === undefined ? undefined : "error"
         ),
-  lastFetch?.failed && lastSuccess !== undefined ? entry("Last success", [moment(lastSuccess)]) : [],
+  lastFetch?.failure !== undefined && lastSuccess !== undefined
+    ? entry("Last success", [moment(lastSuccess)])
+    : [],
   nextFetch === undefined
     ? []
     : entry(nextFetch.isRetry ? "Next try" : "Next fetch", [

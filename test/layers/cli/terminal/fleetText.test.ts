@@ -3,8 +3,8 @@ import * as FastCheck from "effect/FastCheck"
 import { vitrineVersion } from "../../../../src/internal/vitrineVersion.ts"
 import { fleetText } from "../../../../src/layers/cli/terminal/fleetText.ts"
 import { makePalette } from "../../../../src/layers/cli/terminal/statusText.ts"
-import type { PlayerStatus } from "../../../../src/layers/status/players.ts"
 import type { Player } from "../../../../src/services/PlayerReport.ts"
+import type { PlayerStatus } from "../../../../src/services/View.ts"
 
 const now = Date.parse("2026-11-21T12:00:00.000Z")
 const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString()

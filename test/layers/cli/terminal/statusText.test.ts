@@ -1,30 +1,35 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { makePalette, statusText } from "../../../../src/layers/cli/terminal/statusText.ts"
-import type { Health } from "../../../../src/layers/status/Health.ts"
-import type { Row, StatusSnapshot } from "../../../../src/services/ControllerState.ts"
+import type { Row } from "../../../../src/services/ControllerState.ts"
+import type { View } from "../../../../src/services/View.ts"
 
 /** Local, so that the texts are the same everywhere. */
 const now = new Date(2026, 10, 21, 11, 43).getTime()
 const ago = (millis: number) => new Date(now - millis).toISOString()
 
-const snapshot = (rows: ReadonlyArray<Row>): StatusSnapshot => ({
+const viewOf = (rows: ReadonlyArray<Row>): View => ({
   header: { startTime: ago(7_980_000), uptimeMs: 7_980_000, mode: "persistent" },
-  sections: [{ name: "content", title: "Content", rows }]
+  sections: [{ name: "content", title: "Content", rows }],
+  now,
+  word: "OK",
+  problems: [],
+  contents: [],
+  screens: [],
+  mutes: []
 })
 
-const health: Health = { word: "OK", isHealthy: true, problems: [] }
-
-const plain = (rows: ReadonlyArray<Row>) =>
-  statusText(snapshot(rows), { health, now, palette: makePalette(false) })
+const plain = (rows: ReadonlyArray<Row>) => statusText(viewOf(rows), { palette: makePalette(false) })
 
 describe("statusText", () => {
   it("folds long lines between words, as wide as the terminal", () => {
     const value = "one two three four five six seven"
     const size = { columns: 40, rows: 24 }
-    const text = statusText(snapshot([{ type: "kv", label: "Words", value, tone: "warn" }]), {
-      health: { ...health, problems: [{ code: "a", severity: "warning", text: `${value} ${value}` }] },
-      now,
+    const view: View = {
+      ...viewOf([{ type: "kv", label: "Words", value, tone: "warn" }]),
+      problems: [{ code: "a", severity: "warning", text: `${value} ${value}` }]
+    }
+    const text = statusText(view, {
       palette: makePalette(false),
       size
     })
@@ -79,26 +84,23 @@ describe("statusText", () => {
     [{ id: "hall-3", label: "Hall\u001b 3" }, "Hall 3"],
     [{ id: "hall-3", role: "player" }, "hall-3"]
   ])("names the machine by its label or else its id: %o", (node, name) => {
-    const { header, sections } = snapshot([])
-    const text = statusText(
-      { header: { ...header, node }, sections },
-      { health, now, palette: makePalette(false) }
-    )
+    const view = viewOf([])
+    const text = statusText({ ...view, header: { ...view.header, node } }, { palette: makePalette(false) })
     expect(text).toContain(`\nController  ${name}, running for 2 h 13 min, since `)
   })
 
   it("ends with the word and its reasons as well, where the terminal has fewer rows", () => {
     const row: Row = { type: "text", text: "…" }
     const text = (rows: number) =>
-      statusText(snapshot([row]), { health, now, palette: makePalette(false), size: { columns: 80, rows } })
+      statusText(viewOf([row]), { palette: makePalette(false), size: { columns: 80, rows } })
     expect(text(7)).toMatch(/^OK\n[\s\S]*…$/)
     expect(text(6)).toMatch(/^OK\n[\s\S]*…\n\nOK$/)
   })
 
   it("begins with the word of the health and its reasons", () => {
-    const failing: Health = {
+    const failing: View = {
+      ...viewOf([]),
       word: "FAILING",
-      isHealthy: false,
       problems: [
         {
           code: "content:failing",
@@ -109,7 +111,7 @@ describe("statusText", () => {
       ]
     }
     const text = (isColourful: boolean) =>
-      statusText(snapshot([]), { health: failing, now, palette: makePalette(isColourful) }).split("\n")
+      statusText(failing, { palette: makePalette(isColourful) }).split("\n")
     expect(text(false).slice(0, 4)).toEqual([
       "FAILING",
       '  ✗ Fetches of "content" have failed since 11:42:00 (1 min ago): no network',
@@ -148,7 +150,7 @@ describe("statusText", () => {
 
   it("has colours only if they are enabled", () => {
     const rows: ReadonlyArray<Row> = [{ type: "kv", label: "a", value: "b", tone: "error" }]
-    expect(statusText(snapshot(rows), { health, now, palette: makePalette(true) })).toContain("\u001b[31m")
+    expect(statusText(viewOf(rows), { palette: makePalette(true) })).toContain("\u001b[31m")
     expect(plain(rows)).not.toContain("\u001b")
   })
 })

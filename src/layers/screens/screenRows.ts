@@ -2,8 +2,8 @@
  * Screens in the status.
  */
 import type { Row } from "../../services/StatusSnapshot.ts"
-import { firstRows, kv, problemRow, worstTone } from "./rows.ts"
-import type { ScreenStatus } from "./screens.ts"
+import type { ScreenStatus } from "../../services/View.ts"
+import { firstRows, kv, problemRow, worstTone } from "../status/rows.ts"
 
 /** A row for each of what is wrong with them. */
 export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>

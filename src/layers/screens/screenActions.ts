@@ -3,28 +3,27 @@
  */
 import * as Effect from "effect/Effect"
 import { printableLine } from "../../internal/printable.ts"
+import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { type AckAnswer, type AskedScreen, UnknownScreen } from "../../services/ScreenActions.ts"
-import * as AskedScreens from "../status/askedScreens.ts"
-import { playersOf } from "../status/players.ts"
-import { screensOf } from "../status/screens.ts"
-import type { Report } from "./report.ts"
+import * as AskedScreens from "./askedScreens.ts"
 
 /** Characters of a name. */
 const maxName = 64
 
-export const makeScreenActions = Effect.fnUntraced(function* (content: string, report: Report) {
+export const makeScreenActions = Effect.fnUntraced(function* (
+  content: string,
+  report: (event: ContentEvent) => Effect.Effect<void>
+) {
   const { read, state } = yield* ControllerState
   const { node, screens = [] } = (yield* state).system
   const waiting = yield* AskedScreens.make
 
   /** A screen of a player is its hub's to ask, which hears of it by the event. */
   const ask = Effect.fnUntraced(function* ({ action, by = "", screen }: AskedScreen) {
-    const { now, state } = yield* read
-    const own = screensOf(state, now)
-      .filter((screen) => screen.content === content)
-      .map(({ id }) => id)
-    const ofPlayers = playersOf(state, now).flatMap(({ id, said }) =>
+    const { players = [], screens } = (yield* read).view
+    const own = screens.filter((screen) => screen.content === content).map(({ id }) => id)
+    const ofPlayers = players.flatMap(({ id, said }) =>
       (said?.screens ?? []).map((screen) => `${id}/${screen.id}`)
     )
     const known = [...own, ...ofPlayers]

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { healthOf } from "../../../src/layers/status/Health.ts"
-import { screensOf } from "../../../src/layers/status/screens.ts"
+import { screensOf } from "../../../src/layers/screens/screens.ts"
 import type {
   ContentServerState,
   ContentState,
@@ -277,6 +276,6 @@ it("is not silent while it shows another content of the controller", () => {
 it("is not OK with every screen closed where screens are expected, and FAILING then", () => {
   const closed = { ...page, closedAt: at(1) }
   const state = stateOf({ screens: [closed], expected: [...expected, { id: "right" }] })
-  expect(healthOf(readState(state, [], start + 60_000).problems).word).toBe("FAILING")
-  expect(healthOf(readState(stateOf({ screens: [closed] }), [], start + 60_000).problems).word).toBe("OK")
+  expect(readState(state, [], start + 60_000).word).toBe("FAILING")
+  expect(readState(stateOf({ screens: [closed] }), [], start + 60_000).word).toBe("OK")
 })

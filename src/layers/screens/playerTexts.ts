@@ -6,10 +6,11 @@ import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { type Player, screenWords } from "../../services/PlayerReport.ts"
-import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
+import type { Section } from "../../services/StatusSnapshot.ts"
+import { type PlayerStatus, playerWords } from "../../services/View.ts"
+import { firstRows, kv, muteText, text, worstTone } from "../status/rows.ts"
 import { machinesText, versionText } from "./playerProblems.ts"
-import { isOff, type PlayerStatus, playerWords, takesReports } from "./players.ts"
-import { firstRows, kv, muteText, text, worstTone } from "./rows.ts"
+import { isOff } from "./players.ts"
 
 /** Its word, and how far it has come. */
 export const wordText = ({ said, word }: PlayerStatus): string =>
@@ -91,11 +92,8 @@ const countWords = (
 export const isUnwell = ({ problems, word }: PlayerStatus): boolean =>
   problems.length > 0 || (word !== "up to date" && word !== "closed for the day")
 
-/** How many are up to date, and each with something to look at. Nothing where no reports are taken. */
-export const sectionsOf = (
-  players: ReadonlyArray<PlayerStatus>,
-  state: Pick<GlobalState, "plugins">
-): ReadonlyArray<Section> => {
+/** How many are up to date, and each with something to look at. */
+export const playersSection = (players: ReadonlyArray<PlayerStatus>): Section => {
   const others = players.filter(({ said }) => said !== undefined && isOfAnotherVitrine(said)).length
   const versions = `${countText(others, "player")} ${others === 1 ? "runs" : "run"} another version of Vitrine than this hub, ${vitrineVersion}`
   const rows = [
@@ -105,7 +103,7 @@ export const sectionsOf = (
     ),
     ...(others === 0 ? [] : [text(versions, "neutral")])
   ]
-  return takesReports(state) ? [{ name: "players", order: 31, title: "Players", rows }] : []
+  return { name: "players", order: 31, title: "Players", rows }
 }
 
 const playerText = (player: PlayerStatus): string => {

@@ -3,44 +3,15 @@
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/defined.ts"
-import type { screenWords } from "../../services/PlayerReport.ts"
-import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import { withMutes } from "./mutedProblems.ts"
-import { openAt } from "./openingHours.ts"
+import type { ScreenStatus, ScreenWord } from "../../services/View.ts"
+import { withMutes } from "../status/mutedProblems.ts"
+import { openAt } from "../status/openingHours.ts"
+import { tones, worstTone } from "../status/rows.ts"
+import { contentServersOf, contentsOf, transportsOf } from "../status/slices.ts"
 import { isHidden, reportsItself, silenceMs } from "./presence.ts"
-import { tones, worstTone } from "./rows.ts"
 import { problemsOf, settlingMs } from "./screenProblems.ts"
-import { contentServersOf, contentsOf, transportsOf } from "./slices.ts"
-
-/**
- * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
- * `silent`: it was not heard of for two of its renewals if it says how often it renews its lease, for 90 s if it only reports whether it
- * is visible or draws, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
- * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected, and has not
- * said what it shows. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
- */
-export type ScreenWord = (typeof screenWords)[number]
-
-/** A screen that is expected, or was heard of. */
-export interface ScreenStatus {
-  readonly id: string
-  /** Its label, or else its id. */
-  readonly name: string
-  readonly isExpected: boolean
-  readonly word: ScreenWord
-  /** ISO 8601, UTC; missing where that is not known. Of one that is silent, when it was last heard of. */
-  readonly since?: string
-  /** What is wrong, errors first. */
-  readonly problems: ReadonlyArray<Problem>
-  /** The name of its content; missing where there is no content. */
-  readonly content?: string
-  /** Whether the version that it showed last is the active one. */
-  readonly active: boolean
-  /** What it said last; missing where it was never seen. */
-  readonly said?: Screen
-}
 
 type State = Pick<GlobalState, "plugins" | "system">
 

@@ -2,12 +2,13 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { printableLine } from "../../../src/internal/printable.ts"
 import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
-import { healthOf } from "../../../src/layers/status/Health.ts"
-import { type PlayerStatus, playersOf } from "../../../src/layers/status/players.ts"
-import { detailOf, sectionsOf, summaryOf } from "../../../src/layers/status/playerTexts.ts"
+import { playersOf } from "../../../src/layers/screens/players.ts"
+import { detailOf, playersSection, summaryOf } from "../../../src/layers/screens/playerTexts.ts"
+import { wordOf } from "../../../src/layers/status/Health.ts"
 import { maxLine, type Player } from "../../../src/services/PlayerReport.ts"
 import type { ContentState } from "../../../src/services/Slices.ts"
 import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
+import type { PlayerStatus } from "../../../src/services/View.ts"
 import { readState } from "../../support/readState.ts"
 
 const start = Date.parse("2026-11-21T09:30:00.000Z")
@@ -73,8 +74,7 @@ const stateOf = ({ content, expected, from = 0, players }: Case): GlobalState =>
 })
 
 /** The rows of the status about players. */
-const rowsOf = (players: ReadonlyArray<PlayerStatus>) =>
-  sectionsOf(players, stateOf({ players: [] })).flatMap(({ rows }) => rows)
+const rowsOf = (players: ReadonlyArray<PlayerStatus>) => playersSection(players).rows
 
 const playersAt = (given: Case, seconds: number) => playersOf(stateOf(given), start + seconds * 1000)
 
@@ -352,8 +352,8 @@ describe("a player is", () => {
       ["hall-3", "screen:closed", "right"],
       ["hall-3", "content:held", undefined]
     ])
-    expect(healthOf(found.problems).word).toBe("FAILING")
-    expect(healthOf([{ ...warning, player: "hall-3" }]).word).toBe("WARNING")
+    expect(wordOf(found.problems)).toBe("FAILING")
+    expect(wordOf([{ ...warning, player: "hall-3" }])).toBe("WARNING")
     const ofHub = { ...hall3, problems: [{ ...error, player: "wing-1" }] }
     expect(playersAt({ players: [ofHub] }, 1)[0]?.problems).toMatchObject([{ player: "hall-3/wing-1" }])
   })

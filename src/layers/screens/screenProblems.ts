@@ -4,8 +4,8 @@
 import { defined } from "../../internal/defined.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Screen } from "../../services/Slices.ts"
+import type { ScreenStatus } from "../../services/View.ts"
 import { silenceMs } from "./presence.ts"
-import type { ScreenStatus } from "./screens.ts"
 
 /** How long a screen may be away without a problem: a page is loaded again, or the controller has just started. */
 export const settlingMs = 15_000

@@ -1,13 +1,14 @@
 /**
- * The pages and programs that use the name of one consumer: each says which run it is. Pure.
+ * The pages and programs that use the name of one consumer: each says which run it is, from one start to its end. Pure.
  *
  * A new run takes the place of the one before: a page was loaded again, or a link led to the next one. Where the one before is heard of again, both go on.
  */
-import type { LeaseContent, Now } from "./LeaseFile.ts"
+import type { Now } from "../../internal/monotonicMillis.ts"
+import type { Said } from "./consumers.ts"
 
 export interface Run {
   readonly id: string
-  readonly lease: LeaseContent
+  readonly said: Said
   /** When it was first heard of, in milliseconds since 1970. */
   readonly since: number
   /** When it was last heard of, by the monotonic clock. */
@@ -31,10 +32,10 @@ export const noRuns: Runs = { heard: [], begun: [], closed: [] }
 const maxRuns = 8
 const maxBegun = 100
 
-/** With a lease that was taken at `takenAt`; one that says that it closes is that of no run any more. */
-export const hear = (runs: Runs, lease: LeaseContent, takenAt: number, now: Now): Runs => {
+/** With what was heard at `takenAt`; a run that says that it closes is no run any more. */
+export const hear = (runs: Runs, said: Said, takenAt: number, now: Now): Runs => {
   const { begun, heard } = runs
-  const { closing, runId: id } = lease
+  const { closing, runId: id } = said
   const known = heard.find((run) => run.id === id)
   const others = heard.filter((run) => run !== known)
   if (id === undefined || closing === true || hasClosed(runs, id, takenAt)) {
@@ -43,12 +44,12 @@ export const hear = (runs: Runs, lease: LeaseContent, takenAt: number, now: Now)
   const latest = heard.at(-1)
   const lastClosed = runs.closed.at(-1)
   const isNextPage =
-    lease.navigated === true &&
+    said.navigated === true &&
     lastClosed !== undefined &&
     (latest === undefined || lastClosed.at > latest.takenAt)
   const isBack = known !== undefined && known !== latest
   const since = now.wall - (now.monotonic - takenAt)
-  const run: Run = { id, since, isBeside: isBack, ...known, lease, takenAt }
+  const run: Run = { id, since, isBeside: isBack, ...known, said, takenAt }
   return {
     ...runs,
     heard: [

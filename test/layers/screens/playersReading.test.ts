@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
-import { playerMetrics } from "../../../src/layers/status/playerMetrics.ts"
-import type { PlayerStatus } from "../../../src/layers/status/players.ts"
+import { playerMetrics } from "../../../src/layers/screens/playersReading.ts"
+import type { PlayerStatus } from "../../../src/services/View.ts"
 
 const problem = { code: "a", severity: "warning", text: "…" } as const
 const player: PlayerStatus = {

@@ -1,10 +1,13 @@
 /**
- * What a hub knows of its players, as metrics: one target of Prometheus for all of them.
+ * The players of a hub in its status and, one target of Prometheus for all of them, in its metrics.
  */
 import type * as MetricPair from "effect/MetricPair"
-import { gauge } from "./gauge.ts"
-import { isOff, type PlayerStatus } from "./players.ts"
-import { screenCounts } from "./playerTexts.ts"
+import type { ReadSlice } from "../../services/ControllerState.ts"
+import type { PlayerStatus } from "../../services/View.ts"
+import { gauge } from "../status/gauge.ts"
+import { takesReports } from "../status/slices.ts"
+import { isOff } from "./players.ts"
+import { playersSection, screenCounts } from "./playerTexts.ts"
 
 const up = gauge("vitrine_player_up", "1 where it reports, 0 where it is silent, stopped or was never seen")
 const info = gauge("vitrine_player_info", "1, with what it is called, its host, and its version of Vitrine")
@@ -19,6 +22,11 @@ const offset = gauge(
   "By how much its clock is ahead of that of the hub"
 )
 const screenCount = gauge("vitrine_player_screens", "Its screens, by the word for what they do")
+
+export const reading: ReadSlice = (_slice, { players, state }) => ({
+  sections: takesReports(state) ? [playersSection(players)] : [],
+  metrics: () => playerMetrics(players)
+})
 
 /** The metrics of each player in the state; `player` is its id. */
 export const playerMetrics = (

@@ -7,7 +7,7 @@ import { excerpt } from "../../internal/printable.ts"
 import { durationText } from "../../internal/readable.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { PlayerStatus } from "./players.ts"
+import type { PlayerStatus } from "../../services/View.ts"
 import { maxRestarts } from "./screenProblems.ts"
 
 /** How long after its last report a player is silent. */

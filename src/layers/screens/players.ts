@@ -4,53 +4,17 @@
 import * as Order from "effect/Order"
 import { defined } from "../../internal/defined.ts"
 import type { Player } from "../../services/PlayerReport.ts"
-import type { Problem } from "../../services/Problem.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import { codes } from "./codes.ts"
-import { withMutes } from "./mutedProblems.ts"
-import { openAt } from "./openingHours.ts"
+import { type PlayerStatus, type PlayerWord, playerWords } from "../../services/View.ts"
+import { codes } from "../status/codes.ts"
+import { withMutes } from "../status/mutedProblems.ts"
+import { openAt } from "../status/openingHours.ts"
+import { tones, worstTone } from "../status/rows.ts"
+import { contentServersOf, contentsOf, takesReports } from "../status/slices.ts"
 import { hubTime, isRestarting, problemsOf, silentMs } from "./playerProblems.ts"
-import { tones, worstTone } from "./rows.ts"
 import { awayCodes } from "./screenProblems.ts"
 import { isAwayWord } from "./screens.ts"
-import { contentServersOf, contentsOf } from "./slices.ts"
-
-/**
- * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its version. `problem`: it
- * reports an error or that it cannot fetch, was started again and again, or two machines report as the same player. `silent`: it has not
- * reported for 25 s. `never seen` is only what is expected. `stopped`: it has said who asked it to end, less than a day ago and not
- * before its place opened. `closed for the day`: it would be silent, never seen or stopped, outside its hours.
- */
-export type PlayerWord = (typeof playerWords)[number]
-
-/** From the worst. */
-export const playerWords = [
-  "silent",
-  "never seen",
-  "problem",
-  "behind",
-  "held",
-  "copying",
-  "up to date",
-  "stopped",
-  "closed for the day"
-] as const
-
-/** A player that is expected, or has reported. */
-export interface PlayerStatus {
-  readonly id: string
-  /** What the configuration of the hub calls it, or else what it calls itself, or else its id. */
-  readonly name: string
-  readonly isExpected: boolean
-  readonly word: PlayerWord
-  /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. For a silent or stopped player, the time of its last report. */
-  readonly since?: string
-  /** What is wrong, and what it reports or, if it is silent, has reported last; errors first. */
-  readonly problems: ReadonlyArray<Problem>
-  /** Its last report, if there is one. */
-  readonly said?: Player
-}
 
 type State = Pick<GlobalState, "plugins" | "system">
 
@@ -90,10 +54,6 @@ const byRank = Order.combine(
   Order.mapInput(Order.number, rankOf),
   Order.mapInput(Order.string, ({ name }: PlayerStatus) => name)
 )
-
-/** Whether players can report to this machine. */
-export const takesReports = (state: Pick<GlobalState, "plugins">): boolean =>
-  contentServersOf(state).some(([, { players }]) => players !== undefined)
 
 interface Report {
   readonly said: Player

@@ -1,0 +1,178 @@
+/**
+ * What a controller says of itself at one time: judged once, in the controller, with the opening hours.
+ *
+ * `/status` and `/healthz` are parts of it, `/metrics` counts it, the dashboard and the command line show it, and a player sends its hub
+ * an extract of it. It says the same after it has been through JSON.
+ */
+import * as Schema from "effect/Schema"
+import { Player, screenWords } from "./PlayerReport.ts"
+import { Mute, Problem } from "./Problem.ts"
+import { ContentState, Screen } from "./Slices.ts"
+import type { Row, StatusSnapshot } from "./StatusSnapshot.ts"
+
+/** ISO 8601, UTC, with milliseconds. */
+const timestamp = Schema.String
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** How all is, from the worst. */
+export const HealthWord = Schema.Literal("NO CONTENT", "FAILING", "HELD", "WARNING", "OK")
+export type HealthWord = typeof HealthWord.Type
+
+/**
+ * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
+ * `silent`: it was not heard of for two of its renewals if it says how often it renews its lease, for 90 s if it only reports whether it
+ * is visible or draws, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
+ * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected, and has not
+ * said what it shows. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
+ */
+export type ScreenWord = (typeof screenWords)[number]
+
+/** A screen that is expected, or was heard of. */
+export const ScreenStatus = Schema.Struct({
+  id: Schema.String,
+  /** Its label, or else its id. */
+  name: Schema.String,
+  isExpected: Schema.Boolean,
+  word: Schema.Literal(...screenWords),
+  /** Missing where it is not known. Of a silent screen, when it was last heard of. */
+  since: optional(timestamp),
+  /** What is wrong, errors first. */
+  problems: Schema.Array(Problem),
+  /** The name of its content; missing where there is no content. */
+  content: optional(Schema.String),
+  /** Whether the version that it showed last is the active one. */
+  active: Schema.Boolean,
+  /** What it said last; missing where it was never seen. */
+  said: optional(Screen)
+})
+export type ScreenStatus = typeof ScreenStatus.Type
+
+/**
+ * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its version. `problem`: it
+ * reports an error or that it cannot fetch, was started again and again, or two machines report as the same player. `silent`: it has not
+ * reported for 25 s. `never seen` is only what is expected. `stopped`: it has said who asked it to end, less than a day ago and not
+ * before its place opened. `closed for the day`: it would be silent, never seen or stopped, outside its hours.
+ */
+export type PlayerWord = (typeof playerWords)[number]
+
+/** From the worst. */
+export const playerWords = [
+  "silent",
+  "never seen",
+  "problem",
+  "behind",
+  "held",
+  "copying",
+  "up to date",
+  "stopped",
+  "closed for the day"
+] as const
+
+/** A player that is expected, or has reported. */
+export const PlayerStatus = Schema.Struct({
+  id: Schema.String,
+  /** What the configuration of the hub calls it, or else what it calls itself, or else its id. */
+  name: Schema.String,
+  isExpected: Schema.Boolean,
+  word: Schema.Literal(...playerWords),
+  /** By the clock of the hub; missing where it is not known. Of a silent or stopped player, the time of its last report. */
+  since: optional(timestamp),
+  /** What is wrong, and what it reports or, if it is silent, has reported last; errors first. */
+  problems: Schema.Array(Problem),
+  /** Its last report, if there is one. */
+  said: optional(Player)
+})
+export type PlayerStatus = typeof PlayerStatus.Type
+
+const {
+  activeSince,
+  fetchingSince,
+  generatedAt,
+  held,
+  lastSuccess,
+  nextFetch,
+  rejection,
+  reports,
+  versionId
+} = ContentState.fields
+
+/** A content: what is active, and how its fetches go. */
+export const ContentStatus = Schema.Struct({
+  name: Schema.String,
+  versionId,
+  generatedAt,
+  activeSince,
+  held,
+  fetchingSince,
+  /** How much of the next version is copied, in percent; missing where none is fetched. */
+  fetchedPercent: optional(Schema.Number),
+  lastFetch: optional(
+    Schema.Struct({
+      timestamp,
+      /** Why it failed; missing where it did not. */
+      failure: optional(Schema.String)
+    })
+  ),
+  lastSuccess,
+  nextFetch,
+  rejection,
+  /** The address of its page, which may show what waits; missing where no content server has one. */
+  page: optional(Schema.String),
+  /** Whether the page is there under each name of this machine. */
+  everywhere: optional(Schema.Boolean),
+  reports
+})
+export type ContentStatus = typeof ContentStatus.Type
+
+const Tone = optional(Schema.Literal("ok", "warn", "error", "neutral"))
+
+const RowSchema: Schema.Schema<Row> = Schema.Union(
+  Schema.Struct({ type: Schema.Literal("kv"), label: Schema.String, value: Schema.String, tone: Tone }),
+  Schema.Struct({
+    type: Schema.Literal("list"),
+    label: Schema.String,
+    items: Schema.Array(Schema.suspend(() => RowSchema))
+  }),
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, tone: Tone })
+)
+
+const text = optional(Schema.String)
+
+/** The body of `GET /status`. */
+export const StatusPart: Schema.Schema<StatusSnapshot> = Schema.Struct({
+  header: Schema.Struct({
+    startTime: timestamp,
+    uptimeMs: Schema.Number,
+    mode: Schema.Literal("task", "persistent"),
+    node: optional(Schema.Struct({ id: Schema.String, label: text, role: text }))
+  }),
+  sections: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      order: optional(Schema.Number),
+      title: Schema.String,
+      rows: Schema.Array(RowSchema)
+    })
+  )
+})
+
+/** What a controller says of itself at one time. */
+export const View = Schema.extend(
+  StatusPart,
+  Schema.Struct({
+    /** In milliseconds since 1970, by the clock of the controller. */
+    now: Schema.Number,
+    word: HealthWord,
+    /** Errors first, and those that are muted last, which do not count; 256 at most, each with `since` and `count`. */
+    problems: Schema.Array(Problem),
+    contents: Schema.Array(ContentStatus),
+    /** The worst first. Unexpected screens that have closed, or whose lease has ended, are left out. */
+    screens: Schema.Array(ScreenStatus),
+    /** The worst first; missing where this machine takes no reports. */
+    players: optional(Schema.Array(PlayerStatus)),
+    /** Those that have not ended, the mute that ends last first. */
+    mutes: Schema.Array(Mute)
+  })
+)
+export type View = typeof View.Type
