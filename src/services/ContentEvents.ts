@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
 import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
-import { AskedScreen } from "./ScreenActions.ts"
+import { AskedScreen, TakenByScreen } from "./ScreenActions.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
@@ -77,6 +77,8 @@ export const ContentEvent = Schema.Union(
   /** A content server has a new build of its page. */
   event("content:page:built", Schema.Struct({ build: Schema.String })),
   /** Somebody asks a screen for an action: it is to renew its ack, the answer of which says so. */
-  event("content:screen:asked", AskedScreen)
+  event("content:screen:asked", AskedScreen),
+  /** The answer of an ack of the screen has said it. */
+  event("content:screen:taken", TakenByScreen)
 )
 export type ContentEvent = typeof ContentEvent.Type

@@ -16,6 +16,15 @@ export const AskedScreen = Schema.Struct({
 })
 export type AskedScreen = typeof AskedScreen.Type
 
+/** For how long an action waits for its screen, in milliseconds. */
+export const askedForMs = 2 * 60_000
+
+/** A screen has been given what it is asked for. */
+export const TakenByScreen = Schema.Struct({
+  screen: Schema.String,
+  actions: Schema.Array(ScreenAction)
+})
+
 /** What an ack is answered if there is something to do. */
 export interface AckAnswer {
   readonly actions: ReadonlyArray<ScreenAction>

@@ -3,21 +3,41 @@
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { IpcClient } from "../../services/IpcClient.ts"
+import { askedForMs, TakenByScreen } from "../../services/ScreenActions.ts"
 import { askController, caller } from "./askController.ts"
+import { CliError } from "./CliError.ts"
 import { chooseContent } from "./ContentCommand.ts"
 import type { Arguments, Options } from "./options.ts"
 
+const isTaken = Schema.is(TakenByScreen)
+
 export const run = (options: Options, ...[action, screen]: Arguments) =>
   Effect.gen(function* () {
-    const { dispatch, view } = yield* IpcClient
-    const content = yield* chooseContent(options, (yield* view).contents)
-    yield* dispatch({ type: `${content}.screen`, screen, action, by: caller() })
-  }).pipe(
-    askController(options),
-    Effect.zipRight(
-      Console.log(
-        `Screen ${screen} is asked to ${action}. It does so at once if it has an event stream, else when it next reports, within two minutes.`
-      )
+    const { dispatch, events, view } = yield* IpcClient
+    const { contents, screens } = yield* view
+    const content = yield* chooseContent(options, contents)
+    const taken = Stream.filter(
+      yield* events,
+      ({ name, payload }) =>
+        name === `${content}:screen:taken` &&
+        isTaken(payload) &&
+        payload.screen === screen &&
+        payload.actions.some((taken) => taken === action)
     )
-  )
+    yield* dispatch({ type: `${content}.screen`, screen, action, by: caller() })
+    yield* Console.log(`Screen ${screen} is asked to ${action}.`)
+    if (!screens.some(({ id }) => id === screen)) {
+      return yield* Console.log("Its player is told when it next reports, within ten seconds.")
+    }
+    const first = yield* Effect.timeoutOption(Stream.runHead(taken), askedForMs)
+    if (Option.isNone(first)) {
+      return yield* new CliError({
+        message: `Screen ${screen} has not come within two minutes: "vitrine status" says whether it is heard of.`
+      })
+    }
+    yield* Console.log(`Screen ${screen} has taken it.`)
+  }).pipe(Effect.scoped, askController(options))

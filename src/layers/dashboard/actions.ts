@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
 import { CommandBus, type DispatchError } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import { ScreenAction } from "../../services/ScreenActions.ts"
+import type { View } from "../../services/View.ts"
 import { BadRequest, CommandNotAllowed } from "../http/errors.ts"
 
 const text = Schema.optionalWith(Schema.String, { exact: true })
@@ -26,8 +28,14 @@ const Action = Schema.Struct({
 
 const decode = Schema.decodeUnknown(Schema.parseJson(Action))
 
-const isAllowed = ({ type }: typeof Action.Type): boolean =>
-  /^([a-z][a-z0-9-]*\.(hold|release|resume|rollback|screen)|problem\.(mute|unmute))$/.test(type)
+const ofContents = ["hold", "release", "resume", "rollback", "screen"]
+const ofProblems = ["problem.mute", "problem.unmute"]
+
+/** Those of problems, and those of the contents that there are. */
+const allowed = ({ contents }: View): ReadonlyArray<string> => [
+  ...ofProblems,
+  ...contents.flatMap(({ name }) => ofContents.map((action) => `${name}.${action}`))
+]
 
 /** Dispatches the command that the body of a request names, says from where, and gives its result. */
 export type Act = (
@@ -35,13 +43,18 @@ export type Act = (
   from: string | undefined
 ) => Effect.Effect<unknown, BadRequest | CommandNotAllowed | DispatchError>
 
-export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
+export const make: Effect.Effect<Act, never, CommandBus | ControllerState> = Effect.zipWith(
   CommandBus,
-  ({ dispatch }): Act =>
+  ControllerState,
+  ({ dispatch }, { read }): Act =>
     (body, from) =>
       decode(Buffer.from(body).toString("utf8")).pipe(
         Effect.mapError(() => new BadRequest({ message })),
-        Effect.filterOrFail(isAllowed, notAllowed),
+        Effect.tap(({ type }) =>
+          Effect.flatMap(read, ({ view }) =>
+            allowed(view).includes(type) ? Effect.void : notAllowed(type, allowed(view))
+          )
+        ),
         Effect.flatMap(({ by = "", ...action }) =>
           dispatch({
             ...action,
@@ -54,9 +67,9 @@ export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
 /** In characters: of the 64 that are kept, the address has up to 39. */
 const maxName = 24
 
-const notAllowed = ({ type }: typeof Action.Type) =>
+const notAllowed = (type: string, allowed: ReadonlyArray<string>) =>
   new CommandNotAllowed({
-    message: `Action not allowed: ${JSON.stringify(type)}. There are "content.hold", "content.release", "content.resume", "content.rollback" and "content.screen", and the same of other contents, "problem.mute" and "problem.unmute".`
+    message: `Action not allowed: ${JSON.stringify(type)}. There are: ${allowed.join(", ")}.`
   })
 
 const message =

@@ -89,6 +89,7 @@ export const advance = (state: ContentState, { name, payload }: ContentEvent): C
   switch (name) {
     case "content:page:built":
     case "content:screen:asked":
+    case "content:screen:taken":
     case "content:version:promoted":
     case "content:version:compared":
       return state

@@ -5,9 +5,8 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
-import type { AskedScreen } from "../../services/ScreenActions.ts"
+import { type AskedScreen, askedForMs } from "../../services/ScreenActions.ts"
 
-const keepMs = 2 * 60_000
 const maxAsked = 256
 
 interface Waiting {
@@ -25,7 +24,7 @@ export const make = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) =
           ...before.filter(
             ({ asked: { action, screen } }) => action !== asked.action || screen !== asked.screen
           ),
-          { asked, until: now + keepMs }
+          { asked, until: now + askedForMs }
         ].slice(-maxAsked)
       )
     ),

@@ -45,6 +45,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
     }
     const actions = asked.map(({ action }) => action)
     yield* Effect.logInfo(`Screen ${screen} has been given what it is asked for: ${actions.join(", ")}`)
+    yield* report({ name: "content:screen:taken", payload: { screen, actions } })
     const name = screens.find(({ id }) => id === screen)?.label ?? screen
     const machine = node?.label ?? node?.id
     return { actions, label: machine === undefined ? name : `${machine}: ${name}` }

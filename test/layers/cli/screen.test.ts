@@ -1,0 +1,67 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
+import * as Content from "../../../src/layers/fetching/Content.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { fetch, follow, services } from "../../support/content.ts"
+import { player } from "../../support/fleet.ts"
+import { withLog } from "../../support/logged.ts"
+import { says } from "../../support/says.ts"
+
+const platform = services("persistent", { node: { id: "hall" }, screens: [{ id: "left" }] })
+
+const controller = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+  yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
+  yield* Content.fromSources({}, [])
+  yield* IpcServer.make({ folder, stop: Effect.void })
+  return (...args: ReadonlyArray<string>) =>
+    says("screen", "--config", `${folder}/vitrine.config.mjs`, ...args)
+})
+
+it.scopedLive("vitrine screen prints that a screen is asked, and when it has taken that", () =>
+  Effect.gen(function* () {
+    const say = yield* controller
+    yield* fetch
+    const { until } = yield* follow
+    const { dispatch } = yield* CommandBus
+    const saying = yield* Effect.fork(say("reload", "left"))
+    yield* until("content:screen:asked")
+    const [{ versionId = "" } = {}] = (yield* (yield* ControllerState).read).view.contents
+    yield* dispatch({ type: "content.ack", consumerId: "left", versionId })
+    expect(yield* Fiber.join(saying)).toEqual([
+      "Screen left is asked to reload.",
+      "Screen left has taken it."
+    ])
+  }).pipe(withLog([]), Effect.provide(platform))
+)
+
+it.scopedLive(
+  "vitrine screen does not wait for a screen of a player, and names the screens that there are",
+  () =>
+    Effect.gen(function* () {
+      const say = yield* controller
+      const { updateSlice } = yield* ControllerState
+      yield* updateSlice("content-server", () => ({
+        kind: "content-server",
+        url: "http://127.0.0.1:8730",
+        maxConnections: 10,
+        connections: 0,
+        openResponses: 0,
+        requests: 0,
+        bytes: 0,
+        players: [player({ node: { id: "hall-3" } })]
+      }))
+      expect(yield* say("identify", "hall-3/left")).toEqual([
+        "Screen hall-3/left is asked to identify.",
+        "Its player is told when it next reports, within ten seconds."
+      ])
+      expect(String(yield* Effect.flip(say("reload", "right")))).toContain(
+        'There is no screen "right". Known screens: left, hall-3/left.'
+      )
+    }).pipe(withLog([]), Effect.provide(platform))
+)
