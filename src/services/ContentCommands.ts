@@ -44,7 +44,7 @@ export interface ContentCommands {
   readonly versions: BuiltInCommand<None, VersionsReport>
   readonly diff: BuiltInCommand<{ readonly from?: string; readonly to?: string }, ContentDiff>
   readonly rollback: BuiltInCommand<Asking & OfVersion, HoldOutcome>
-  readonly hold: BuiltInCommand<Asking, HoldOutcome>
+  readonly hold: BuiltInCommand<Asking & { readonly until?: string }, HoldOutcome>
   readonly release: BuiltInCommand<Asking & OfVersion, HoldOutcome>
   readonly resume: BuiltInCommand<Asking, HoldOutcome>
   readonly screen: BuiltInCommand<Asking & { readonly screen: string; readonly action: ScreenAction }, void>

@@ -42,6 +42,8 @@ export const Hold = Schema.Struct({
   by: Schema.optionalWith(Schema.String, { exact: true }),
   /** Not held by a person: versions are released by hand, and one has been waiting since then. Missing if a person holds it. */
   byRule: Schema.optionalWith(Schema.Literal(true), { exact: true }),
+  /** When it ends by itself, as `content.resume` ends it; ISO 8601, UTC. Missing where somebody has to end it. */
+  until: Schema.optionalWith(Schema.String, { exact: true }),
   /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
   waiting: Schema.optionalWith(VersionId, { exact: true }),
   /** The version that was held and is not on disk any more: the active one is held in its place. */
@@ -210,6 +212,17 @@ export type Verification = typeof Verification.Type
 export interface HoldRequest {
   readonly by?: string
   readonly versionId?: string
+  /** When the hold ends by itself; ISO 8601, UTC. */
+  readonly until?: string
+}
+
+/** A hold cannot have this end. */
+export class InvalidHoldEnd extends Schema.TaggedError<InvalidHoldEnd>()("vitrine/InvalidHoldEnd", {
+  until: Schema.String
+}) {
+  override get message() {
+    return `A hold cannot end at ${JSON.stringify(this.until)}: say a time in the next year, for example "2026-12-01 09:00", "18:00" or "2 hours".`
+  }
 }
 
 /** What a rollback, a hold, its end or a release came to; the result of these commands. */
@@ -344,7 +357,8 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     /**
      * Holds the active version until `resume`, over restarts; another one, if it is given, on disk and whole, becomes the
-     * active one in the same step. A hold that there is already stays as it is where its version does.
+     * active one in the same step. A hold that there is already stays as it is where its version does, but for
+     * its end, if another is given.
      */
     readonly hold: (request: HoldRequest) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
@@ -359,7 +373,10 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
      * stays, where that version is damaged.
      */
     readonly resume: (
-      request: Pick<HoldRequest, "by">
+      request: Pick<HoldRequest, "by"> & {
+        /** Ends only a hold that ends by itself at this time or before, in milliseconds since 1970; any other stays as it is. */
+        readonly dueAt?: number
+      }
     ) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /** What a version is made of; `None` if its `files.json` is missing or cannot be read. */

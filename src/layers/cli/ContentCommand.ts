@@ -54,7 +54,7 @@ interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   readonly isFailure?: (result: A) => boolean
 }
 
-interface TextContext {
+export interface TextContext {
   /** Whether it ran in this process, and not in a controller. */
   readonly isHere: boolean
   /** In milliseconds since 1970. */

@@ -1,26 +1,36 @@
 /**
  * `vitrine rollback`, `vitrine hold`, `vitrine release` and `vitrine resume`
  */
+import { momentText } from "../../internal/readable.ts"
 import { HoldOutcome } from "../../services/VersionStore.ts"
 import { caller } from "./askController.ts"
 import * as ContentCommand from "./ContentCommand.ts"
+import type { Options } from "./options.ts"
 
-const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
+const outcomeText = (
+  { changed, held, versionId }: HoldOutcome,
+  { now }: ContentCommand.TextContext
+): string => {
   const active = `Version ${versionId} is active${changed ? " now" : ""}`
   if (held === undefined) {
     return `${active}, and is not held.`
   }
   const waiting = held.waiting === undefined ? "" : ` Version ${held.waiting} waits.`
+  if (held.until !== undefined) {
+    const next =
+      held.waiting === undefined ? "the latest version" : `version ${held.waiting}, or a later one,`
+    return `${active}, and stays until ${momentText(new Date(held.until), now)}, or "vitrine resume". Then ${next} is shown.`
+  }
   return held.byRule === undefined
     ? `${active}, and stays until "vitrine resume".${waiting}`
     : `${active}.${waiting} "vitrine release" shows it.`
 }
 
 /** Whether new versions wait is not known where none does. */
-const releasedText = (outcome: HoldOutcome): string => {
+const releasedText = (outcome: HoldOutcome, context: ContentCommand.TextContext): string => {
   const { changed, held, versionId } = outcome
   return held !== undefined
-    ? outcomeText(outcome)
+    ? outcomeText(outcome, context)
     : changed
       ? `Version ${versionId} is active now.`
       : `Version ${versionId} is active, and no other one waits.`
@@ -38,6 +48,11 @@ const common = {
 }
 
 export const rollback = ContentCommand.make({ ...common, name: "rollback" })
-export const hold = ContentCommand.make({ ...common, name: "hold" })
+export const hold = (options: Options) =>
+  ContentCommand.make({
+    ...common,
+    name: "hold",
+    fields: () => ({ by: caller(), ...(options.until === undefined ? {} : { until: options.until }) })
+  })(options)
 export const release = ContentCommand.make({ ...common, name: "release", text: releasedText })
 export const resume = ContentCommand.make({ ...common, name: "resume" })

@@ -4,11 +4,11 @@
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
-import * as Duration from "effect/Duration"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { isDay } from "../../internal/optionSchemas.ts"
+import { momentOf } from "../../internal/moment.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, withLocalTimes } from "../../internal/readable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -43,14 +43,14 @@ const list = Effect.gen(function* () {
 const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, why }: Options) {
   const now = yield* Clock.currentTimeMillis
   const end = yield* Effect.mapError(
-    Option.flatMap(Option.fromNullable(until), (until) => endOf(until, now)),
+    Option.flatMap(Option.fromNullable(until), (until) => momentOf(until, now, DateTime.zoneMakeLocal())),
     () => noEnd(until)
   )
   const { dispatch, view } = yield* IpcClient
   const muted = yield* dispatch({
     type: "problem.mute",
     name,
-    until: end.toISOString(),
+    until: new Date(end).toISOString(),
     by,
     ...(why === undefined ? {} : { why })
   }).pipe(Effect.flatMap(Schema.decodeUnknown(Muted)))
@@ -78,24 +78,3 @@ const unmute = Effect.fnUntraced(function* (name: string, { by = caller() }: Opt
 
 const lineOf = (mute: Mute, now: number): string =>
   withLocalTimes(`${printableLine(mute.name)}, ${muteText(mute)}`, now, momentText)
-
-/** A time of today or tomorrow, whichever comes; a duration; or a date with a time, that of this machine. */
-export const endOf = (text: string, now: number): Option.Option<Date> => {
-  const time = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text)
-  if (time !== null) {
-    const end = new Date(now)
-    end.setHours(Number(time[1]), Number(time[2]), 0, 0)
-    if (end.getTime() <= now) {
-      end.setDate(end.getDate() + 1)
-    }
-    return Option.some(end)
-  }
-  const duration = Option.filter(Duration.decodeUnknown(text), Duration.isFinite)
-  return Option.match(duration, {
-    onSome: (duration) => dateOf(now + Duration.toMillis(duration)),
-    onNone: () => (isDay(text.slice(0, 10)) && text[10] === "T" ? dateOf(Date.parse(text)) : Option.none())
-  })
-}
-
-const dateOf = (millis: number): Option.Option<Date> =>
-  Option.filter(Option.some(new Date(millis)), (date) => !Number.isNaN(date.getTime()))

@@ -175,8 +175,12 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
 
   command(
     "hold",
-    "Keep the active version until vitrine resume; newer ones are fetched, and wait.",
-    ...ofContent
+    "Keep the active version until vitrine resume, or a time; newer ones are fetched, and wait.",
+    ...ofContent,
+    new Option(
+      "--until <TIME>",
+      'When the latest version is shown: "2026-12-01 09:00", "18:00", "2 hours". Times are those of the zone in "hours", or of the machine.'
+    )
   )
 
   command(

@@ -66,15 +66,16 @@ const sourceText = ({ bytes, files, records, sourceId }: VersionSummary["sources
   return `${printableLine(sourceId)} (${counts.join(", ")})`
 }
 
-const holdText = ({ by, byRule, lost, since, waiting }: Hold, now: number): string =>
+const holdText = ({ by, byRule, lost, since, until, waiting }: Hold, now: number): string =>
   byRule
     ? `Since ${momentText(new Date(since), now)}, version ${waiting} waits: "vitrine release" makes it the active one.`
     : [
-        `Held since ${momentText(new Date(since), now)}${byText({ by })}.`,
+        `Held since ${momentText(new Date(since), now)}${byText({ by })}${until === undefined ? "" : `, until ${momentText(new Date(until), now)}`}.`,
         ...(lost === undefined
           ? []
           : [`It is in the place of version ${lost}, which is not on disk any more.`]),
-        `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one.`}`
+        ...(until === undefined || waiting === undefined ? [] : [`Version ${waiting} is shown then.`]),
+        `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one${until === undefined ? "" : " at once"}.`}`
       ].join(" ")
 
 const byText = ({ by }: { readonly by?: string | undefined }): string =>

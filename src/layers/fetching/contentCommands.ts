@@ -13,10 +13,12 @@ import type { Content, FetchError } from "../../services/Content.ts"
 import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
 import type { ContentCommands } from "../../services/ContentCommands.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import { AskedScreen } from "../../services/ScreenActions.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"
+import { zoneOf } from "../status/openingHours.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import type { Report } from "./report.ts"
 import * as undo from "./undo.ts"
@@ -114,7 +116,8 @@ export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
   yield* register("versions", Schema.Struct({}), () => Effect.flatMap(undo.versions, withChanges))
   yield* register("diff", Schema.Struct({ from: text, to: text }), diff)
   yield* register("rollback", Schema.Struct({ by: text, versionId: text }), undo.rollback)
-  yield* register("hold", Schema.Struct({ by: text }), undo.hold)
+  const { hours } = (yield* (yield* ControllerState).state).system
+  yield* register("hold", Schema.Struct({ by: text, until: text }), undo.hold(zoneOf(hours)))
   yield* register("release", Schema.Struct({ by: text, versionId: text }), undo.release)
   yield* register("resume", Schema.Struct({ by: text }), undo.resume)
 })

@@ -22,6 +22,7 @@ import { registerCommands } from "./contentCommands.ts"
 import { makeMomentary, makeSlice, withSources } from "./contentState.ts"
 import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
+import { endHolds } from "./holdEnd.ts"
 import { beginCounts } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
 import { reading } from "./pluginReading.ts"
@@ -95,6 +96,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const start = Effect.gen(function* () {
       yield* ActiveVersion.announce
       yield* inBackground(ActiveVersion.announceAgain)
+      yield* inBackground(endHolds(slice.get))
       yield* inBackground(keepFetching(steps, schedule, slice))
     })
     return Content.of({ fetch, start: Effect.provide(start, services) })

@@ -96,9 +96,12 @@ export const problems = (
     found.push({ code: "content:old", severity: "error", subject: name, text, since })
   }
   if (held !== undefined && held.byRule === undefined) {
-    const { by, since, waiting } = held
-    const waits = waiting === undefined ? "" : `; version ${waiting} waits`
-    const text = `"${name}" is held since ${since}${by === undefined ? "" : ` by ${by}`}${waits}. "vitrine resume" ends that`
+    const { by, since, until, waiting } = held
+    const person = by === undefined ? "" : ` by ${by}`
+    const waits =
+      waiting === undefined ? "" : `; version ${waiting} ${until === undefined ? "waits" : "is shown then"}`
+    const end = until === undefined ? "" : ` until ${until}`
+    const text = `"${name}" is held since ${since}${person}${end}${waits}. "vitrine resume" ends that${until === undefined ? "" : " at once"}`
     found.push({ code: codes.held, severity: "warning", subject: name, text, since })
   }
   return [
@@ -145,10 +148,12 @@ export const activeText = (versionId: string, held: Hold | undefined): string =>
 const waitsText = ({ since, waiting }: Hold): string => `version ${waiting}, to be released, since ${since}`
 
 /** `since 2026-11-22T14:03:00.000Z by anna@desk: version … stays; version … waits` */
-const holdText = (versionId: string, { by, lost, since, waiting }: Hold): string =>
+const holdText = (versionId: string, { by, lost, since, until, waiting }: Hold): string =>
   [
-    `since ${since}${by === undefined ? "" : ` by ${by}`}: version ${versionId} stays${lost === undefined ? "" : ` in the place of ${lost}, which is not on disk any more`}`,
-    ...(waiting === undefined ? [] : [`version ${waiting} waits`])
+    `since ${since}${by === undefined ? "" : ` by ${by}`}${until === undefined ? "" : ` until ${until}`}: version ${versionId} stays${lost === undefined ? "" : ` in the place of ${lost}, which is not on disk any more`}`,
+    ...(waiting === undefined
+      ? []
+      : [`version ${waiting} ${until === undefined ? "waits" : "is shown then"}`])
   ].join("; ")
 
 const versionRow =

@@ -3,12 +3,17 @@
  * next is verified before, so that no damaged version is.
  */
 import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { momentOf } from "../../internal/moment.ts"
+import { printableLine } from "../../internal/printable.ts"
 import {
   activeIn,
   CannotRollBack,
   type HoldRequest,
+  InvalidHoldEnd,
   VersionStore,
   type VersionsReport
 } from "../../services/VersionStore.ts"
@@ -27,9 +32,26 @@ export const rollback = Effect.fnUntraced(
   )
 )
 
-export const hold = Effect.fnUntraced(function* (request: Pick<HoldRequest, "by">) {
-  const store = yield* VersionStore
-  return yield* (yield* ActiveVersion).change(store.hold(request))
+/** The longest hold with an end, in milliseconds. */
+const maxHoldMs = 366 * 86_400_000
+
+/** A time in `until` is that of the zone, unless it has an offset. */
+export const hold = (zone: DateTime.TimeZone) =>
+  Effect.fnUntraced(function* ({ until, ...request }: Pick<HoldRequest, "by" | "until">) {
+    const store = yield* VersionStore
+    const end = until === undefined ? {} : { until: yield* endOf(until, zone) }
+    return yield* (yield* ActiveVersion).change(store.hold({ ...request, ...end }))
+  })
+
+const endOf = Effect.fnUntraced(function* (until: string, zone: DateTime.TimeZone) {
+  const now = yield* Clock.currentTimeMillis
+  return yield* Option.match(
+    Option.filter(momentOf(until, now, zone), (end) => now < end && end <= now + maxHoldMs),
+    {
+      onNone: () => new InvalidHoldEnd({ until: printableLine(until) }),
+      onSome: (end) => Effect.succeed(new Date(end).toISOString())
+    }
+  )
 })
 
 export const release = Effect.fnUntraced(function* (request: HoldRequest) {
@@ -40,7 +62,7 @@ export const release = Effect.fnUntraced(function* (request: HoldRequest) {
   return yield* (yield* ActiveVersion).change(store.release(chosen))
 })
 
-export const resume = Effect.fnUntraced(function* (request: Pick<HoldRequest, "by">) {
+export const resume = Effect.fnUntraced(function* (request: Parameters<VersionStore["Type"]["resume"]>[0]) {
   const store = yield* VersionStore
   yield* Effect.transposeMapOption(yield* waiting, store.verify)
   return yield* (yield* ActiveVersion).change(store.resume(request))

@@ -96,7 +96,8 @@ export const openAt = ({ hours }: Pick<Partial<Identity>, "hours">, at: number) 
   return (own: OpeningHours | undefined) => (own === undefined ? wholeSince : openSince(own, at))
 }
 
-const zoneOf = ({ zone }: OpeningHours): DateTime.TimeZone =>
+/** That of the hours, or of the machine. */
+export const zoneOf = ({ zone }: OpeningHours = {}): DateTime.TimeZone =>
   zone === undefined ? DateTime.zoneMakeLocal() : DateTime.zoneUnsafeMakeNamed(zone)
 
 type Day = Pick<DateTime.DateTime.PartsWithWeekday, "day" | "month" | "weekDay" | "year">

@@ -8,7 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
-import { type Hold, type HoldRequest, type Manifest, VersionStoreError } from "../../services/VersionStore.ts"
+import {
+  type Hold,
+  type HoldRequest,
+  type Manifest,
+  type VersionStore,
+  VersionStoreError
+} from "../../services/VersionStore.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { wholeFiles } from "./fileLists.ts"
 import { latestOf, ManifestFile, manifestOf, withHold } from "./ManifestFile.ts"
@@ -28,18 +34,21 @@ export const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
 
 export const activate = (versionId: string) => Effect.flatMap(wholeVersion(versionId), writeLatest)
 
-export const hold = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
+export const hold = Effect.fnUntraced(function* ({ by, until, versionId }: HoldRequest) {
   const { restored, write } = yield* ManifestFile
   const before = yield* restored
   const isActive = Option.exists(before, (manifest) => manifest.versionId === versionId)
   const next = yield* versionId === undefined || isActive
     ? readActive("hold the version of")
     : wholeVersion(versionId)
+  const end = until === undefined ? {} : { until }
   if (next.held !== undefined && next.held.byRule === undefined) {
-    return next
+    return until === undefined || until === next.held.until
+      ? next
+      : yield* write({ ...next, held: { ...next.held, ...named(by), ...end } })
   }
   const latest = Option.match(before, { onNone: () => next.versionId, onSome: latestOf })
-  return yield* write(withHold(next, { since: yield* now, ...named(by) }, latest))
+  return yield* write(withHold(next, { since: yield* now, ...named(by), ...end }, latest))
 })
 
 export const release = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
@@ -62,11 +71,16 @@ export const release = Effect.fnUntraced(function* ({ by, versionId }: HoldReque
   return yield* write(withHold({ ...next, released }, hold, latestOf(before)))
 })
 
-export const resume = Effect.fnUntraced(function* ({ by }: Pick<HoldRequest, "by">) {
+type Resume = Parameters<VersionStore["Type"]["resume"]>[0]
+
+export const resume = Effect.fnUntraced(function* ({ by, dueAt }: Resume) {
   const { write } = yield* ManifestFile
   const { held, ...active } = yield* readActive("resume the versions of")
   if (held === undefined) {
     return active
+  }
+  if (dueAt !== undefined && !(held.until !== undefined && Date.parse(held.until) <= dueAt)) {
+    return { ...active, held }
   }
   if (held.waiting === undefined) {
     return yield* write(active)

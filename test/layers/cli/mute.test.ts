@@ -3,13 +3,10 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Mutes from "../../../src/layers/alerts/mutes.ts"
-import { endOf } from "../../../src/layers/cli/mute.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -61,38 +58,3 @@ it.scopedLive("vitrine mute starts, lists and ends mutes, and prints how many pr
     expect(yield* messageOf("left", "--until", "2020-01-01T00:00")).toContain("Not muted")
   }).pipe(withLog([]), Effect.provide(platform))
 )
-
-describe("the end of a mute", () => {
-  const now = new Date(2026, 10, 25, 17, 30).getTime()
-
-  it.each([
-    ["18:00", new Date(2026, 10, 25, 18, 0)],
-    ["17:30", new Date(2026, 10, 26, 17, 30)],
-    ["9:05", new Date(2026, 10, 26, 9, 5)],
-    ["2 hours", new Date(2026, 10, 25, 19, 30)],
-    ["1 day", new Date(now + 86_400_000)],
-    ["2026-12-01T09:00", new Date(2026, 11, 1, 9, 0)],
-    ["2026-12-01T09:00Z", new Date("2026-12-01T09:00:00.000Z")]
-  ] as const)("may be %s", (text, end) => {
-    expect(Option.getOrUndefined(endOf(text, now))).toEqual(end)
-  })
-
-  it.each([
-    "24:00",
-    "18",
-    "2",
-    "soon",
-    "",
-    "Infinity",
-    "2026-13-45T00:00",
-    "2026-02-30T09:00",
-    "1e300 days",
-    "-"
-  ])("may not be %j", (text) => expect(endOf(text, now)).toEqual(Option.none()))
-
-  it.prop("is a date or nothing, whatever is given", [FastCheck.string()], ([text]) => {
-    expect(Option.match(endOf(text, now), { onNone: () => "Z", onSome: (end) => end.toISOString() })).toMatch(
-      /Z$/
-    )
-  })
-})
