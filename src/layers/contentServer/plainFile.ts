@@ -2,7 +2,7 @@
  * Files of a folder, by the way that their path says and no other.
  */
 import type { Stats } from "node:fs"
-import { realpath, stat } from "node:fs/promises"
+import { lstat, realpath } from "node:fs/promises"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -27,6 +27,21 @@ export interface PlainFiles {
   readonly find: (names: ReadonlyArray<string>) => Effect.Effect<Option.Option<PlainFile>, Unreadable>
 }
 
+/** A file or folder that is no link, in a folder that was found before. */
+export const findAt = (file: string): Effect.Effect<Option.Option<PlainFile>, Unreadable> =>
+  Effect.map(
+    reading(() => look(file)),
+    Option.fromNullable
+  )
+
+const look = async (file: string): Promise<PlainFile | undefined> => {
+  const stats = await orNone(lstat(file))
+  const type = stats?.isFile() ? "File" : stats?.isDirectory() ? "Directory" : undefined
+  return stats === undefined || type === undefined
+    ? undefined
+    : { type, file, stats, stamp: `${stats.ino} ${stats.mtimeMs} ${stats.size}` }
+}
+
 /** The folder itself may be behind links, and these may change. */
 export const make = (folder: string, path: Path.Path): PlainFiles => {
   /** As the system has it, without links and short names: where it was last. */
@@ -39,15 +54,7 @@ export const make = (folder: string, path: Path.Path): PlainFiles => {
     if (real !== undefined && !isBelow(root)) {
       root = await orNone(realpath(folder))
     }
-    if (root === undefined || !isBelow(root)) {
-      return undefined
-    }
-    const file = path.join(root, ...names)
-    const stats = await orNone(stat(file))
-    const type = stats?.isFile() ? "File" : stats?.isDirectory() ? "Directory" : undefined
-    return stats === undefined || type === undefined
-      ? undefined
-      : { type, file, stats, stamp: `${stats.ino} ${stats.mtimeMs} ${stats.size}` }
+    return root === undefined || !isBelow(root) ? undefined : look(path.join(root, ...names))
   }
 
   return {

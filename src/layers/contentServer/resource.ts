@@ -57,7 +57,7 @@ export interface Page {
 }
 
 export const notFound = (names: ReadonlyArray<string>) =>
-  Effect.fail(new NotFound({ message: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
+  Effect.suspend(() => new NotFound({ message: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
 
 /** What changes: asked for at every use, and answered with 304 where it is still the same. */
 export const jsonResource = (body: Buffer): TextResource => ({

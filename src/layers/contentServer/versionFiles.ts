@@ -35,6 +35,8 @@ export interface VersionList {
   readonly find: (path: string) => Option.Option<ListedFile>
   /** The files of each source, by their paths in its folder. */
   readonly sources: ReadonlyMap<string, Readonly<Record<string, SourceFile>>>
+  /** The folders of its files that are plain, by their paths: where the system has them. Only its files are looked at each time. */
+  readonly folders: Map<string, string>
   /** The list itself in gzip, made when it is first asked for: a list of 77 KB has 20. */
   readonly gzip: Effect.Effect<Buffer>
 }
@@ -126,12 +128,21 @@ export const make = Effect.fnUntraced(function* (
       : yield* missing(versionId)
   })
 
+  const findIn = Effect.fnUntraced(function* ({ folders, versionId }: VersionList, onDisk: string) {
+    const folder = path.dirname(onDisk)
+    const known = folders.get(folder)
+    if (known !== undefined) return yield* PlainFiles.findAt(path.join(known, path.basename(onDisk)))
+    const found = yield* files.find([versionId, ...onDisk.split("/")])
+    if (Option.isSome(found)) folders.set(folder, path.dirname(found.value.file))
+    return found
+  })
+
   /** A file of a list, as it is on disk. */
   const fileOf = Effect.fnUntraced(function* (list: VersionList, path: string, digest: string | undefined) {
     const listed = Option.filter(list.find(path), ({ sha256 }) => digest === undefined || sha256 === digest)
     if (Option.isNone(listed)) return Option.none<StoredFile>()
     const { path: onDisk, sha256, size } = listed.value
-    const found = yield* files.find([list.versionId, ...onDisk.split("/")])
+    const found = yield* findIn(list, onDisk)
     if (Option.isNone(found) || found.value.type !== "File" || found.value.stats.size !== size) {
       return yield* new NotFound({
         message: `${path} of version ${list.versionId} is damaged, or was removed a moment ago. Read the manifest again.`
@@ -210,6 +221,7 @@ const makeList = (
     versionId,
     stamp,
     find: (path) => Option.orElse(find(path), () => find(composed.get(path.normalize("NFC")) ?? path)),
+    folders: new Map(),
     sources: new Map(list.sources.map(({ files, sourceId }) => [sourceId, files])),
     gzip
   }))

@@ -1,11 +1,13 @@
 /**
  * A file as a response, or a part of it: conditions and ranges are the library's.
  */
-import type { Stats } from "node:fs"
+import { close, open, read, type Stats } from "node:fs"
 import type { ServerResponse } from "node:http"
+import { promisify } from "node:util"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
 import { written } from "./requestHandler.ts"
 import { endIfStalled } from "./stallTimeout.ts"
@@ -18,37 +20,108 @@ export interface SentFile {
 }
 
 /** Loaded where a server is made: the library's tables of media types would take time at the start of every command. */
-export const makeSendFile = Effect.map(
-  Effect.promise(() => import("send")),
-  ({ default: send }) =>
-    /** Done when the response has ended. What the client does not read waits on disk. */
-    (to: HttpServerRequest, { file, headers, stats }: SentFile) =>
-      Effect.suspend(() => {
-        const response = NodeHttpServerRequest.toServerResponse(to)
-        const request = response.req
-        if (request.method === "HEAD" || isLongerSuffix(request.headers.range, stats.size)) {
-          delete request.headers.range
-        }
-        for (const [name, value] of Object.entries(headers)) {
-          response.setHeader(name, value)
-        }
-        const sent = Effect.async<void, SendError>((resume) => {
-          response.once("close", () => resume(Effect.void))
-          const sending = send(request, file, options)
-          sending.on("error", (error) => resume(Effect.fail(errorOf(error, stats.size))))
-          // As `pipe` does, which would look at the file once more.
-          Object.assign(sending, { res: response })
-          sending.send(file, stats)
-        })
-        return Effect.zipRight(endIfStalled(response), sent).pipe(
-          Effect.as(written),
-          Effect.tapError(() => Effect.sync(() => removeHeaders(response)))
-        )
-      })
-)
+export const makeSendFile = Effect.gen(function* () {
+  const { default: send } = yield* Effect.promise(() => import("send"))
+  const run = Runtime.runFork(yield* Effect.runtime())
 
-/** Half as many parts as the library reads: what is done for each takes longer than its bytes. */
-const options = { cacheControl: false, highWaterMark: 128 * 1024 }
+  /** Done when the response has ended. What the client does not read waits on disk. */
+  return (to: HttpServerRequest, { file, headers, stats }: SentFile) =>
+    Effect.suspend(() => {
+      const response = NodeHttpServerRequest.toServerResponse(to)
+      const request = response.req
+      if (request.method === "HEAD" || isLongerSuffix(request.headers.range, stats.size)) {
+        delete request.headers.range
+      }
+      for (const [name, value] of Object.entries(headers)) {
+        response.setHeader(name, value)
+      }
+      return Effect.async<void, SendError>((resume) => {
+        const failed = (error: SystemFailure) => resume(Effect.fail(errorOf(error, stats.size)))
+        response.once("close", () => resume(Effect.void))
+        const sending = send(request, file, { cacheControl: false })
+        sending.on("error", failed)
+        Object.assign(sending, {
+          // As `pipe` does, which would look at the file once more.
+          res: response,
+          stream: (file: string, range: Range) =>
+            stats.size === 0
+              ? response.end()
+              : sendRange(response, file, range, () => run(endIfStalled(response))).catch(failed)
+        })
+        sending.send(file, stats)
+      }).pipe(
+        Effect.as(written),
+        Effect.tapError(() => Effect.sync(() => removeHeaders(response)))
+      )
+    })
+})
+
+/** The first and the last byte. */
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Bytes that are read at once, and so the memory that a response takes. */
+const partBytes = 256 * 1024
+
+/** Memory of responses that have ended, for the next ones: new memory for each part would have to be collected. */
+const idle: Array<Buffer> = []
+const maxIdle = 8
+
+const openFile = promisify(open)
+const readFile = promisify(read)
+const closeFile = promisify(close)
+
+/** Sends bytes of a file, part by part, as fast as the client takes them. `onWait` is called when it has to wait for the first time. */
+const sendRange = async (
+  response: ServerResponse,
+  file: string,
+  { end, start }: Range,
+  onWait: () => void
+) => {
+  const descriptor = await openFile(file, "r")
+  const memory = idle.pop() ?? Buffer.allocUnsafeSlow(partBytes)
+  let isTaken = true
+  let isWaiting = false
+  try {
+    for (let next = start; isTaken && next <= end && !response.destroyed; ) {
+      const { bytesRead } = await readFile(descriptor, memory, 0, Math.min(partBytes, end + 1 - next), next)
+      if (bytesRead === 0) {
+        // It is shorter by now: the client would wait for the rest.
+        response.destroy()
+        return
+      }
+      next += bytesRead
+      const taken = take(response, memory.subarray(0, bytesRead), next > end)
+      if (!isWaiting && response.writableLength > 0) {
+        isWaiting = true
+        onWait()
+      }
+      isTaken = await taken
+    }
+  } finally {
+    // The memory of a response that was cut off may still be read by the system.
+    if (isTaken && idle.length < maxIdle) idle.push(memory)
+    await closeFile(descriptor)
+  }
+}
+
+/** Gives whether the bytes have been taken by the system, or the response was cut off. */
+const take = (response: ServerResponse, bytes: Buffer, isLast: boolean) =>
+  new Promise<boolean>((resolve) => {
+    const onClose = () => resolve(false)
+    const onTaken = (error?: Error | null) => {
+      response.off("close", onClose)
+      resolve(error === undefined || error === null)
+    }
+    response.once("close", onClose)
+    if (isLast) {
+      response.end(bytes, onTaken)
+    } else {
+      response.write(bytes, onTaken)
+    }
+  })
 
 type SendError = NotFound | PreconditionFailed | RangeNotSatisfiable | Unreadable
 
@@ -67,10 +140,17 @@ const isLongerSuffix = (range: string | undefined, size: number): boolean => {
   return length !== undefined && size > 0 && Number(length) > size
 }
 
-const errorOf = (error: { readonly status?: number }, size: number): SendError => {
-  switch (error.status) {
-    case 404:
-      return gone
+/** The library gives a status, the system a code. */
+interface SystemFailure {
+  readonly status?: number
+  readonly code?: string
+}
+
+const errorOf = (error: SystemFailure, size: number): SendError => {
+  switch (error.status ?? error.code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return new NotFound({ message: "The file was removed a moment ago. Read the manifest again." })
     case 412:
       return new PreconditionFailed({
         message: "Precondition failed: the file is not the one that the request asks for."
@@ -84,5 +164,3 @@ const errorOf = (error: { readonly status?: number }, size: number): SendError =
       return new Unreadable({ cause: error })
   }
 }
-
-const gone = new NotFound({ message: "The file was removed a moment ago. Read the manifest again." })

@@ -60,14 +60,12 @@ const maxIdleChecks = 6
 
 /**
  * Ends a response that stalls: of which nothing more could be written for as long as `stallTimeout`. A client that goes on
- * reading may be slow: it has to take 128 KiB in that time, what is written at once.
+ * reading may be slow: it has to take 256 KiB in that time, what is written at once.
  */
 export const endIfStalled = (response: ServerResponse): Effect.Effect<void> =>
-  Effect.raceFirst(closed(response), untilStalled(response)).pipe(
-    Effect.interruptible,
-    Effect.forkDaemon,
-    Effect.asVoid
-  )
+  Effect.map(Effect.forkDaemon(Effect.interruptible(untilStalled(response))), (fiber) => {
+    response.once("close", () => fiber.unsafeInterruptAsFork(fiber.id()))
+  })
 
 const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> => {
   const written = response.socket?.bytesWritten
