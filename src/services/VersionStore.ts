@@ -115,6 +115,8 @@ export interface VersionCopy {
   readonly manifest: Manifest
   /** The text of its `files.json`. */
   readonly fileList: string
+  /** Sizes of files in it that are durable already, by their paths with forward slashes: they are not looked at again. Default none. */
+  readonly durable?: ReadonlyMap<string, number>
 }
 
 /** A version that is still being put together. It is discarded with its scope unless it was promoted. */

@@ -45,6 +45,8 @@ export interface Target<E = never> {
   readonly resumes?: boolean
   /** Whether nothing of it is there, as the caller knows: it is not looked for. Default false. */
   readonly isNew?: boolean
+  /** Whether the file is made durable before the download ends, except for its name, and what was there before. Default false. */
+  readonly isDurable?: boolean
   /** Told of each response with the whole file, before its body is read. What it fails with ends the download. */
   readonly onResponse?: (response: Response) => Effect.Effect<void, E>
   /** Given the first bytes of the file, as many as came at once, none where it is empty. What it fails with ends the download. */
@@ -114,6 +116,7 @@ export const make = Effect.fnUntraced(function* ({
   const begin = <E>({
     file,
     headers = {},
+    isDurable = false,
     isNew = false,
     isUnchanged,
     name,
@@ -190,12 +193,9 @@ export const make = Effect.fnUntraced(function* ({
           return yield* failed(notAsExpected(`at least ${bytes}`))
         }
         yield* checkSize(bytes, `at least ${bytes}`)
-        if (isLast && handle === undefined) {
-          yield* onDisk("write")(fileSystem.writeFile(file, next.bytes, { flag }))
-        } else if (next.bytes.length > 0) {
-          handle ??= yield* onDisk("write")(fileSystem.open(file, { flag }))
-          yield* onDisk("write")(handle.writeAll(next.bytes))
-        }
+        handle ??= yield* onDisk("write")(fileSystem.open(file, { flag }))
+        if (next.bytes.length > 0) yield* onDisk("write")(handle.writeAll(next.bytes))
+        if (isLast && isDurable) yield* onDisk("write")(handle.sync)
         hash.update(next.bytes)
         yield* has({ bytes, hash })
       }

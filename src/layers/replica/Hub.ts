@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
         Effect.annotateLogs("file", file)
       ),
     download: (file, target) =>
-      download({ ...target, url: addressOf(file), headers, name: file, resumes: true }).pipe(
+      download({ ...target, url: addressOf(file), headers, name: file, resumes: true, isDurable: true }).pipe(
         naming(url),
         notGot(file)
       ),

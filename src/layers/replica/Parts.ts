@@ -6,7 +6,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { forEachFile, toError } from "../../internal/fileBatch.ts"
-import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { move, retryHeldOpen } from "../../internal/heldOpen.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
@@ -42,9 +42,10 @@ export const make = Effect.fnUntraced(function* (folder: string) {
 
     remove: (sha256: string) => Effect.ignore(retryHeldOpen(fs.remove(fileOf(sha256), { force: true }))),
 
-    /** Puts a finished download into a version, where there is a folder for it. */
-    putInto: (sha256: string, file: string) =>
-      linkOrCopy(fileOf(sha256), file).pipe(
+    /** Moves a finished download into a version, where there are folders for it; the file in further places is a link, or a copy. */
+    moveTo: (sha256: string, file: string, others: ReadonlyArray<string>) =>
+      move(fileOf(sha256), file).pipe(
+        Effect.zipRight(Effect.forEach(others, (other) => linkOrCopy(file, other), { discard: true })),
         Effect.provideService(FileSystem.FileSystem, fs),
         Effect.mapError(unwritten(file))
       )

@@ -9,7 +9,7 @@ import type { CopiedFile } from "../../services/VersionStore.ts"
 import { setRecords } from "../fetching/metrics.ts"
 import { type Report, timestamp } from "../fetching/report.ts"
 
-/** Milliseconds from one report of a source to the next while none of its files is downloaded to the end. */
+/** Milliseconds from one report of a source to the next, however many files it has. */
 const reportEvery = 1000
 
 /** How far a source is: its files that are here, how many of them were here before, and bytes. */
@@ -87,10 +87,10 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
     if (counter === undefined) return
     counter.bytes += bytes
     counter.reused += reused
-    if (downloaded > 0 || clock.unsafeCurrentTimeMillis() - counter.reportedAt >= reportEvery) {
+    counter.done += downloaded + reused
+    if (clock.unsafeCurrentTimeMillis() - counter.reportedAt >= reportEvery) {
       yield* reportProgress(path, counter)
     }
-    counter.done += downloaded + reused
     if (downloaded + reused > 0 && counter.done === counter.total) {
       yield* reportDone(counter)
     }

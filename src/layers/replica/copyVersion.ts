@@ -80,8 +80,13 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
     const missing = new Set(yield* staged.reuse(files))
     yield* progress.reused(files.filter((file) => !missing.has(file)))
 
-    const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
-      const [first] = files
+    const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
+    const durable = new Map<string, number>()
+
+    const fetchContent = Effect.fnUntraced(function* ([
+      first,
+      ...others
+    ]: Array.NonEmptyReadonlyArray<CopiedFile>) {
       const { path: name, sha256, sourceId } = first
       yield* download(
         hub,
@@ -89,18 +94,27 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
         { ...first, isNew: !begun.has(sha256) },
         progress.onBytes(first)
       ).pipe(Effect.tapError((error) => progress.failed(first, error)))
-      for (const file of files) {
-        const directory = yield* staged.sourceDirectory(file.sourceId)
-        yield* parts.putInto(sha256, path.join(directory, ...file.path.split("/")))
-        yield* file === first ? progress.downloaded(file) : progress.reused([file])
-      }
+      if (!begun.has(sha256)) durable.set(`${sourceId}/${name}`, first.size)
+      yield* progress.downloaded(first)
+      yield* progress.reused(others)
     })
-    const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
-    yield* Effect.forEach(contents, copyContent, { concurrency, discard: true }).pipe(
+    yield* Effect.forEach(contents, fetchContent, { concurrency, discard: true }).pipe(
       Effect.raceFirst(Effect.zipRight(Effect.sleep(pollEvery), isWanted).pipe(Effect.forever))
     )
     yield* isWanted
-    const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text })
+    const directories = new Map<string, string>()
+    for (const { sourceId } of list.sources) {
+      directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
+    }
+    const placeOf = ({ path: name, sourceId }: CopiedFile) =>
+      path.join(directories.get(sourceId) ?? "", ...name.split("/"))
+    // A download that is moved is lost if the process is killed: all are moved at once, after the last of them.
+    yield* Effect.forEach(
+      contents,
+      ([first, ...others]) => parts.moveTo(first.sha256, placeOf(first), others.map(placeOf)),
+      { concurrency, discard: true }
+    )
+    const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text, durable })
     yield* removeParts
     return { ...promotion, records: progress.records } satisfies Fetched
   }, Effect.scoped)

@@ -37,11 +37,11 @@ export const publish = Effect.fnUntraced(function* (staged: string, sources: Rea
   return yield* move(staged, manifestOf(list))
 })
 
-/** Makes the staged folder the version of the list, of which it has all files; those that are `linked` are durable. */
+/** Makes the staged folder the version of the list, of which it has all files; some are known to be `durable`. */
 export const publishCopy = Effect.fnUntraced(function* (
   staged: string,
   list: WrittenList,
-  linked: ReadonlyMap<string, unknown>
+  durable: ReadonlyMap<string, unknown>
 ) {
   const folder = yield* DownloadsFolder
   const { versionId } = list.list
@@ -51,7 +51,7 @@ export const publishCopy = Effect.fnUntraced(function* (
     return yield* otherContent(version)
   }
   yield* writeList(staged, list)
-  yield* syncTree(staged, Option.none(), linked).pipe(mapDiskError("write to", folder.staging))
+  yield* syncTree(staged, Option.none(), durable).pipe(mapDiskError("write to", folder.staging))
   return yield* (yield* folder.hasVersion(versionId)) ? repair(staged, list) : move(staged, manifestOf(list))
 })
 

@@ -40,7 +40,11 @@ export const stageCopy = Effect.gen(function* () {
     sourceDirectory: (sourceId) => Effect.provide(makeSourceFolder(folder, sourceId), services),
     reuse: (files) =>
       Effect.flatMap(onDisk, (onDisk) => reuse(folder, files, onDisk, linked)).pipe(Effect.provide(services)),
-    promote: (copy) => promote(folder, copy, linked).pipe(inTurn, Effect.provide(services))
+    promote: (copy) =>
+      promote(folder, copy, new Map([...linked, ...(copy.durable ?? [])])).pipe(
+        inTurn,
+        Effect.provide(services)
+      )
   } satisfies StagedCopy
 })
 
@@ -116,11 +120,11 @@ const reuseFile = Effect.fnUntraced(
 const promote = Effect.fnUntraced(function* (
   folder: string,
   copy: VersionCopy,
-  linked: ReadonlyMap<string, number>
+  known: ReadonlyMap<string, number>
 ) {
-  const list = yield* readCopy(folder, copy, linked)
+  const list = yield* readCopy(folder, copy, known)
   yield* Effect.forEach(list.list.sources, ({ sourceId }) => makeSourceFolder(folder, sourceId))
-  const manifest = yield* publishCopy(folder, list, linked)
+  const manifest = yield* publishCopy(folder, list, known)
   yield* (yield* DownloadsFolder).noteDamage(list.list.versionId, [])
   return { changed: true, manifest }
 })

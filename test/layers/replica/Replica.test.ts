@@ -77,7 +77,7 @@ describe("a replica", () => {
         .filter(({ name }) => name === "content:source:progress")
         .map(({ payload }) => payload)
       expect(progress).toContainEqual(
-        expect.objectContaining({ sourceId: "tours", documents: { done: 1, total: 2 } })
+        expect.objectContaining({ sourceId: "tours", documents: { done: 0, total: 2 } })
       )
       expect(yield* provided(rowValue("Active version"))).toBe(versionId)
       expect(yield* provided(readManifest)).toMatchObject({ status: "ok" })

@@ -124,9 +124,12 @@ const firstRow = (text: string, { columns }: Output): string =>
 /** Milliseconds between two lines about one document where nothing but its numbers has changed. */
 const patience = 5000
 
+/** A source with more documents, such as a copy of a thousand files, has no line for each. */
+const fewDocuments = 20
+
 /**
- * A line when a source begins with a document, which tells what came of the one before, when it rests for longer than
- * its pace, is done or has failed, and one every five seconds in between.
+ * A line when a source begins with one of a few documents, which says what came of the document before, when it rests for longer
+ * than its pace, is done or has failed, and a line every five seconds in between.
  */
 export const makeProgressLines = Effect.sync(() => {
   const latest = new Map<string, SourceProgress>()
@@ -135,7 +138,8 @@ export const makeProgressLines = Effect.sync(() => {
   /** The text for an event, if there is one. */
   const newsOf = (sourceId: string, progress: SourceProgress, now: number): string | undefined => {
     const before = latest.get(sourceId)
-    if (before !== undefined && before.document !== progress.document) {
+    const isFew = progress.documents.total <= fewDocuments
+    if (isFew && before !== undefined && before.document !== progress.document) {
       return `${progressText(Struct.omit(before, "waiting"))}; then ${progress.document}`
     }
     const last = said.get(sourceId)

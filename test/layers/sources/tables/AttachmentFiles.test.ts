@@ -682,8 +682,8 @@ describe("a download", () => {
       const { fetch, setOne } = yield* setUp().pipe(
         Effect.provideService(FileSystem.FileSystem, {
           ...fileSystem,
-          writeFile: (path, bytes, options) =>
-            path.includes("attachments") ? Effect.fail(full) : fileSystem.writeFile(path, bytes, options)
+          open: (path, options) =>
+            path.includes("attachments") ? Effect.fail(full) : fileSystem.open(path, options)
         })
       )
       yield* setOne()
