@@ -77,7 +77,9 @@ async function* decoded(coded: AsyncIterable<Uint8Array>, coding: string) {
 
 /** What has come of a body. */
 export interface Part {
-  readonly bytes: Uint8Array
+  /** As it came, not joined. */
+  readonly chunks: ReadonlyArray<Uint8Array>
+  readonly length: number
   /** Whether nothing follows. */
   readonly isLast: boolean
 }
@@ -188,11 +190,10 @@ const readerOf = (
     const isLast = body.readableEnded
     body.pause()
     if (length === 0 && failure !== undefined && !isLast) return failureOf(failure.cause)
-    const [first, ...more] = parts
-    const bytes = more.length === 0 && first !== undefined ? first : Buffer.concat(parts)
+    const part = { chunks: parts, length, isLast }
     parts = []
     length = 0
-    return Effect.succeed({ bytes, isLast })
+    return Effect.succeed(part)
   }
 
   const read: ReadPart = (atLeast) =>
@@ -202,6 +203,11 @@ const readerOf = (
   return read
 }
 
+const joined = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const [first, ...more] = chunks
+  return first !== undefined && more.length === 0 ? first : Buffer.concat(chunks)
+}
+
 /** Gives the text of a body in UTF-8 while it comes, however long it is. */
 export const forEachText = <E>(
   response: Response,
@@ -209,8 +215,8 @@ export const forEachText = <E>(
 ): Effect.Effect<void, E | DownloadFailed> => {
   const decoder = new TextDecoder()
   return Effect.flatMap(reader(response), (read) => {
-    const next: Effect.Effect<void, E | DownloadFailed> = Effect.flatMap(read(1), ({ bytes, isLast }) =>
-      Effect.zipRight(use(decoder.decode(bytes, { stream: true })), isLast ? Effect.void : next)
+    const next: Effect.Effect<void, E | DownloadFailed> = Effect.flatMap(read(1), ({ chunks, isLast }) =>
+      Effect.zipRight(use(decoder.decode(joined(chunks), { stream: true })), isLast ? Effect.void : next)
     )
     return next
   })
@@ -226,7 +232,8 @@ export const readBytes = Effect.fnUntraced(function* (response: Response, maxByt
   const length = contentLength(headers)
   if (Option.exists(length, (length) => length > maxBytes)) return yield* tooLarge()
   const read = yield* reader(response)
-  const { bytes, isLast } = yield* read(maxBytes + 1)
+  const { chunks, isLast } = yield* read(maxBytes + 1)
+  const bytes = joined(chunks)
   if (bytes.length > maxBytes) return yield* tooLarge()
   // It has broken off: that is what is read next.
   if (!isLast) yield* read(1)

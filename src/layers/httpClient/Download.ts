@@ -4,11 +4,14 @@
  * It owns retries and the limits. What an expired link means is decided by the caller.
  */
 import { createHash, type Hash } from "node:crypto"
+import { writev } from "node:fs"
+import { promisify } from "node:util"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { toError } from "../../internal/fileBatch.ts"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { hashFile } from "../../internal/sha256.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -99,6 +102,23 @@ interface Begun {
   readonly size: Option.Option<number>
 }
 
+/** Writes behind what was written: to join the chunks would copy the whole body. */
+const writeChunks = (file: number, chunks: ReadonlyArray<Uint8Array>) =>
+  Effect.tryPromise({
+    try: async () => {
+      for (let rest = chunks; rest.length > 0; ) {
+        const { bytesWritten } = await write(file, rest)
+        rest = isWhole(rest, bytesWritten) ? [] : [Buffer.concat(rest).subarray(bytesWritten)]
+      }
+    },
+    catch: toError
+  })
+
+const write = promisify(writev)
+
+const isWhole = (chunks: ReadonlyArray<Uint8Array>, bytes: number): boolean =>
+  chunks.reduce((sum, { length }) => sum + length, 0) === bytes
+
 const nothing = (): Part => ({ bytes: 0, hash: createHash("sha256") })
 
 export const make = Effect.fnUntraced(function* ({
@@ -132,7 +152,7 @@ export const make = Effect.fnUntraced(function* ({
   > => {
     const onDisk =
       (action: "read" | "write") =>
-      <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
+      <A, R>(effect: Effect.Effect<A, Error, R>) =>
         Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
 
     // One fiber has them: an attempt goes on where the one before it ended.
@@ -186,17 +206,19 @@ export const make = Effect.fnUntraced(function* ({
       while (!isLast) {
         const next = yield* read(atLeast)
         isLast = next.isLast
-        if (part.bytes === 0 && (next.bytes.length > 0 || isLast)) yield* onBeginning(next.bytes)
-        const bytes = part.bytes + next.bytes.length
+        if (part.bytes === 0 && (next.length > 0 || isLast)) {
+          yield* onBeginning(next.chunks[0] ?? new Uint8Array())
+        }
+        const bytes = part.bytes + next.length
         if (Option.exists(expected, (expected) => bytes > expected)) {
           yield* startAnew
           return yield* failed(notAsExpected(`at least ${bytes}`))
         }
         yield* checkSize(bytes, `at least ${bytes}`)
         handle ??= yield* onDisk("write")(fileSystem.open(file, { flag }))
-        if (next.bytes.length > 0) yield* onDisk("write")(handle.writeAll(next.bytes))
+        yield* onDisk("write")(writeChunks(handle.fd, next.chunks))
         if (isLast && isDurable) yield* onDisk("write")(handle.sync)
-        hash.update(next.bytes)
+        for (const chunk of next.chunks) hash.update(chunk)
         yield* has({ bytes, hash })
       }
       const { bytes } = part

@@ -58,7 +58,7 @@ it.effect.prop(
           {
             while: ({ isLast }) => !isLast,
             body: ({ bytes }) =>
-              Effect.map(read(atLeast), (part) => ({ bytes: bytes + part.bytes.length, isLast: part.isLast }))
+              Effect.map(read(atLeast), (part) => ({ bytes: bytes + part.length, isLast: part.isLast }))
           }
         )
       )
