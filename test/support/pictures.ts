@@ -9,8 +9,8 @@ import * as Schema from "effect/Schema"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../src/internal/sha256.ts"
 import type { ImageConfig } from "../../src/layers/documents/images/ImageConfig.ts"
-import { ImageOptions } from "../../src/layers/documents/images/ImageOptions.ts"
 import { type Derived, make, nothingMade } from "../../src/layers/documents/images/Images.ts"
+import { ImageOptions } from "../../src/layers/documents/media/MediaOptions.ts"
 import type { PreviousContent } from "../../src/services/ContentSource.ts"
 
 /** As a source makes them of its options. */

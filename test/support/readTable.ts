@@ -4,7 +4,7 @@ import {
   pagesOf,
   type TableRequest,
   withRestarts
-} from "../../src/layers/sources/tables/TableReader.ts"
+} from "../../src/layers/sources/tables/tableDocuments.ts"
 import { type CursorExpired, TableSourceClient } from "../../src/services/TableSourceClient.ts"
 
 /** Gives the pages of a table to `use`, which is run again where the server forgets the list. */

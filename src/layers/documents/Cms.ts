@@ -2,6 +2,8 @@
  * What content systems such as Strapi and Directus have in common: requests with a token, collections that are read to their end, errors.
  *
  * A vendor says what to ask, what an answer means, and what to do about a refusal.
+ *
+ * What sources of content management systems have in common, as options.
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Chunk from "effect/Chunk"
@@ -10,14 +12,86 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { expects, omittable, optional } from "../../internal/Options.ts"
+import { ifUnset, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { passes } from "../httpClient/HttpFailure.ts"
 import type { RequestFailed } from "../httpClient/Requests.ts"
-import type { CmsOptions } from "./CmsOptions.ts"
+import { DocumentOptions } from "./DocumentOptions.ts"
+import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
-import { isLast, type List, type ListChanged, type Reading, readList } from "./wholeList.ts"
+import { isLast, type List, type ListChanged, type PageRead, readList } from "./wholeList.ts"
+
+/** A text that says something. */
+export const filled = (what: string) => expects(Schema.NonEmptyString, what)
+
+/** `what` is the token as the system calls it. */
+export const token = (what: string) =>
+  omittable(
+    secret(
+      (token) => /^[\x21-\x7e]+$/.test(token),
+      `${what}: printable ASCII characters without spaces ${ifUnset}`
+    )
+  )
+
+/** An object by the names of collections, at least one of them. */
+export const collections = <A, I>(
+  value: Schema.Schema<A, I>,
+  { isName, what, wrongName }: { readonly isName: RegExp; readonly what: string; readonly wrongName: string }
+) =>
+  expects(Schema.Record({ key: Schema.String, value }), `an object with what to save of each ${what}`).pipe(
+    Schema.filter((collections) =>
+      Object.keys(collections).length === 0
+        ? [`expected at least one ${what}, such as "articles"`]
+        : Object.keys(collections)
+            .filter((name) => !isName.test(name))
+            .map((name) => ({ path: [name], message: `expected ${wrongName}, such as "articles"` }))
+    )
+  )
+
+/** `path` is that of something else at the server: a likely mistake that says the same. */
+export const cmsFields = (vendor: {
+  readonly path: string
+  readonly token: string
+  readonly locale: string
+}) => {
+  const locale = filled(vendor.locale)
+  const suffix = new RegExp(`(?:/+${vendor.path})?/*$`)
+  return {
+    ...DocumentOptions.fields,
+    ...fileFieldsOfReader,
+    url: Schema.transform(
+      expects(
+        Schema.String.pipe(Schema.filter(isHttpBase)),
+        'an http or https address without credentials, query or fragment, such as "https://cms.museum.example"'
+      ),
+      Schema.String,
+      { strict: true, decode: (url) => url.replace(suffix, ""), encode: (url) => url }
+    ),
+    token: token(vendor.token),
+    locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
+    fallback: omittable(locale)
+  }
+}
+
+/** The options that all of them have, decoded. */
+export interface CmsOptions {
+  readonly maxBytes: number
+  readonly maxTimeout: number
+  readonly url: string
+  readonly token?: Redacted.Redacted | undefined
+  readonly locales: ReadonlyArray<string>
+  readonly fallback?: string
+}
+
+/** What must hold of several of them. */
+export const fallbackNeedsLocales = ({ fallback, locales }: Pick<CmsOptions, "fallback" | "locales">) =>
+  fallback !== undefined && locales.length === 0
+    ? { path: ["fallback"], message: 'expected "locales" beside it: the languages that it stands in for' }
+    : undefined
 
 /** What a system says when it refuses a request, as it came: unbounded, and empty where it says nothing. */
 export interface Refusal {
@@ -113,7 +187,7 @@ export const makeAsk = (
   })
 
 /** How far a collection is read. */
-export interface Place<Item> extends Pick<Reading, "firstRecords" | "number" | "read"> {
+export interface PagePosition<Item> extends Pick<PageRead, "firstRecords" | "number" | "read"> {
   /** The item that has come last. */
   readonly last: Item | undefined
 }
@@ -144,14 +218,16 @@ export const readCollection = <Item>(
     ask,
     name,
     ...list
-  }: Pick<List<Place<Item>, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
-    readonly ask: (place: Place<Item>) => Effect.Effect<CollectionAnswer<Item>, SourceError | ListChanged>
+  }: Pick<List<PagePosition<Item>, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
+    readonly ask: (
+      place: PagePosition<Item>
+    ) => Effect.Effect<CollectionAnswer<Item>, SourceError | ListChanged>
   }
 ) =>
   Effect.gen(function* () {
     const single = yield* Ref.make(Option.none<Item>())
 
-    const askPage = Effect.fnUntraced(function* (place: Place<Item>) {
+    const askPage = Effect.fnUntraced(function* (place: PagePosition<Item>) {
       const answer = yield* ask(place)
       if (answer.kind === "strange") {
         return yield* strange(vendor, name, answer.detail)

@@ -18,7 +18,7 @@ import { explain } from "../../internal/systemError.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { catchTooDeep, type FailedIn } from "./Document.ts"
-import { savedText } from "./sortedJson.ts"
+import { savedText } from "./jsonValues.ts"
 
 export interface FileTarget {
   /** The file to write (absolute path). */

@@ -24,7 +24,7 @@ export interface ListPage<Position, Item> {
 }
 
 /** How far a list is read, page by page. */
-export interface Reading extends Pick<ListPage<unknown, unknown>, "pages" | "total"> {
+export interface PageRead extends Pick<ListPage<unknown, unknown>, "pages" | "total"> {
   /** The number of the page, from 1. */
   readonly number: number
   /** How many records came on it. */
@@ -39,15 +39,20 @@ export interface Reading extends Pick<ListPage<unknown, unknown>, "pages" | "tot
  * Whether a page is shorter than it would be if another one followed: than the first one, or where it is that one, than `size`. A server
  * that gives fewer at once than it is asked for gives as many on each page.
  */
-export const isShort = ({ firstRecords, number, records }: Omit<Reading, "read">, size = 0): boolean =>
+export const isShort = ({ firstRecords, number, records }: Omit<PageRead, "read">, size = 0): boolean =>
   records < (number > 1 ? firstRecords : size)
 
 /** Whether all has come that there is, as the server states it. */
-export const hasAll = ({ number, pages, read, total }: Omit<Reading, "firstRecords" | "records">): boolean =>
+export const hasAll = ({
+  number,
+  pages,
+  read,
+  total
+}: Omit<PageRead, "firstRecords" | "records">): boolean =>
   total === undefined ? pages !== undefined && number >= pages : read >= total
 
 /** Whether no page follows. Some servers state too little, such as what is on one page: a full page is never the last one. */
-export const isLast = (page: Reading, size?: number): boolean =>
+export const isLast = (page: PageRead, size?: number): boolean =>
   page.records === 0 || (hasAll(page) && isShort(page, size))
 
 /** What is known of the items of a list. */

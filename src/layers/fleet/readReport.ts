@@ -11,7 +11,7 @@ import { maxReportBytes, PlayerReport } from "../../services/PlayerReport.ts"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { codingsOf } from "../httpClient/Body.ts"
-import { charsetOf, decodeText } from "../httpClient/charset.ts"
+import { charsetOf, decodeText } from "../httpClient/headers.ts"
 
 const tooLarge = bodyTooLarge(maxReportBytes)
 

@@ -261,9 +261,10 @@ const listen = (address: string) =>
     (server) => Effect.sync(() => server.close())
   )
 
-const locked = (path: string, socket: string, answer: Answer) => new FolderLocked({ path, socket, ...answer })
+const locked = (path: string, socket: string, answer: OwnerAnswer) =>
+  new FolderLocked({ path, socket, ...answer })
 
-interface Answer {
+interface OwnerAnswer {
   /** The process behind a socket, where it said so as a controller does. */
   readonly pid?: number
 }
@@ -278,14 +279,16 @@ const ask = (file: string) =>
     Effect.asSome,
     Effect.catchAll((error) =>
       Effect.succeed(
-        ["ECONNREFUSED", "ENOENT"].includes(errorCode(error) ?? "") ? Option.none() : Option.some<Answer>({})
+        ["ECONNREFUSED", "ENOENT"].includes(errorCode(error) ?? "")
+          ? Option.none()
+          : Option.some<OwnerAnswer>({})
       )
     ),
     Effect.scoped
   )
 
 const askAt = (address: string) =>
-  Effect.async<Answer, Error>((resume) => {
+  Effect.async<OwnerAnswer, Error>((resume) => {
     const answer = (said = "") => {
       const pid = /^held by process (\d+)$/.exec(said)?.[1]
       socket.destroy()

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
-import { type Answer, handleClientErrors, type Refusal } from "./clientErrors.ts"
+import { handleClientErrors, type Refusal, type RefusalAnswer } from "./clientErrors.ts"
 import * as RequestBody from "./RequestBody.ts"
 import { allowHalfClosed } from "./stallTimeout.ts"
 
@@ -17,7 +17,7 @@ export const keepAliveTimeout = 15_000
 /** Not bound yet. `refused` is the answer to what Node could not parse. */
 export const make = (
   handler: RequestListener,
-  refused: (refusal: Refusal) => Answer
+  refused: (refusal: Refusal) => RefusalAnswer
 ): Effect.Effect<Server> =>
   Effect.suspend(() => {
     const server = createServer(

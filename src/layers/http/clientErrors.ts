@@ -11,7 +11,7 @@ export interface Refusal {
   readonly message: string
 }
 
-export interface Answer {
+export interface RefusalAnswer {
   /** Beside those of every answer. */
   readonly headers: Readonly<Record<string, string>>
   /** Sent as JSON. */
@@ -23,7 +23,7 @@ export interface Answer {
  * `CONNECT`, whose target is no path. Whole requests in front of it are answered first, though not those in front
  * of a `CONNECT`: Node gives its socket away.
  */
-export const handleClientErrors = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
+export const handleClientErrors = (server: Server, answer: (refusal: Refusal) => RefusalAnswer): Server => {
   const responses = new WeakMap<Duplex, ReadonlyArray<ServerResponse>>()
   const unfinished = (socket: Duplex) => (responses.get(socket) ?? []).filter(({ closed }) => !closed)
 
@@ -70,7 +70,7 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number
 }
 
-const formatAnswer = (status: number, answer: Answer): string => {
+const formatAnswer = (status: number, answer: RefusalAnswer): string => {
   const body = JSON.stringify(answer.body)
   const headers = {
     ...answer.headers,

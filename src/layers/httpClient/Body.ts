@@ -10,10 +10,17 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { sizeText } from "../../internal/readable.ts"
 import { errorCode } from "../../internal/systemError.ts"
-import { charsetOf, decodeText } from "./charset.ts"
-import { broken, type DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
-import { deepestMessage, passes, retryAfter } from "./HttpFailure.ts"
-import { contentLength, type Headers } from "./headers.ts"
+import {
+  broken,
+  type DownloadFailed,
+  deepestMessage,
+  failed,
+  passes,
+  retryAfter,
+  retryable,
+  wrongSize
+} from "./HttpFailure.ts"
+import { charsetOf, contentLength, decodeText, type Headers } from "./headers.ts"
 
 /** What has come before the body. */
 export interface Response {

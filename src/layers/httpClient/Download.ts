@@ -16,9 +16,8 @@ import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { hashFile } from "../../internal/sha256.ts"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
-import { DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import * as Get from "./Get.ts"
-import { withRetries } from "./HttpFailure.ts"
+import { DownloadFailed, failed, retryable, withRetries, wrongSize } from "./HttpFailure.ts"
 import { contentLength, type Headers, mayChangeUnseen } from "./headers.ts"
 
 export { DownloadFailed }

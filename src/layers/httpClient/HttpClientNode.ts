@@ -1,15 +1,21 @@
 /**
  * The HTTP client for everything that is fetched.
+ *
+ * Connections through the proxy that the environment names: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or the same in
+ * small letters, which come first. `HTTP_PROXY` is for https as well where there is no `HTTPS_PROXY`.
+ *
+ * Requests to https go through a tunnel (CONNECT), those to http are forwarded. Loopback never goes through a proxy.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import { RequestError } from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import type * as Undici from "@effect/platform-node/Undici"
+import * as Undici from "@effect/platform-node/Undici"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { maxHeaderBytes } from "./headers.ts"
 import { connector, isNamed, NamedHosts, refusedHost } from "./localAddress.ts"
-import { makeAgent } from "./proxy.ts"
 
 export { NamedHosts, naming } from "./localAddress.ts"
 
@@ -59,3 +65,41 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
     )
   })
 )
+
+/** The environment names no proxy that can be used. */
+class ProxyFailed extends Data.TaggedError("vitrine/ProxyFailed")<{ readonly detail: string }> {
+  override get message() {
+    return this.detail
+  }
+}
+
+/** `connect` is how to connect where there is no proxy. Fails with `ProxyFailed` where the environment is wrong. */
+const makeAgent = (connect: Undici.buildConnector.connector): Undici.Dispatcher => {
+  const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
+  const httpsProxy = proxyOf("https_proxy", "HTTPS_PROXY")
+  return new Undici.EnvHttpProxyAgent({
+    connect,
+    maxHeaderSize: maxHeaderBytes,
+    proxyTunnel: false,
+    ...(httpProxy !== undefined && { httpProxy }),
+    ...(httpsProxy !== undefined && { httpsProxy }),
+    noProxy: withLoopback(variable("no_proxy", "NO_PROXY") ?? "")
+  })
+}
+
+const variable = (...names: ReadonlyArray<string>): string | undefined =>
+  names.map((name) => process.env[name]).find((value) => value !== undefined)
+
+/** An address without a scheme is one of http, as for curl. */
+const proxyOf = (...names: ReadonlyArray<string>): string | undefined => {
+  const value = variable(...names)
+  if (value === undefined || value === "") return value
+  const address = value.includes("://") ? value : `http://${value}`
+  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return address
+  throw new ProxyFailed({
+    detail: `the environment variable ${names.join(" or ")} is not the address of an http or https proxy, such as "http://proxy.example:3128"`
+  })
+}
+
+const withLoopback = (noProxy: string): string =>
+  noProxy.trim() === "*" ? "*" : `${noProxy},localhost,127.0.0.1,[::1]`

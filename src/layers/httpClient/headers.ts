@@ -1,12 +1,16 @@
 /**
- * The headers of responses: the letters in them, and what they say about when something was changed.
+ * The headers of responses, the encoding of their texts, and what they say about when something was changed.
  */
 import * as Option from "effect/Option"
+import { printableLine } from "../../internal/printable.ts"
 
 /** Names in small letters. */
 export type Headers = Readonly<Record<string, string>>
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
+/** The most that the headers of a response may have. */
+export const maxHeaderBytes = 64 * 1024
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** They come as Latin-1; what is UTF-8 in truth is read as that. */
 export const readHeaders = (headers: Headers): Headers =>
@@ -39,3 +43,49 @@ export const mayChangeUnseen = ({ date, etag, "last-modified": lastModified }: H
 
 /** Reproducible builds and packages have dates between 1970 and 1985. */
 const firstDate = Date.UTC(1990, 0, 1)
+
+/**
+ * Where the label is that of an encoding with one byte for a letter, or unknown, bytes beyond ASCII that are UTF-8 are that: hardly any
+ * other text happens to be. Throws where it is no text in the encoding.
+ */
+export const decodeText = (bytes: Uint8Array, said: string): string => {
+  const label =
+    marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))?.encoding ??
+    wideEncodingOf(bytes) ??
+    said
+  const decoder = Option.getOrUndefined(makeDecoder(label))
+  if (decoder !== undefined && !/^(?:iso-8859|windows|koi8|mac|x-mac|ibm)/.test(decoder.encoding)) {
+    return decoder.decode(bytes)
+  }
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    if (decoder === undefined) throw error
+    const text = decoder.decode(bytes)
+    return decoder.encoding === "windows-1252"
+      ? text.replaceAll(/[\x80-\x9f]/g, (letter) => windows1252[letter.charCodeAt(0) - 0x80] ?? letter)
+      : text
+  }
+}
+
+/** The letters from 0x80 to 0x9f, which Node 20 reads as those of ISO 8859-1. */
+const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
+
+/** A byte order mark overrides everything else. */
+const marks = [
+  { encoding: "utf-8", mark: [0xef, 0xbb, 0xbf] },
+  { encoding: "utf-16le", mark: [0xff, 0xfe] },
+  { encoding: "utf-16be", mark: [0xfe, 0xff] }
+]
+
+/** No text begins with a zero: as one half of the first letter, it says how the others are written. */
+const wideEncodingOf = ([first, second]: Uint8Array): string | undefined =>
+  first === 0 && (second ?? 0) > 0 ? "utf-16be" : (first ?? 0) > 0 && second === 0 ? "utf-16le" : undefined
+
+const makeDecoder = Option.liftThrowable(
+  (label: string) => new TextDecoder(label, { fatal: true, ignoreBOM: true })
+)
+
+/** The declared encoding of a body; UTF-8 by default. */
+export const charsetOf = (headers: Headers): string =>
+  printableLine(/;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8", 40)

@@ -30,7 +30,7 @@ export class Readers extends Context.Tag("vitrine/Readers")<
 /** How long a version counts as read, in milliseconds. */
 const readMs = Duration.toMillis("2 minutes")
 
-interface Reading {
+interface OngoingRead {
   readonly versionId: VersionId
   readonly still: boolean
   /** By the monotonic clock, in milliseconds. */
@@ -38,13 +38,13 @@ interface Reading {
 }
 
 const byRank = Order.reverse(
-  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<Reading>
+  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<OngoingRead>
 )
 
 export const readersLayer = Layer.effect(
   Readers,
   Effect.gen(function* () {
-    const readings = yield* Ref.make<ReadonlyArray<Reading>>([])
+    const readings = yield* Ref.make<ReadonlyArray<OngoingRead>>([])
     const current = Effect.flatMap(monotonicMillis, (now) =>
       Ref.updateAndGet(
         readings,

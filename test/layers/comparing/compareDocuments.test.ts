@@ -15,7 +15,7 @@ import {
   makeComparison
 } from "../../../src/layers/comparing/compareDocuments.ts"
 import { NoTable, openTables, tryRead } from "../../../src/layers/comparing/readTables.ts"
-import { sorted } from "../../../src/layers/documents/sortedJson.ts"
+import { sorted } from "../../../src/layers/documents/jsonValues.ts"
 
 /** What work gives that does not rest. */
 const atOnce = <A>(work: Generator<void, A>): A => {

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeProgressReporter } from "../../../src/layers/documents/progressReporter.ts"
+import { makeProgressReporter } from "../../../src/layers/documents/progress.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 
 it.effect("a wait is reported with the progress so far, and disappears with the next step", () =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { readJson, TooMuch } from "../../../src/layers/documents/readJson.ts"
+import { readJson, TooMuch } from "../../../src/layers/documents/readText.ts"
 
 const integers = FastCheck.tuple(
   FastCheck.constantFrom("", "-"),

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { savedText, sorted } from "../../../src/layers/documents/sortedJson.ts"
+import { savedText, sorted } from "../../../src/layers/documents/jsonValues.ts"
 import { reversed } from "../../support/reversed.ts"
 
 it.prop(

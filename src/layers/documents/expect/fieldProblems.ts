@@ -8,7 +8,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { isInexact } from "../readJson.ts"
+import { isInexact } from "../readText.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
 import { type CellTests, fieldTest, formulaError, isSpreadsheetError } from "./fieldTypes.ts"
 

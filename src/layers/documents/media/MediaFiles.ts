@@ -10,14 +10,13 @@ import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import { filesAtOnce, makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
+import { filesAtOnce, makeDownloadCounter } from "../progress.ts"
 import { sourceErrors } from "../sourceErrors.ts"
-import { type FileProblem, problemAt, sourceErrorOf } from "./FileProblem.ts"
+import { type FileProblem, notSaved, problemAt, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import { type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
 import { adviceOnOthers, mayNameOthers } from "./mediaTypes.ts"
-import { notSaved, type WantedFile } from "./WantedFile.ts"
 
 /** A file that is to be in the version. */
 export interface MediaFile extends MediaDownload.FetchedFile {

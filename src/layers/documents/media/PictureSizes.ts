@@ -5,11 +5,11 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
-import type { ImageOptions } from "../images/ImageOptions.ts"
 import * as Images from "../images/Images.ts"
+import { filesAtOnce } from "../progress.ts"
 import { type FileProblem, problemAt, sourceErrorOf } from "./FileProblem.ts"
 import type { FoundMedia, FoundPicture } from "./findMedia.ts"
+import type { ImageOptions } from "./MediaOptions.ts"
 
 /** What was made of all pictures. */
 export interface Pictures {

@@ -22,20 +22,19 @@ import type { AttachmentProgress, FetchTarget } from "../../../services/ContentS
 import type { SourceError } from "../../../services/SourceError.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
-import type { ImageOptions } from "../images/ImageOptions.ts"
 import { notShown } from "../images/pictureFormat.ts"
-import { savedText, sorted } from "../sortedJson.ts"
+import { savedText, sorted } from "../jsonValues.ts"
+import type { WantedFile } from "./FileProblem.ts"
 import { type FileProblem, problemAt, warningsOf } from "./FileProblem.ts"
 import { mediaFolder } from "./fileNames.ts"
 import { type Finding, type FoundMedia, makeChange, pictureKey } from "./findMedia.ts"
 import type * as MediaDownload from "./MediaDownload.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
-import type { MediaOptions } from "./MediaOptions.ts"
+import type { ImageOptions, MediaOptions } from "./MediaOptions.ts"
 import * as PictureSizes from "./PictureSizes.ts"
 import { type FoundLink, type MediaReader, ownIdentity, type Placed } from "./placeMedia.ts"
 import * as Rules from "./Rules.ts"
-import type { WantedFile } from "./WantedFile.ts"
 
 /** The options about files. */
 export interface FileOptions {

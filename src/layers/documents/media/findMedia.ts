@@ -7,12 +7,11 @@ import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKe
 import { type Place, placeText } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
-import type { LinkPlace } from "./FileProblem.ts"
+import type { LinkPlace, WantedFile } from "./FileProblem.ts"
 import { hasCutEntity } from "./links.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement, type Placing } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
-import type { WantedFile } from "./WantedFile.ts"
 
 /** What documents have links to. */
 export interface FoundMedia {

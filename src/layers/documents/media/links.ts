@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { hashOfName } from "../../../internal/FileName.ts"
-import { mapParts } from "../mapObjects.ts"
+import { mapParts } from "../jsonValues.ts"
 
 /** A longer text is no link. */
 const maxLength = 8192

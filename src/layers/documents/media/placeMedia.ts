@@ -8,12 +8,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Size } from "../images/Images.ts"
 import { type Cut, isImagePath } from "../images/recipe.ts"
-import { type JsonObject, mapParts } from "../mapObjects.ts"
+import { type JsonObject, mapParts } from "../jsonValues.ts"
+import type { Refresh } from "./FileProblem.ts"
 import { isMediaPath } from "./fileNames.ts"
 import { type Address, identityOf, readAddress } from "./links.ts"
 import type { DocumentPath } from "./PathPattern.ts"
 import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
-import type { Refresh } from "./WantedFile.ts"
 
 /** The file of a vendor's object. */
 export interface MediaObject extends Cut {

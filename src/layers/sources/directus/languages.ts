@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
-import { mapObjects } from "../../documents/mapObjects.ts"
+import { mapObjects } from "../../documents/jsonValues.ts"
 import type { Item } from "./api.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 

@@ -1,5 +1,7 @@
 /**
  * Your own source: a function that returns documents, without Effect.
+ *
+ * The options of a function as a source.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -7,19 +9,68 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
-import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
-import { changesSince } from "../../../services/ContentSource.ts"
+import {
+  type ContentSourceDefinition,
+  changesSince,
+  type FetchTarget
+} from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { asJson, maxDetail } from "../../documents/asJson.ts"
 import { type Document, Records, Value } from "../../documents/Document.ts"
-import { define } from "../../documents/DocumentOptions.ts"
+import { type DocumentConfig, DocumentOptions, define, Keys } from "../../documents/DocumentOptions.ts"
+import { asJson, maxDetail } from "../../documents/jsonValues.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import * as Requests from "../../httpClient/Requests.ts"
-import { makeGet, makePrevious } from "./FunctionContext.ts"
-import { type Poll, type SourceConfig, SourceOptions } from "./FunctionOptions.ts"
+import { makeGet, makePrevious, type SourceContext } from "./FunctionContext.ts"
+
+/** A value, or the records of a long document one after the other. */
+type DocumentInput = unknown | AsyncIterable<unknown>
+
+/** The options as a user writes them. */
+export interface SourceConfig extends DocumentConfig {
+  /**
+   * Returns the documents by their names: values, or async iterables of records. Each is saved as
+   * `<id>/<name>.json`. It has ten minutes, and ten minutes for each record of an async iterable.
+   */
+  readonly fetch: (
+    context: SourceContext
+  ) => Promise<Readonly<Record<string, DocumentInput>>> | Readonly<Record<string, DocumentInput>>
+
+  /**
+   * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
+   * `{}` (their id).
+   */
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>> | undefined
+
+  /**
+   * Returns a text that changes with the content, such as a date; `fetch` is called only when it has
+   * changed. Default none: `fetch` is called at each tick.
+   */
+  readonly poll?: ((context: Pick<SourceContext, "get" | "signal">) => Promise<string> | string) | undefined
+}
+
+type Fetch = SourceConfig["fetch"]
+export type Poll = NonNullable<SourceConfig["poll"]>
+
+export const SourceOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  fetch: expects(
+    Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
+    "a function that gives documents by their names"
+  ),
+  keys: optional(Keys, {}),
+  poll: omittable(
+    expects(
+      Schema.declare((input): input is Poll => Predicate.isFunction(input)),
+      "a function that gives a text"
+    )
+  )
+})
+export type SourceOptions = typeof SourceOptions.Type
 
 /** A source of content for the content plugin's `sources`. */
 export const source = (config: SourceConfig): ContentSourceDefinition =>

@@ -12,7 +12,7 @@ import {
   delimiter,
   recordKey
 } from "../../documents/DocumentOptions.ts"
-import { parameterOf } from "./addresses.ts"
+import { parameterOf } from "./nextPage.ts"
 
 /**
  * Where a document is, and how its pages follow one another. Paths are names with dots, `data.posts`; numbers are places in lists.

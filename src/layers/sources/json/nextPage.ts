@@ -1,17 +1,23 @@
 /**
  * Where a list continues: the address of the next page.
+ *
+ * How many records or pages a list has, as its server states it: in the answer, where `total` says, or in a header.
+ *
+ * Addresses and what servers say of them: the parameters of a URL, and the header `Link` (RFC 8288), read as leniently as it is written.
+ *
+ * Values in JSON, by paths with dots.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import { printableLine } from "../../../internal/printable.ts"
-import { isLast, isShort, type Reading } from "../../documents/wholeList.ts"
-import { linkOf, parameterOf, withParameter } from "./addresses.ts"
+import { countText } from "../../../internal/readable.ts"
+import { isLast, isShort, type PageRead } from "../../documents/wholeList.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
-import { valueAt } from "./valueAt.ts"
 
 /** A page that was read. */
-export interface ReadPage extends Reading {
+export interface ReadPage extends PageRead {
   /** The address that was asked for. */
   readonly asked: string
   /** Where it came from, to the end of all redirects. */
@@ -105,4 +111,155 @@ const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Op
   next.pathname = url.pathname
   next.search = url.search
   return Either.right(Option.some(next.href))
+}
+
+/** On all pages, those before the first one that is asked for not counted. */
+export interface StatedCount {
+  readonly total?: number
+  readonly pages?: number
+}
+
+interface JsonAnswer {
+  readonly headers: Readonly<Record<string, string>>
+  readonly json: unknown
+}
+
+/** What a server states, or what is wrong with it. `firstRecords` is how many records the first page has. */
+export const statedCount = (
+  document: JsonDocumentOptions,
+  { headers, json }: JsonAnswer,
+  firstRecords: number
+): Either.Either<StatedCount, string> => {
+  const { total: path } = document
+  if (path === false) return Either.right({})
+  const skipped = skippedBy(document, firstRecords)
+  if (path === undefined) {
+    const total = inHeaders(headers, totalHeaders) ?? inRange(headers)
+    const pages = inHeaders(headers, pageHeaders)
+    return Either.right({
+      ...(total !== undefined && { total: total - skipped.records }),
+      ...(pages !== undefined && { pages: pages - skipped.pages })
+    })
+  }
+  const found = Either.orElse(valueAt(json, path), (there) =>
+    Either.fromOption(Record.get(headers, path.toLowerCase()), () => there)
+  )
+  return Either.flatMap(
+    Either.mapLeft(found, (there) => `"total": "${path}" is neither in the answer nor a header; ${there}`),
+    (value) =>
+      Option.match(wholeNumber(value), {
+        onNone: () => Either.left(`"total": "${path}" is no number`),
+        onSome: (count): Either.Either<StatedCount> =>
+          Either.right(
+            isOfPages(path) ? { pages: count - skipped.pages } : { total: count - skipped.records }
+          )
+      })
+  )
+}
+
+/** `meta.pageCount`, `total_pages` */
+const isOfPages = (path: string): boolean => /page/i.test(path.split(".").at(-1) ?? "")
+
+const totalHeaders = ["x-wp-total", "x-total-count", "x-total", "total-count", "x-pagination-total-count"]
+const pageHeaders = ["x-wp-totalpages", "x-total-pages", "x-pagination-page-count"]
+
+const inHeaders = (headers: JsonAnswer["headers"], names: ReadonlyArray<string>): number | undefined =>
+  names.map((name) => Option.getOrUndefined(wholeNumber(headers[name]))).find((count) => count !== undefined)
+
+/** `Content-Range: items 0-24/319` */
+const inRange = (headers: JsonAnswer["headers"]): number | undefined =>
+  Option.getOrUndefined(wholeNumber(/^(?!\s*bytes).*\/(\d+)\s*$/i.exec(headers["content-range"] ?? "")?.[1]))
+
+const wholeNumber = (value: unknown): Option.Option<number> =>
+  /^\d{1,15}$/.test(String(value)) ? Option.some(Number(value)) : Option.none()
+
+/** What comes before the first page that is asked for. */
+const skippedBy = ({ offset, page, url }: JsonDocumentOptions, firstRecords: number) => {
+  const pages = page === undefined ? 0 : Math.max((parameterOf(url, page) ?? 1) - 1, 0)
+  return { pages, records: offset === undefined ? pages * firstRecords : (parameterOf(url, offset) ?? 0) }
+}
+
+/** A parameter that is a whole number: `undefined` if it is absent, `NaN` if it is another text. */
+export const parameterOf = (address: string, name: string): number | undefined => {
+  const text = new URL(address).searchParams.get(name)
+  return text === null ? undefined : /^\d+$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** The URL with this parameter, and all others as they stand. */
+export const withParameter = (address: string, name: string, value: string): string => {
+  const url = new URL(address)
+  const others = url.search
+    .slice(1)
+    .split("&")
+    .filter((part) => part !== "" && !new URLSearchParams(part).has(name))
+  url.search = [...others, new URLSearchParams({ [name]: value })].join("&")
+  return url.href
+}
+
+const target = /[\s,]*<([^>]*)>/y
+
+/** A parameter: its name, and its value in quotes or without. It may have no value, or be nothing but its semicolon. */
+const parameter = /\s*;\s*(?:([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?)?/y
+
+/** The first link of this relation. Links about something else than the answer (`anchor`) do not count. */
+export const linkOf = (header: string, relation: string): string | undefined => {
+  let place = 0
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = place
+    const found = pattern.exec(header)
+    if (found !== null) place = pattern.lastIndex
+    return found
+  }
+  while (place < header.length) {
+    const link = take(target)
+    if (link === null) {
+      // What is no link ends with the next comma.
+      const comma = header.indexOf(",", place)
+      place = comma === -1 ? header.length : comma + 1
+      continue
+    }
+    const parameters = new Map<string, string>()
+    for (let found = take(parameter); found !== null; found = take(parameter)) {
+      const [, name = "", quoted, plain = ""] = found
+      const value = quoted?.replace(/\\(.)/g, "$1") ?? plain.replaceAll("'", "")
+      // If a name is repeated, the first one counts.
+      if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value)
+    }
+    const relations = (parameters.get("rel") ?? "").toLowerCase().split(/\s+/)
+    if (relations.includes(relation) && !parameters.has("anchor")) return link[1]
+  }
+  return undefined
+}
+
+/**
+ * The value, `null` where a part of the path is, or what there is where the path leads nowhere. A name that has dots itself (`@odata.nextLink`) is found at the end of a path.
+ */
+export const valueAt = (json: unknown, path: string): Either.Either<unknown, string> => {
+  const find = (value: unknown, place: string, rest: string): Either.Either<unknown, string> => {
+    if (value === null) return Either.right(null)
+    if (!Predicate.isObject(value)) return Either.left(whatIs(value, place))
+    const name = Object.hasOwn(value, rest) ? rest : (rest.split(".", 1)[0] ?? "")
+    if (!Object.hasOwn(value, name)) return Either.left(whatIs(value, place))
+    const member: unknown = Reflect.get(value, name)
+    return name === rest
+      ? Either.right(member)
+      : find(member, place === "" ? name : `${place}.${name}`, rest.slice(name.length + 1))
+  }
+  return find(json, "", path)
+}
+
+const maxNames = 12
+
+/** `it has: data, meta`, `its "data" is a list of 3 items`. */
+export const whatIs = (value: unknown, place = ""): string =>
+  `${place === "" ? "it" : `its "${printableLine(place, 100)}"`} ${kindOf(value)}`
+
+const kindOf = (value: unknown): string => {
+  if (Array.isArray(value)) return `is a list of ${countText(value.length, "item")}`
+  if (!Predicate.isObject(value)) return `is ${value === null ? "null" : `a ${typeof value}`}`
+  const names = Object.keys(value)
+  const shown = names.slice(0, maxNames).map((name) => printableLine(name, 40))
+  return names.length === 0
+    ? "is an empty object"
+    : `has: ${shown.join(", ")}${names.length > maxNames ? ", …" : ""}`
 }

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { documentName, expects, expectsSecret, omittable, optional } from "../../../internal/Options.ts"
 import { isHttpBase } from "../../../internal/optionSchemas.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
-import { token } from "../../documents/CmsOptions.ts"
+import { token } from "../../documents/Cms.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
 import { fileFieldsOfReader, type MediaConfig } from "../../documents/media/MediaOptions.ts"
 

@@ -20,8 +20,7 @@ import type { ContentSource } from "../../../services/ContentSource.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
-import { headersOf, originOf } from "./api.ts"
-import { failureText } from "./requestErrors.ts"
+import { failureText, headersOf, originOf } from "./api.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
 /** A connection failed or ended. */

@@ -1,12 +1,18 @@
 /**
  * Requests to the REST API of Strapi, their query strings, and what to do if Strapi refuses a request.
+ *
+ * Responses of Strapi 5: entries, pages and errors, and the volatile parts of entries.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
+import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 import * as Cms from "../../documents/Cms.ts"
-import { pageSize, readRefusal } from "./responses.ts"
+import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** `name` is the name of a type. */
@@ -19,35 +25,6 @@ export const makeAsk = (options: StrapiOptions) =>
       (name, parameters) =>
         ask(name, `api/${name}`, parameters)
   )
-
-export const strapi: Cms.Vendor = {
-  name: "Strapi",
-  address: 'the address of a Strapi 5 without "/api"',
-  option: "types",
-  filter: "filters",
-  items: "entries",
-  readRefusal,
-  advice: (type, status, hasToken, { key = "", name, param = "" }) => {
-    switch (status) {
-      case 400:
-        return name === "ValidationError" && key !== ""
-          ? `"${excerpt(key)}" in "${excerpt(param)}" is nothing that ${type} has, or nothing that the token may read. Check "types.${type}"`
-          : `Strapi does not understand what is asked of ${type}. Check "types.${type}"`
-      case 401:
-        return hasToken
-          ? 'Strapi does not accept the token. Check "token": in Strapi, Settings, API Tokens shows whether it has expired'
-          : `Strapi gives ${type} with a token only. Set "token" to one of Settings, API Tokens`
-      case 403:
-        return hasToken
-          ? `The token may not read ${type}: in Strapi, Settings, API Tokens, allow "find" of it, or use a token that is read-only`
-          : `Without a token, ${type} may not be read: set "token", or in Strapi, Settings, Users & Permissions, Roles, Public, allow "find" of it`
-      case 404:
-        return `Strapi has no ${type}. A collection goes by its plural ("articles"), a single type by its singular ("homepage"), as the Content-Type Builder names them in lower case; of a single type something has to be published`
-      default:
-        return undefined
-    }
-  }
-}
 
 export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -96,3 +73,111 @@ export const page = (
 /** Asks for one field only. Strapi refuses if the type does not have the field. */
 export const onlyField = (field: string, edition: Edition): Parameters =>
   parameters({ fields: [field], pagination: { pageSize: 1 }, ...edition })
+
+/** The longest page that a server with default settings gives. */
+export const pageSize = 100
+
+/** An entry as Strapi gives it. */
+export type Entry = Readonly<Record<string, unknown>> & { readonly documentId: string }
+
+type EntriesAnswer = CollectionAnswer<Entry>
+
+const isEntry = (value: unknown): value is Entry =>
+  Predicate.hasProperty(value, "documentId") && Predicate.isString(value.documentId)
+
+const paginationOf = Schema.decodeUnknownOption(
+  Schema.Struct({
+    pagination: Schema.Struct({
+      pageCount: Schema.NonNegativeInt,
+      pageSize: Schema.NonNegativeInt.pipe(Schema.optionalWith({ default: () => pageSize })),
+      total: Schema.NonNegativeInt
+    })
+  })
+)
+
+export const readAnswer = (body: unknown): EntriesAnswer => {
+  const data = property(body, "data")
+  if (isEntry(data)) {
+    return { kind: "single", item: data }
+  }
+  if (!Array.isArray(data)) {
+    return isOld(data) ? old : { kind: "strange", detail: 'it has no entries in "data"' }
+  }
+  if (!data.every(isEntry)) {
+    return data.some(isOld) ? old : { kind: "strange", detail: 'an entry has no "documentId"' }
+  }
+  return Option.match(paginationOf(property(body, "meta")), {
+    onNone: () => ({ kind: "strange", detail: 'it says no "pageCount" and "total" in "meta.pagination"' }),
+    onSome: ({ pagination: { pageCount, pageSize, total } }) => ({
+      kind: "page",
+      items: data,
+      total,
+      pages: pageCount,
+      size: pageSize
+    })
+  })
+}
+
+/** Version 4 has the fields of an entry in `attributes`. */
+const isOld = (value: unknown): boolean => Predicate.hasProperty(value, "attributes")
+
+const old: EntriesAnswer = { kind: "strange", detail: 'its entries have "attributes", as those of version 4' }
+
+export const readRefusal = (body: unknown): Refusal => {
+  const error = property(body, "error")
+  const details = property(error, "details")
+  return {
+    name: textOf(property(error, "name")),
+    message: textOf(property(error, "message")),
+    key: textOf(property(details, "key")),
+    param: textOf(property(details, "param"))
+  }
+}
+
+const property = (value: unknown, name: string): unknown =>
+  Predicate.hasProperty(value, name) ? value[name] : undefined
+
+const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
+
+export const strapi: Cms.Vendor = {
+  name: "Strapi",
+  address: 'the address of a Strapi 5 without "/api"',
+  option: "types",
+  filter: "filters",
+  items: "entries",
+  readRefusal,
+  advice: (type, status, hasToken, { key = "", name, param = "" }) => {
+    switch (status) {
+      case 400:
+        return name === "ValidationError" && key !== ""
+          ? `"${excerpt(key)}" in "${excerpt(param)}" is nothing that ${type} has, or nothing that the token may read. Check "types.${type}"`
+          : `Strapi does not understand what is asked of ${type}. Check "types.${type}"`
+      case 401:
+        return hasToken
+          ? 'Strapi does not accept the token. Check "token": in Strapi, Settings, API Tokens shows whether it has expired'
+          : `Strapi gives ${type} with a token only. Set "token" to one of Settings, API Tokens`
+      case 403:
+        return hasToken
+          ? `The token may not read ${type}: in Strapi, Settings, API Tokens, allow "find" of it, or use a token that is read-only`
+          : `Without a token, ${type} may not be read: set "token", or in Strapi, Settings, Users & Permissions, Roles, Public, allow "find" of it`
+      case 404:
+        return `Strapi has no ${type}. A collection goes by its plural ("articles"), a single type by its singular ("homepage"), as the Content-Type Builder names them in lower case; of a single type something has to be published`
+      default:
+        return undefined
+    }
+  }
+}
+
+/**
+ * Removes what changes without an edit, at any depth: numeric ids and `publishedAt`, which each publish changes, and signatures of links
+ * to private files, which each response has anew. `updatedAt` stays: it changes with an edit.
+ */
+export const lasting = (value: unknown): unknown =>
+  mapObjects(value, ({ publishedAt: _, ...object }) =>
+    unsigned(Predicate.isNumber(object.id) ? Record.remove(object, "id") : object)
+  )
+
+const unsigned = (object: JsonObject): JsonObject =>
+  object.isUrlSigned === true && Predicate.isString(object.url)
+    ? { ...object, url: object.url.replace(/\?.*$/s, "") }
+    : object

@@ -7,8 +7,16 @@ import * as Option from "effect/Option"
 import { SourceError } from "../../../services/SourceError.ts"
 import { readCollection } from "../../documents/Cms.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
-import { type Ask, type Edition, onlyField, page, strapi } from "./api.ts"
-import { type Entry, readAnswer, readRefusal } from "./responses.ts"
+import {
+  type Ask,
+  type Edition,
+  type Entry,
+  onlyField,
+  page,
+  readAnswer,
+  readRefusal,
+  strapi
+} from "./api.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** All entries of a type in one language, in the order of the server. */

@@ -17,9 +17,8 @@ import {
   type RecordRequest,
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import { makeApi } from "./api.ts"
+import { decodePage, decodeRecord, makeApi } from "./api.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
-import { decodePage, decodeRecord } from "./responses.ts"
 import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } from "./TableOptions.ts"
 
 export type { AirtableClientConfig } from "./TableOptions.ts"

@@ -12,10 +12,10 @@ import type {
   RecordRequest,
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
+import { mapParts } from "../../documents/jsonValues.ts"
 import type { Links } from "../../documents/linkRecords.ts"
-import { mapParts } from "../../documents/mapObjects.ts"
+import type { Refresh } from "../../documents/media/FileProblem.ts"
 import type { MediaReader, Whereabouts } from "../../documents/media/placeMedia.ts"
-import type { Refresh } from "../../documents/media/WantedFile.ts"
 import type { TableSourceOptions } from "./TableOptions.ts"
 
 /** The field that says where the file of a saved attachment is. */

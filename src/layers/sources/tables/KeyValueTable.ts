@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { fill } from "../../documents/sortedJson.ts"
+import { fill } from "../../documents/jsonValues.ts"
 import { nameWarnings } from "../../documents/textMistakes.ts"
 import { failedInTable } from "./SavedRecords.ts"
 

@@ -1,13 +1,23 @@
 /**
  * The records of a table in the form in which they are saved, whether they are written to a file or handed over.
+ *
+ * What is known of the tables of a source before they are fetched.
  */
-
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import type { DocumentSchema } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import type { AttachmentFormat, TableRecord } from "../../../services/TableSourceClient.ts"
 import { failedIn } from "../../documents/Document.ts"
-import { fill } from "../../documents/sortedJson.ts"
+import type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
+import { expectedSchema } from "../../documents/expect/fieldTypes.ts"
+import { fill } from "../../documents/jsonValues.ts"
 import { nameWarnings } from "../../documents/textMistakes.ts"
+import { localPathField } from "./Attachments.ts"
+import type { TableSourceOptions } from "./TableOptions.ts"
+import { tablesOf } from "./tableDocuments.ts"
 
 /** A record in the form in which it is saved. */
 export type SavedRecord = Readonly<Record<string, unknown>>
@@ -99,3 +109,51 @@ const makeSort = () => {
 
 const renamed = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, cell]) => [savedName(name), cell]))
+
+type Options = Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">
+
+/** What a saved attachment has, as far as pages may rely on it. */
+export const attachmentSchema = (
+  { appendLocalAttachmentPaths }: Pick<Options, "appendLocalAttachmentPaths">,
+  format: AttachmentFormat | undefined
+): FieldSchema =>
+  appendLocalAttachmentPaths
+    ? Schema.Struct({ ...format?.fields, [localPathField]: Schema.String })
+    : Schema.Struct({ ...format?.fields })
+
+/** The expectations of the tables of the options as they are saved, by their names. */
+export const tableSchemas = (
+  options: Options,
+  attachment: FieldSchema
+): Readonly<Record<string, DocumentSchema>> =>
+  Object.fromEntries(
+    tablesOf(options).map(({ holds, table }): [string, DocumentSchema] => {
+      const expectation = Option.getOrElse(Record.get(options.expect, table), () => ({}))
+      return holds === "keys"
+        ? [
+            table,
+            { holds: "value", schemas: [expectedSchema(expectation, { attachment, emptyCells: "null" })] }
+          ]
+        : [
+            table,
+            {
+              holds: "records",
+              schemas: [
+                ofRecord,
+                expectedSchema(asSaved(expectation), { attachment, emptyCells: "left out" })
+              ]
+            }
+          ]
+    })
+  )
+
+const ofRecord = Schema.Struct({ id: Schema.String })
+
+/** A column may be saved under another name. */
+const asSaved = ({ fields, ...others }: TableExpectation): TableExpectation =>
+  fields === undefined || Schema.isSchema(fields)
+    ? others
+    : {
+        ...others,
+        fields: Object.fromEntries(Object.entries(fields).map(([name, field]) => [savedName(name), field]))
+      }

@@ -29,7 +29,7 @@ import {
 } from "../../documents/expect/ExpectOptions.ts"
 import { namesOf } from "../../documents/expect/TableCheck.ts"
 import { Links } from "../../documents/linkRecords.ts"
-import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import { defaultMaxBytes } from "../../documents/progress.ts"
 import type * as Config from "./TableConfig.ts"
 
 /** Text that is valid. */

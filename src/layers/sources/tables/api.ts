@@ -1,23 +1,38 @@
 /**
  * Requests to the hosted table API: their place among the others, and what the responses mean.
+ *
+ * What is asked of the hosted table API: a page of a table, a record, or something about the whole base.
+ *
+ * What the hosted table API responds with: pages, and the records in them.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
+import * as UrlParams from "@effect/platform/UrlParams"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
-import { type CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
-import { TooMuch } from "../../documents/readJson.ts"
-import { parsePage } from "../../documents/readText.ts"
+import {
+  type CallCounts,
+  CursorExpired,
+  type PageRequest,
+  type RecordRequest,
+  TableError,
+  type TableRecord
+} from "../../../services/TableSourceClient.ts"
+import type { JsonObject } from "../../documents/jsonValues.ts"
+import { parsePage, TooMuch } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/HttpFailure.ts"
+import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
 import { baseKey, cooldown, interval, makeCalendarCount, TryFailed, withCooldowns } from "./pace.ts"
 import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
-import { headersOf, httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
-import { type Decode, maxBodyBytes } from "./responses.ts"
-import type { AirtableClientOptions } from "./TableOptions.ts"
+import { type AirtableClientOptions, isPathSegment } from "./TableOptions.ts"
 
 /** The hosted table API. No failure has the API key in it, though the server may have repeated that. */
 export interface Api {
@@ -124,3 +139,130 @@ export const makeApi = Effect.fnUntraced(function* (
     calls: calls.counts
   }
 })
+
+export interface BaseRequest {
+  /** It is about no table. */
+  readonly table: ""
+  readonly method: "GET" | "POST" | "DELETE"
+  /** Behind `/v0`, of the names that it has. */
+  readonly path: ReadonlyArray<string>
+  readonly parameters?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** What the API key needs for it, as in "the scope …". */
+  readonly needs: string
+}
+
+export type Request = PageRequest | RecordRequest | BaseRequest
+
+/** The most that the API gives at once. */
+const pageSize = 100
+
+/** Redirects are not followed: the API key is for `endpointUrl` only. */
+export const httpRequest = (options: AirtableClientOptions, request: Request): HttpRequest => {
+  const { baseId, endpointUrl } = options
+  const path = "path" in request ? request.path : [baseId, ...segments(request)]
+  const search = UrlParams.toString(UrlParams.fromInput(parameters(request)))
+  const url = [`${endpointUrl}/v0`, ...path.map((part) => encodeURIComponent(part))].join("/")
+  return {
+    url: search === "" ? url : `${url}?${search}`,
+    headers: headersOf(options),
+    method: "path" in request ? request.method : "GET",
+    follows: false,
+    ...("path" in request && request.body !== undefined ? { body: JSON.stringify(request.body) } : {})
+  }
+}
+
+export const headersOf = ({ apiKey }: Pick<AirtableClientOptions, "apiKey">) => ({
+  authorization: `Bearer ${Redacted.value(apiKey)}`,
+  accept: "application/json"
+})
+
+/** Whether the names in it can be in a URL. */
+export const isPossible = (request: Request): boolean => segments(request).every(isPathSegment)
+
+/** Whether a response without a body says all there is to say. */
+export const mayBeEmpty = (request: Request): boolean => "path" in request && request.method === "DELETE"
+
+/** The names in it. */
+const segments = (request: Request): ReadonlyArray<string> =>
+  "path" in request
+    ? request.path
+    : "recordId" in request
+      ? [request.table, request.recordId]
+      : [request.table]
+
+const parameters = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> =>
+  "path" in request
+    ? (request.parameters ?? {})
+    : "recordId" in request
+      ? {}
+      : {
+          pageSize: String(pageSize),
+          "fields[]": request.fields ?? [],
+          ...(request.view === null ? {} : { view: request.view }),
+          ...(request.cursor === undefined ? {} : { offset: request.cursor })
+        }
+
+/** A page of a hundred records is far smaller; more than this is no page. */
+export const maxBodyBytes = 32 * 1024 * 1024
+
+/** A value, or in words what is wrong and where. What came is not printed: it may be nested deeper than anything can print. */
+export type Decode<A> = (json: unknown) => Either.Either<A, string>
+
+const isText = (value: unknown): value is string => Predicate.isString(value) && value !== ""
+
+const isRecord = (value: unknown): value is TableRecord =>
+  Predicate.isReadonlyRecord(value) && isText(value.id) && Predicate.isReadonlyRecord(value.fields)
+
+const recordMistake = (value: unknown, place: string): string =>
+  !Predicate.isReadonlyRecord(value)
+    ? `expected a record at ${place === "" ? "its beginning" : place}`
+    : !isText(value.id)
+      ? fieldMistake(value, "id", "a text", place)
+      : fieldMistake(value, "fields", "an object", place)
+
+const fieldMistake = (object: JsonObject, name: string, expected: string, place = ""): string => {
+  const path = place === "" ? name : `${place}.${name}`
+  return object[name] === undefined ? `"${path}" is missing` : `expected ${expected} at ${path}`
+}
+
+export const decodeRecord: Decode<TableRecord> = (json) =>
+  isRecord(json) ? Either.right(json) : Either.left(recordMistake(json, ""))
+
+interface PageResponse {
+  readonly records: ReadonlyArray<TableRecord>
+  readonly offset: string | null | undefined
+}
+
+export const decodePage: Decode<PageResponse> = (json) => {
+  if (!Predicate.isReadonlyRecord(json)) return Either.left("expected a page at its beginning")
+  const { offset, records } = json
+  if (!Array.isArray(records)) return Either.left(fieldMistake(json, "records", "an array"))
+  if (!records.every(isRecord)) {
+    const index = records.findIndex(Predicate.not(isRecord))
+    return Either.left(recordMistake(records[index], `records.${index}`))
+  }
+  return Predicate.isNullable(offset) || Predicate.isString(offset)
+    ? Either.right({ records, offset })
+    : Either.left("expected a text at offset")
+}
+
+/** Decodes what is smaller than a page. */
+export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> => {
+  const decode = Schema.decodeUnknownEither(
+    schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
+  )
+  return (json) => Either.mapLeft(decode(json), firstIssue)
+}
+
+/** In words, and where it is. */
+const firstIssue = (error: ParseResult.ParseError): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  if (issue === undefined) {
+    return error.message
+  }
+  const place = issue.path.join(".")
+  return issue._tag === "Missing"
+    ? `"${place}" is missing`
+    : `${issue.message} at ${place === "" ? "its beginning" : place}`
+}

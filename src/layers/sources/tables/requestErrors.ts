@@ -10,7 +10,7 @@ import { excerpt } from "../../../internal/printable.ts"
 import { TableError } from "../../../services/TableSourceClient.ts"
 import { passes } from "../../httpClient/HttpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
-import type { Request } from "./requests.ts"
+import type { Request } from "./api.ts"
 
 /** Why a request failed. `hide` takes the API key out of text. */
 export const tableError = (

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import type { JsonObject } from "../../../../src/layers/documents/mapObjects.ts"
-import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/assets.ts"
+import type { JsonObject } from "../../../../src/layers/documents/jsonValues.ts"
+import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/SanitySource.ts"
 
 const place = { projectId: "zp7mbokg", dataset: "production" }
 const textOf = (characters: string, minLength: number) =>

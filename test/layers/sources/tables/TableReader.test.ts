@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Stream from "effect/Stream"
-import type { Pages } from "../../../../src/layers/sources/tables/TableReader.ts"
+import type { Pages } from "../../../../src/layers/sources/tables/tableDocuments.ts"
 import {
   CursorExpired,
   type Page,

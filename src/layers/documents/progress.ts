@@ -1,9 +1,50 @@
 /**
+ * Reports how far a fetch has come: what a part of it reports, with what the part does not know.
+ *
  * Counts what there is of many files, and reports it.
  */
 import * as Effect from "effect/Effect"
-import type { AttachmentProgress } from "../../services/ContentSource.ts"
-import type { OnBytes } from "./Download.ts"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import type { AttachmentProgress, SourceProgress } from "../../services/ContentSource.ts"
+import type { WaitReason } from "../../services/WaitObserver.ts"
+import type { OnBytes } from "../httpClient/Download.ts"
+
+/** What a part of a fetch knows. */
+export type Step = Pick<SourceProgress, "attachments" | "document" | "records">
+
+export interface ProgressReporter {
+  readonly report: (step: Step) => Effect.Effect<void>
+  /** The document that was reported last is read to its end. */
+  readonly documentDone: Effect.Effect<void>
+  /** The work that was reported last rests; `until` is in milliseconds since 1970. */
+  readonly waiting: (wait: { readonly reason: WaitReason; readonly until: number }) => Effect.Effect<void>
+}
+
+export const makeProgressReporter = (
+  total: number,
+  progress: (progress: SourceProgress) => Effect.Effect<void>
+): Effect.Effect<ProgressReporter> =>
+  Effect.map(Ref.make({ done: 0, latest: Option.none<Step>() }), (state) => ({
+    report: (step) =>
+      Effect.flatMap(
+        Ref.updateAndGet(state, (before) => ({ ...before, latest: Option.some(step) })),
+        ({ done }) => progress({ ...step, documents: { done, total } })
+      ),
+    documentDone: Ref.update(state, ({ done, latest }) => ({ done: done + 1, latest })),
+    waiting: ({ reason, until }) =>
+      Effect.flatMap(Ref.get(state), ({ done, latest }) =>
+        Option.match(latest, {
+          onNone: () => Effect.void,
+          onSome: (step) =>
+            progress({
+              ...step,
+              documents: { done, total },
+              waiting: { reason, until: new Date(until).toISOString() }
+            })
+        })
+      )
+  }))
 
 /** How many files of a source are worked on at the same time. */
 export const filesAtOnce = 6
