@@ -163,6 +163,9 @@ export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
    * error: versions never change.
    */
   readonly promote: (copy: VersionCopy) => Effect.Effect<Promotion, VersionStoreError>
+
+  /** Keeps it on disk beside the active one, as `promote` does, for `activate`: nothing else is shown, and nothing waits. */
+  readonly keep: (copy: VersionCopy) => Effect.Effect<void, VersionStoreError>
 }
 
 /** What became of a staged version. */

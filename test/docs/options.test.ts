@@ -66,7 +66,7 @@ const tables = [
   },
   {
     heading: "### `source({ … })`",
-    interfaces: [[`${layers}/sources/function/FunctionOptions.ts`, "SourceConfig"]]
+    interfaces: [[`${layers}/sources/function/FunctionSource.ts`, "SourceConfig"]]
   },
   {
     heading: "### `httpTransport({ … })`",

@@ -13,11 +13,20 @@ import { sha256OfText } from "../../internal/sha256.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import { type FileList, fileListName } from "../../services/FileList.ts"
-import { type CopiedFile, VersionStore } from "../../services/VersionStore.ts"
+import {
+  type CopiedFile,
+  type StagedCopy,
+  type VersionCopy,
+  type VersionId,
+  VersionStore,
+  type VersionStoreError
+} from "../../services/VersionStore.ts"
 import type { Fetched } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
+import { pathOf } from "../versions/DownloadsFolder.ts"
 import { decodeList } from "../versions/fileLists.ts"
+import { manifestOf } from "../versions/ManifestFile.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
 import type { Hub, MovedOn } from "./Hub.ts"
 import { folderOf, type HubVersion } from "./HubManifest.ts"
@@ -30,9 +39,9 @@ export type IsWanted = Effect.Effect<void, MovedOn>
 const concurrency = 6
 
 /**
- * Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. `isWanted` fails as
- * soon as the hub names another version: it is asked every `pollEvery` while files are copied, and once more before the version is
- * activated.
+ * Copies a version of a hub, under the same id: makes it the latest one, or keeps it beside the active one. Files of the same content are
+ * downloaded once. `isWanted` fails as soon as the hub does not want it any more: it is asked every `pollEvery` while files are copied, and
+ * once more at the end. Copies are made one after the other.
  */
 export const makeCopyVersion = Effect.fnUntraced(function* (
   report: Report,
@@ -41,6 +50,8 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const store = yield* VersionStore
   const parts = yield* Parts.make(path.join(store.directory, ".partial"))
+
+  const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
   const removeParts = Effect.ignore(parts.keepOnly(new Set()))
 
@@ -70,7 +81,13 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
     )
   })
 
-  const copy = Effect.fnUntraced(function* (hub: Hub, version: HubVersion, isWanted: IsWanted) {
+  const copy = Effect.fnUntraced(function* <A>(
+    hub: Hub,
+    version: HubVersion,
+    isWanted: IsWanted,
+    report: Report,
+    finish: (staged: StagedCopy, copy: VersionCopy) => Effect.Effect<A, VersionStoreError>
+  ) {
     const staged = yield* store.stageCopy
     const { list, text } = yield* fetchList(hub, version)
     const files = copiedFiles(list)
@@ -114,14 +131,45 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
       ([first, ...others]) => parts.moveTo(first.sha256, placeOf(first), others.map(placeOf)),
       { concurrency, discard: true }
     )
-    const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text, durable })
+    const finished = yield* finish(staged, { manifest: version.manifest, fileList: text, durable })
     yield* removeParts
-    return { ...promotion, records: progress.records } satisfies Fetched
+    return { finished, records: progress.records }
   }, Effect.scoped)
 
-  return (hub: Hub, version: HubVersion, isWanted: IsWanted) =>
-    // Parts that fill the disk would keep it full for ever.
-    Effect.tapError(copy(hub, version, isWanted), (error) => (isDiskFull(error) ? removeParts : Effect.void))
+  const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      // Parts that fill the disk would keep it full for ever.
+      Effect.tapError((error) => (isDiskFull(error) ? removeParts : Effect.void)),
+      oneAtATime
+    )
+
+  return {
+    /** Makes it the latest version. */
+    latest: (hub: Hub, version: HubVersion, isWanted: IsWanted) =>
+      copy(hub, version, isWanted, report, (staged, copy) => staged.promote(copy)).pipe(
+        Effect.map(({ finished, records }): Fetched => ({ ...finished, records })),
+        inTurn
+      ),
+    /** Keeps the version of this id on disk, without a report. */
+    ahead: (hub: Hub, versionId: VersionId, isWanted: IsWanted) =>
+      Effect.gen(function* () {
+        const version = yield* versionOf(hub, versionId)
+        yield* copy(
+          hub,
+          version,
+          isWanted,
+          () => Effect.void,
+          (staged, copy) => staged.keep(copy)
+        )
+      }).pipe(inTurn)
+  }
+})
+
+/** The version of this id, by its list of files. */
+const versionOf = Effect.fnUntraced(function* (hub: Hub, versionId: VersionId) {
+  const file = `${pathOf(versionId)}/${fileListName}`
+  const list = yield* listFrom(hub, file, yield* hub.fetchList(file))
+  return { manifest: manifestOf(list), filesSha256: list.sha256 } satisfies HubVersion
 })
 
 const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
@@ -130,10 +178,13 @@ const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
     Effect.tap((text) => checkDigest(hub, file, { found: sha256OfText(text), listed: version.filesSha256 })),
     twiceWhereWrong
   )
-  return yield* Effect.mapError(decodeList(text), (error) =>
+  return yield* listFrom(hub, file, text)
+})
+
+const listFrom = (hub: Hub, file: string, text: string) =>
+  Effect.mapError(decodeList(text), (error) =>
     hub.failed(`${file} is no list of files: ${issueText(placedIssues(error))}`, { isTransient: false })
   )
-})
 
 const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>
   sources.flatMap(({ files, sourceId }) =>

@@ -12,7 +12,7 @@ import { upstreamPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type * as Slices from "../../services/Slices.ts"
-import { VersionStore } from "../../services/VersionStore.ts"
+import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import type { Fetched, PollResult, Provider } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
 import * as Hub from "./Hub.ts"
@@ -36,6 +36,10 @@ export const followHub = (
     const noVersion = makeWarnWhile(
       (url: string) =>
         `No version yet at ${url} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+    )
+
+    const notPrepared = makeWarnWhile(
+      (reason) => `What the hub shows at the end of its hold could not be copied ahead: ${reason}`
     )
 
     const says = (answer: Pick<Slices.Upstream, "problem" | "versionId">) =>
@@ -68,7 +72,7 @@ export const followHub = (
     /** As `take`, of the version that the hub has by now if it has moved on meanwhile. */
     const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
       Effect.catchTag(
-        refused.copying(version, take(version, isWanted(version))),
+        refused.copying(version, take.latest(version, isWanted(version))),
         "vitrine/MovedOn",
         ({ error }) =>
           Effect.flatMap(ask, (next) =>
@@ -86,6 +90,25 @@ export const followHub = (
       })
     )
 
+    /** Copies what waits at the hub for the end of a hold: it is shown when the hub shows it, without being copied then. */
+    const prepare = ({ manifest: { held } }: HubVersion) =>
+      held?.until === undefined || held.waiting === undefined
+        ? Effect.void
+        : take.ahead(held.waiting, stillWaits(held.waiting)).pipe(
+            Effect.zipRight(notPrepared.works),
+            Effect.catchTag("vitrine/MovedOn", () => Effect.void),
+            Effect.catchAll(({ message }) => notPrepared.fails(message))
+          )
+
+    const stillWaits = (versionId: VersionId) =>
+      Effect.flatMap(Effect.option(ask), (next) =>
+        Option.exists(Option.flatten(next), ({ manifest: { held } }) => held?.waiting !== versionId)
+          ? new Hub.MovedOn({
+              error: hub.failed(`version ${versionId} waits no more`, { isTransient: true })
+            })
+          : Effect.void
+      )
+
     const poll = Effect.gen(function* (): Effect.fn.Return<PollResult, FetchError> {
       const found = yield* ask
       if (Option.isNone(found)) {
@@ -96,7 +119,11 @@ export const followHub = (
       yield* refused.check(found.value)
       // It is read each time: somebody may have removed it.
       const reading = yield* store.manifest
-      return reading.status === "ok" && isLatestOf(reading.manifest, found.value) ? "same" : "new"
+      if (reading.status !== "ok" || !isLatestOf(reading.manifest, found.value)) {
+        return "new"
+      }
+      yield* prepare(found.value)
+      return "same"
     })
 
     return {

@@ -1,5 +1,6 @@
 /**
- * Makes the version of a hub the latest version here: leaves it if it is the latest, activates it if it is on disk, or copies it.
+ * Makes the version of a hub the latest version here: leaves it if it is the latest, activates it if it is on disk, or copies it. What
+ * waits there for the end of a hold is copied ahead.
  */
 import * as Path from "@effect/platform/Path"
 import type * as Duration from "effect/Duration"
@@ -16,7 +17,7 @@ import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
 import type { Hub } from "./Hub.ts"
 import { type HubVersion, isLatestOf } from "./HubManifest.ts"
 
-/** Returns the function that makes a version of the hub the latest one. */
+/** Returns what takes versions of the hub. */
 export const makeTakeVersion = Effect.fnUntraced(function* (
   hub: Hub,
   report: Report,
@@ -27,7 +28,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
   const platform = yield* withoutParentSpan(
     Effect.context<Effect.Effect.Context<ReturnType<typeof readList>>>()
   )
-  const copyVersion = yield* makeCopyVersion(report, pollEvery)
+  const copies = yield* makeCopyVersion(report, pollEvery)
 
   const folderOf = (versionId: VersionId) => path.join(store.directory, "versions", versionId)
 
@@ -61,7 +62,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
   })
 
   /** One that is on disk, but not whole, is copied again. */
-  const activateOrCopy = (onDisk: Option.Option<FileList>, copy: ReturnType<typeof copyVersion>) =>
+  const activateOrCopy = (onDisk: Option.Option<FileList>, copy: ReturnType<typeof copies.latest>) =>
     Option.match(onDisk, {
       onNone: () => copy,
       onSome: (list) =>
@@ -71,12 +72,12 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
         })
     })
 
-  return Effect.fnUntraced(function* (version: HubVersion, isWanted: IsWanted) {
+  const latest = Effect.fnUntraced(function* (version: HubVersion, isWanted: IsWanted) {
     const { versionId } = version.manifest
     const reading = yield* store.manifest
     const before = reading.status === "ok" ? reading.manifest : undefined
     const onDisk = yield* findOnDisk(version)
-    const copy = copyVersion(hub, version, isWanted)
+    const copy = copies.latest(hub, version, isWanted)
     if (before === undefined || !isLatestOf(before, version)) {
       const taken = yield* activateOrCopy(onDisk, copy)
       if (before !== undefined && versionId < latestOf(before)) {
@@ -90,6 +91,16 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     yield* Effect.logWarning(`Files of version ${versionId} are missing or damaged: they are copied again.`)
     return { ...(yield* copy), changed: false }
   })
+
+  return {
+    /** Makes it the latest version. */
+    latest,
+    /** Copies a version that the hub will show, if it is not on disk. */
+    ahead: (versionId: VersionId, isWanted: IsWanted) =>
+      Effect.flatMap(listOf(versionId), (found) =>
+        Option.isSome(found) ? Effect.void : copies.ahead(hub, versionId, isWanted)
+      )
+  }
 })
 
 const recordsOf = ({ sources }: FileList): number =>

@@ -9,13 +9,7 @@ import * as Option from "effect/Option"
 import { syncDirectory, syncTree } from "../../internal/durable.ts"
 import { move as moveTo, remove } from "../../internal/heldOpen.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
-import {
-  type Manifest,
-  timeOf,
-  type VersionId,
-  type VersionSource,
-  VersionStoreError
-} from "../../services/VersionStore.ts"
+import { timeOf, type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, readIfThere } from "./diskError.ts"
 import { filesIn, makeList, type WrittenList } from "./fileLists.ts"
@@ -34,14 +28,18 @@ export const publish = Effect.fnUntraced(function* (staged: string, sources: Rea
   const latest = Option.map(yield* manifestFile.restored, latestOf)
   yield* writeList(staged, list)
   yield* syncTree(staged, Option.map(latest, folder.ofVersion)).pipe(mapDiskError("write to", folder.staging))
-  return yield* move(staged, manifestOf(list))
+  return yield* move(staged, versionId, writeLatest(manifestOf(list)))
 })
 
-/** Makes the staged folder the version of the list, of which it has all files; some are known to be `durable`. */
-export const publishCopy = Effect.fnUntraced(function* (
+/**
+ * Makes the staged folder the version of the list, of which it has all files; some are known to be `durable`. `then` is run in one go with
+ * that.
+ */
+export const publishCopy = Effect.fnUntraced(function* <A, E, R>(
   staged: string,
   list: WrittenList,
-  durable: ReadonlyMap<string, unknown>
+  durable: ReadonlyMap<string, unknown>,
+  then: Effect.Effect<A, E, R>
 ) {
   const folder = yield* DownloadsFolder
   const { versionId } = list.list
@@ -52,7 +50,9 @@ export const publishCopy = Effect.fnUntraced(function* (
   }
   yield* writeList(staged, list)
   yield* syncTree(staged, Option.none(), durable).pipe(mapDiskError("write to", folder.staging))
-  return yield* (yield* folder.hasVersion(versionId)) ? repair(staged, list) : move(staged, manifestOf(list))
+  return yield* (yield* folder.hasVersion(versionId))
+    ? repair(staged, list, then)
+    : move(staged, versionId, then)
 })
 
 const writeList = Effect.fnUntraced(function* (staged: string, { text }: WrittenList) {
@@ -65,20 +65,28 @@ const writeList = Effect.fnUntraced(function* (staged: string, { text }: Written
 const inOneGo = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(DownloadsFolder, ({ unswept }) => unswept(Effect.uninterruptible(effect)))
 
-/** Where the manifest cannot be written, the folder is back where it was. */
-const move = Effect.fnUntraced(function* (staged: string, manifest: Manifest) {
+/** Where `then` fails, the folder is back where it was. */
+const move = Effect.fnUntraced(function* <A, E, R>(
+  staged: string,
+  versionId: VersionId,
+  then: Effect.Effect<A, E, R>
+) {
   const folder = yield* DownloadsFolder
-  const version = folder.ofVersion(manifest.versionId)
+  const version = folder.ofVersion(versionId)
   yield* moveTo(staged, version).pipe(mapDiskError("write to", folder.versions))
   return yield* syncDirectory(folder.versions).pipe(
     mapDiskError("write to", folder.versions),
-    Effect.zipRight(writeLatest(manifest)),
+    Effect.zipRight(then),
     Effect.onError(() => Effect.ignore(moveTo(version, staged)))
   )
 }, inOneGo)
 
 /** Puts the files of the staged folder in the place of those of the same version, one by one. */
-const repair = Effect.fnUntraced(function* (staged: string, list: WrittenList) {
+const repair = Effect.fnUntraced(function* <A, E, R>(
+  staged: string,
+  list: WrittenList,
+  then: Effect.Effect<A, E, R>
+) {
   const fs = yield* FileSystem.FileSystem
   const version = (yield* DownloadsFolder).ofVersion(list.list.versionId)
   const files = new Set([...filesOf(list.list).keys(), fileListName])
@@ -92,7 +100,7 @@ const repair = Effect.fnUntraced(function* (staged: string, list: WrittenList) {
     }
     yield* syncTree(version, Option.none())
   }).pipe(mapDiskError("write to", version))
-  return yield* writeLatest(manifestOf(list))
+  return yield* then
 }, inOneGo)
 
 /** Versions never change: a copy of one cannot be put in the place of one that has another list. */

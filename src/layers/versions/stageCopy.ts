@@ -22,7 +22,8 @@ import {
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
-import { disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
+import { writeLatest } from "./hold.ts"
+import { type Disk, disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
 import { publishCopy } from "./publish.ts"
 
 /** The absolute paths of files, by their digests. */
@@ -36,15 +37,20 @@ export const stageCopy = Effect.gen(function* () {
   /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
   const linked = new Map<string, number>()
   const onDisk = yield* Effect.cached(filesOnDisk)
+  const published = <A, E>(copy: VersionCopy, then: (manifest: Manifest) => Effect.Effect<A, E, Disk>) =>
+    publish(folder, copy, new Map([...linked, ...(copy.durable ?? [])]), then).pipe(
+      inTurn,
+      Effect.provide(services)
+    )
   return {
     sourceDirectory: (sourceId) => Effect.provide(makeSourceFolder(folder, sourceId), services),
     reuse: (files) =>
       Effect.flatMap(onDisk, (onDisk) => reuse(folder, files, onDisk, linked)).pipe(Effect.provide(services)),
     promote: (copy) =>
-      promote(folder, copy, new Map([...linked, ...(copy.durable ?? [])])).pipe(
-        inTurn,
-        Effect.provide(services)
-      )
+      published(copy, (manifest) =>
+        Effect.map(writeLatest(manifest), (manifest) => ({ changed: true, manifest }))
+      ),
+    keep: (copy) => published(copy, () => Effect.void)
   } satisfies StagedCopy
 })
 
@@ -117,16 +123,18 @@ const reuseFile = Effect.fnUntraced(
   )
 )
 
-const promote = Effect.fnUntraced(function* (
+/** `then` is given the manifest of the version when that is on disk. */
+const publish = Effect.fnUntraced(function* <A, E, R>(
   folder: string,
   copy: VersionCopy,
-  known: ReadonlyMap<string, number>
+  known: ReadonlyMap<string, number>,
+  then: (manifest: Manifest) => Effect.Effect<A, E, R>
 ) {
   const list = yield* readCopy(folder, copy, known)
   yield* Effect.forEach(list.list.sources, ({ sourceId }) => makeSourceFolder(folder, sourceId))
-  const manifest = yield* publishCopy(folder, list, known)
+  const published = yield* publishCopy(folder, list, known, then(manifestOf(list)))
   yield* (yield* DownloadsFolder).noteDamage(list.list.versionId, [])
-  return { changed: true, manifest }
+  return published
 })
 
 /** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */

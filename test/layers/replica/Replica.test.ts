@@ -5,11 +5,12 @@ import { gzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
-import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { activeIn, VersionStore } from "../../../src/services/VersionStore.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { follow, names, readManifest, rowValue, statusRows } from "../../support/content.ts"
 import { readActive } from "../../support/hub.ts"
@@ -105,6 +106,37 @@ describe("a replica", () => {
       ])
       expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
+  )
+
+  it.scoped(
+    "copies ahead what waits for the end of a hold, and shows it when the hub does, without copying it",
+    () =>
+      Effect.gen(function* () {
+        const hub = yield* makeUpstream
+        const before = yield* hub.promote(first)
+        const { folder, log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+        const { hold, resume } = hub.store
+        const { until } = yield* provided(follow)
+        yield* start
+        yield* withAdvancingClock(until("content:fetch:done"))
+        yield* hold({ until: "2030-01-01T00:00:00.000Z" })
+        yield* TestClock.adjust("1 second")
+        yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+        const waiting = Option.getOrThrow(activeIn(yield* hub.store.manifest)).held?.waiting
+        const { manifest } = yield* provided(VersionStore)
+        const shown = Effect.map(manifest, (reading) => Option.getOrThrow(activeIn(reading)).versionId)
+        const fs = yield* FileSystem.FileSystem
+        const isThere = fs.exists(`${folder}/versions/${waiting}/exhibits/objects.json`)
+        yield* withAdvancingClock(Effect.sleep("20 seconds"))
+        expect(yield* isThere).toBe(true)
+        expect(yield* shown).toBe(before)
+        hub.requests.length = 0
+        yield* resume({})
+        yield* withAdvancingClock(until("content:version:promoted"))
+        expect(yield* shown).toBe(waiting)
+        expect(new Set(paths(hub.requests))).toEqual(new Set(["manifest.json"]))
+        expect(log.filter((line) => !line.startsWith("INFO") && !line.startsWith("DEBUG"))).toEqual([])
+      }).pipe(environment)
   )
 
   it.scoped("keeps composed and decomposed letters in file and folder names", () =>
