@@ -18,7 +18,7 @@ import { maxConnections } from "../../src/layers/control/IpcServer.ts"
 import { ConfigurationFile } from "../../src/layers/controller/loadConfiguration.ts"
 import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
 import { AnyMediaOptions } from "../../src/layers/documents/media/MediaOptions.ts"
-import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
+import { maxQueuedBytes } from "../../src/layers/fanOut/FanOut.ts"
 import { ContentOptions } from "../../src/layers/fetching/ContentOptions.ts"
 import {
   loopbackPlaces,

@@ -5,7 +5,7 @@
  * so every command is allowed, and the controller can be ended.
  */
 import { chmod } from "node:fs/promises"
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -104,13 +104,13 @@ export const serve: (
     const server = yield* application.make({
       routes: [
         ...routes,
-        HttpRouter.route(
+        HttpLayerRouter.route(
           "GET",
           "/view",
           Effect.map(read, ({ view }) => json(view))
         ),
-        HttpRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
-        HttpRouter.route("POST", "/stop", stopping)
+        HttpLayerRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
+        HttpLayerRouter.route("POST", "/stop", stopping)
       ],
       refuse: Option.none,
       connections: ConnectionLimit.make(maxConnections, "Close one first."),

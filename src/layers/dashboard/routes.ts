@@ -1,7 +1,7 @@
 /**
  * The routes of the dashboard.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -61,17 +61,17 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
   })
 
   return [
-    HttpRouter.route("POST", "/command", command),
-    HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
+    HttpLayerRouter.route("POST", "/command", command),
+    HttpLayerRouter.route("GET", "/events", events, { uninterruptible: true }),
     ...files.map(({ content, path, type }) =>
-      HttpRouter.route("GET", path, HttpServerResponse.uint8Array(content, { contentType: type }))
+      HttpLayerRouter.route("GET", path, HttpServerResponse.uint8Array(content, { contentType: type }))
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       "/healthz",
       Effect.map(read, ({ view }) => healthResponse(view))
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       "/metrics",
       Effect.zipWith(Metric.snapshot, read, (pairs, { metrics, view }) =>
@@ -81,8 +81,8 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
         )
       )
     ),
-    HttpRouter.route("GET", "/state", Effect.map(state, json)),
-    HttpRouter.route("GET", "/status", Effect.map(status, json))
+    HttpLayerRouter.route("GET", "/state", Effect.map(state, json)),
+    HttpLayerRouter.route("GET", "/status", Effect.map(status, json))
   ]
 })
 

@@ -2,7 +2,7 @@
  * One frame to many clients.
  *
  * It owns who is a client, and when frames go out: in batches, with a turn of the event loop in between, so that a burst
- * makes few writes and clients can keep up with it. What the frames say belongs to the transport.
+ * makes few writes and clients can keep up with it. It owns how far a client may lag. What the frames say belongs to the transport.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -29,16 +29,15 @@ export interface FanOut<Client> {
   readonly size: () => number
   /** All clients, in the order in which they joined. */
   readonly clients: () => ReadonlyArray<Client>
-  /** Ends the streams of all clients. */
+  /** Ends the streams of all clients, behind the frames that are taken. */
   readonly endAll: () => void
   /** As `endAll`, for good. */
   readonly close: () => void
   /**
    * Sends frames to all clients, one caller at a time. Frames are taken and sent batch by batch, each in one synchronous step:
-   * a sink that joins in between is given what is taken afterwards, and the maker of the frames knows how far that is. Gives what the
-   * iterator returns.
+   * a sink that joins in between gets the frames that are taken afterwards, and the maker of the frames knows how far that is.
    */
-  readonly send: <A>(frames: Iterator<string, A>) => Effect.Effect<A>
+  readonly send: (frames: Iterator<string, unknown>) => Effect.Effect<void>
 }
 
 /** The size of a batch, about, in characters. */
@@ -66,8 +65,24 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
     }
   }
 
-  const sendBatch = <A>(frames: Iterator<string, A>): IteratorResult<string, A> => {
-    const batch: Array<string> = []
+  /** Taken, and not sent yet; empty between two synchronous steps. */
+  let batch: Array<string> = []
+
+  const flush = () => {
+    if (batch.length > 0) {
+      const frames = batch
+      batch = []
+      const bytes = Buffer.from(frames.join(""))
+      for (const [sink] of members) {
+        if (!sink.send(bytes)) {
+          leave(sink, frames.length)
+        }
+      }
+    }
+  }
+
+  /** Whether these were all. */
+  const sendBatch = (frames: Iterator<string, unknown>): boolean => {
     let length = 0
     let next = frames.next()
     while (!next.done) {
@@ -78,15 +93,8 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
       }
       next = frames.next()
     }
-    if (batch.length > 0) {
-      const bytes = Buffer.from(batch.join(""))
-      for (const [sink] of members) {
-        if (!sink.send(bytes)) {
-          leave(sink, batch.length)
-        }
-      }
-    }
-    return next
+    flush()
+    return next.done === true
   }
 
   /** Whether somebody who reads would fall behind further by another batch. */
@@ -104,15 +112,15 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
     isAwaited(now) ? Effect.zipRight(Effect.sleep(1), whenReady) : Effect.void
   )
 
-  const send = <A>(frames: Iterator<string, A>): Effect.Effect<A> =>
-    Effect.suspend(() => {
-      const last = sendBatch(frames)
-      return last.done
-        ? Effect.succeed(last.value)
+  const send = (frames: Iterator<string, unknown>): Effect.Effect<void> =>
+    Effect.suspend(() =>
+      sendBatch(frames)
+        ? Effect.void
         : nextTurn.pipe(Effect.zipRight(whenReady), Effect.zipRight(send(frames)))
-    })
+    )
 
   const endAll = () => {
+    flush()
     for (const sink of [...members.keys()]) {
       leave(sink)
       sink.end()
@@ -137,5 +145,27 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
       endAll()
     },
     send
+  }
+}
+
+/** How much may wait for a client in this process, in bytes. A client that lags further behind is dropped, by its sink. */
+export const maxQueuedBytes = 1024 * 1024
+
+/** The limit of the queue of a client. A class, because closures for thousands of clients would take more memory. */
+export class QueueLimit {
+  private limit = maxQueuedBytes
+
+  /** What the stream begins with does not count: all clients share it. */
+  begin({ length }: Uint8Array): void {
+    this.limit = maxQueuedBytes + length
+  }
+
+  /** Whether the client may be given frames behind so many bytes that wait. A frame that nothing waits in front of may. */
+  admits(queuedBytes: number, { length }: Uint8Array): boolean {
+    if (queuedBytes === 0) {
+      // What waits behind a frame that is larger than the limit has room, too.
+      this.limit = maxQueuedBytes + (length > maxQueuedBytes ? length : 0)
+    }
+    return queuedBytes + length <= this.limit
   }
 }

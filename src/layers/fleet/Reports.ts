@@ -1,7 +1,7 @@
 /**
  * Takes what players report: the route of a hub, and what it knows of its players.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -122,7 +122,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   })
 
   return {
-    route: HttpRouter.route("POST", "/vitrine/reports", report),
+    route: HttpLayerRouter.route("POST", "/vitrine/reports", report),
     players
   }
 })

@@ -11,7 +11,7 @@
  * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
  */
 import type { RequestListener, Server } from "node:http"
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -41,7 +41,7 @@ export interface Guard {
 }
 
 export interface Options extends Guard {
-  readonly routes: ReadonlyArray<HttpRouter.Route<RequestError>>
+  readonly routes: ReadonlyArray<HttpLayerRouter.Route<RequestError>>
   /** Default: at most `maxConnections`. */
   readonly connections?: ConnectionLimit.ConnectionLimit | undefined
   /** The answer to every `OPTIONS`; without one they are routed as others. */
@@ -105,7 +105,11 @@ export const make = Effect.fnUntraced(function* (
     })
 
   // Not as a layer: those of one program would be one and the same router.
-  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactMatching)
+  const router = yield* Effect.provideService(
+    HttpLayerRouter.make,
+    HttpLayerRouter.RouterConfig,
+    exactMatching
+  )
   yield* router.addAll(
     options.routes.map((route) => ({
       ...route,

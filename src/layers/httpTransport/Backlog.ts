@@ -1,83 +1,215 @@
 /**
- * The replay backlog as clients are given it: what it has of the names that are replayed, kept in step with what is live.
+ * The replay backlog of a transport: the last event of each replayed name, for clients that join later.
  *
- * It reads in bounded time, and again later where that fails or there may be more. What follows from what was read is decided
- * by `Replay.ts`.
+ * It has the same order as the live events, stores in the `ReplayBacklog` service what is replayed, and reads from there when a feed
+ * begins or has a gap. A client that joins waits for none of that.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as FiberHandle from "effect/FiberHandle"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
 import * as SseFrame from "../http/SseFrame.ts"
-import * as Replay from "./Replay.ts"
 
 export interface Backlog {
-  /** What the backlog has of the names that are replayed; `undefined` if it cannot be read, which is logged once. */
-  readonly read: Effect.Effect<ReadonlyArray<RememberedEvent> | undefined>
-
-  /** What it has whenever it was to be read again, as soon as it can be read. Never ends. */
-  readonly rereads: Stream.Stream<ReadonlyArray<RememberedEvent>>
-
-  /** What an input means for clients. It has the backlog read again where that may have more soon. */
-  readonly advance: (input: Replay.Input) => Replay.Output
-
-  /** What the stream of a client begins with now: `retry` and the replayed events. The same bytes until these change. */
+  /** What a stream begins with now: `retry` and the replayed events. The same bytes until these change. */
   readonly preamble: () => Uint8Array
+
+  /**
+   * A feed has begun. Its numbering may be another one, so nothing is known until the backlog has been read. Whether clients may have
+   * been given events of an earlier feed.
+   */
+  readonly reset: () => boolean
+
+  /**
+   * Reads the backlog of the feed: at once, and again a second after a gap, until it succeeds. A failure is logged once. Calls `found`
+   * in the step in which it finds events that clients have not been given.
+   */
+  readonly follow: (found: () => void) => Effect.Effect<void>
+
+  /** Takes the next event of the feed; `data` is its payload if its name is replayed. */
+  readonly take: (event: FeedEvent) => Taken
+
+  /** The feed is over. Gives up events that are not stored soon: the next feed may number them otherwise. */
+  readonly forget: Effect.Effect<void>
+}
+
+export interface FeedEvent {
+  readonly name: string
+  readonly sequence: number
+  readonly data: string | undefined
+}
+
+/** What an event means for clients. */
+export interface Taken {
+  /** Whether it comes after everything that clients have been given. If not, it is not sent. */
+  readonly isNext: boolean
+  /** Whether clients have missed something in front of it, so that their streams must end. */
+  readonly isBreak: boolean
+  /** How many events the bus has left out in front of it. */
+  readonly missing: number
 }
 
 /** How long the backlog may take to be read. */
 const readTimeout = "5 seconds"
 
-/** Another process may still be remembering what was missed here. */
+/** Another process may still be storing what was missed here. */
 const rereadAfter = "1 second"
 
 const noAnswer = new ReplayBacklogError({ action: "read", detail: "no response within 5 seconds" })
 
 export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => boolean) {
   const { snapshot } = yield* ReplayBacklog
-  /** Requests to read it again; at most one waits. */
+  const { forget, remember } = yield* makeRemembering
+  /** Requests to read the backlog again; at most one waits. */
   const requests = yield* Queue.sliding<void>(1)
   const unreadable = makeWarnWhile(
     (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
   )
 
-  const read = snapshot.pipe(
+  // All three change in the same synchronous step in which frames are taken or streams end.
+  let latest = makeLatestEvents<RememberedEvent>()
+  /** The greatest sequence that the backlog has had, and that of the last event of the feed. */
+  let read = Number.NEGATIVE_INFINITY
+  let last: number | undefined
+  let encoded = { events: latest.inOrder(), bytes: Buffer.from(SseFrame.retry) }
+
+  const readAll = snapshot.pipe(
     Effect.timeoutFail({ duration: readTimeout, onTimeout: () => noAnswer }),
-    // Others may remember into the same backlog.
+    // Others may store events in the same backlog.
     Effect.map((events) => events.filter(({ name }) => isReplayed(name))),
     Effect.zipLeft(unreadable.works),
     Effect.sandbox,
-    Effect.tapError((cause) => unreadable.fails(messageOf(Cause.squash(cause))))
+    Effect.tapError((cause) => unreadable.fails(messageOf(Cause.squash(cause)))),
+    Effect.retry(resubscribe),
+    Effect.orDie
   )
 
-  // Advanced in the same synchronous step in which frames are taken, and read in that in which a client joins.
-  let state = Replay.initial
-  let encoded = { view: state.view, bytes: Buffer.from(SseFrame.retry) }
-
   const backlog: Backlog = {
-    read: Effect.orElseSucceed(read, () => undefined),
-    rereads: Stream.mapEffect(Stream.fromQueue(requests), () =>
-      Effect.orDie(Effect.delay(Effect.retry(read, resubscribe), rereadAfter))
-    ),
-    advance: (input) => {
-      const { output, reread, state: next } = Replay.step(state, input)
-      state = next
-      if (reread) {
-        requests.unsafeOffer(undefined)
-      }
-      return output
-    },
     preamble: () => {
-      if (encoded.view !== state.view) {
-        const frames = Replay.replayed(state).map(({ data, name }) => SseFrame.event(name, data))
-        encoded = { view: state.view, bytes: Buffer.from(SseFrame.retry + frames.join("")) }
+      const events = latest.inOrder()
+      if (encoded.events !== events) {
+        const frames = events.map(({ data, name }) => SseFrame.event(name, data))
+        encoded = { events, bytes: Buffer.from(SseFrame.retry + frames.join("")) }
       }
       return encoded.bytes
-    }
+    },
+
+    reset: () => {
+      const isKnown = latest.inOrder().length > 0
+      latest = makeLatestEvents()
+      read = Number.NEGATIVE_INFINITY
+      last = undefined
+      return isKnown
+    },
+
+    follow: (found) => {
+      const readOnce = Effect.map(readAll, (events) => {
+        read = Math.max(read, ...events.map(({ sequence }) => sequence))
+        if (events.filter(latest.add).length > 0) {
+          found()
+        }
+      })
+      return Effect.zipRight(
+        readOnce,
+        Stream.runForEach(Stream.fromQueue(requests), () => Effect.delay(readOnce, rereadAfter))
+      )
+    },
+
+    take: ({ data, name, sequence }) => {
+      const missing = Math.max(0, sequence - (last ?? sequence) - 1)
+      // What the bus has lost in front of the first event of a feed shows nowhere else.
+      if (missing > 0 || (last === undefined && sequence > Math.max(0, read) + 1)) {
+        requests.unsafeOffer(undefined)
+      }
+      const isNext = sequence > Math.max(read, last ?? Number.NEGATIVE_INFINITY)
+      const isNew = data !== undefined && latest.add({ name, data, sequence })
+      if (isNew) {
+        remember({ name, data, sequence })
+      }
+      last = Math.max(sequence, last ?? sequence)
+      return { isNext, isBreak: missing > 0 || (isNew && !isNext), missing }
+    },
+
+    forget
   }
   return backlog
+})
+/** How long the end of a feed waits for events that are not stored yet. */
+const grace = "500 millis"
+
+/** Stores events in the `ReplayBacklog` service. */
+export interface Remembering {
+  /** Queues an event; only the latest of each name is kept. */
+  readonly remember: (event: RememberedEvent) => void
+  /** Gives up events that are not stored within half a second. */
+  readonly forget: Effect.Effect<void>
+}
+
+/** If the service fails, which is logged once until it works again, it is tried again until it works. */
+export const makeRemembering = Effect.gen(function* () {
+  const backlog = yield* ReplayBacklog
+  const waiting = new Map<string, RememberedEvent>()
+  const worker = yield* FiberHandle.make<void, never>()
+  const run = yield* FiberHandle.runtime(worker)()
+  const warning = makeWarnWhile(
+    (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
+  )
+
+  const enqueue = (event: RememberedEvent) => {
+    // A Map keeps the place of a key that is set again; only a new key goes to the end.
+    waiting.delete(event.name)
+    waiting.set(event.name, event)
+  }
+
+  const rememberFirst = Effect.suspend(() => {
+    const [event] = waiting.values()
+    if (event === undefined) {
+      return Effect.void
+    }
+    const isWaiting = () => waiting.get(event.name) === event
+    return backlog.remember(event).pipe(
+      // One that the backlog does not take must not keep it from the others.
+      Effect.tapErrorCause(() => Effect.sync(() => isWaiting() && enqueue(event))),
+      Effect.zipRight(Effect.sync(() => isWaiting() && waiting.delete(event.name))),
+      Effect.zipRight(warning.works)
+    )
+  })
+
+  const rememberAll = Effect.whileLoop({
+    while: () => waiting.size > 0,
+    body: () => rememberFirst,
+    step: () => {}
+  }).pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => warning.fails(messageOf(Cause.squash(cause)))),
+    Effect.retry(resubscribe),
+    Effect.ignore
+  )
+
+  const forget = Effect.gen(function* () {
+    if (!(yield* warning.isFailing)) {
+      yield* Effect.timeoutOption(Effect.interruptible(FiberHandle.awaitEmpty(worker)), grace)
+    }
+    waiting.clear()
+    yield* FiberHandle.clear(worker)
+  })
+  yield* Effect.addFinalizer(() => forget)
+
+  const remembering: Remembering = {
+    remember: (event) => {
+      const isIdle = waiting.size === 0
+      enqueue(event)
+      if (isIdle) {
+        run(rememberAll)
+      }
+    },
+    forget
+  }
+  return remembering
 })

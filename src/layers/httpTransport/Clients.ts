@@ -1,37 +1,27 @@
 /**
- * The clients of an event stream: who has joined, what each begins with, and what is counted of them.
+ * The clients of an event stream: who has joined, what is counted of them, and how the state shows them. A technician must see who has
+ * the event streams, and when that of a screen ended.
  */
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { isPlainFileName } from "../../internal/FileName.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import type { TransportState } from "../../services/Slices.ts"
+import { maxConsumers } from "../../services/VersionStore.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { makeStreamSink, type StreamSink } from "../fanOut/StreamSink.ts"
+import { shown } from "../http/access.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
-import {
-  type Client,
-  consumersOf,
-  type EndedStreams,
-  groupsOf,
-  type Member,
-  noteEnd
-} from "./shownClients.ts"
 import { makeRecorder, type Recorder } from "./statistics.ts"
 
 /** The clients of an event stream. */
 export interface Clients {
-  /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */
+  /** Adds a client: its sink gets what a stream begins with, then all frames that are sent. */
   readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
-  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
+  /** The sink gets nothing more, and its slot is free. Harmless for a sink that is no client. */
   readonly leave: (sink: FrameSink) => void
-  /**
-   * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. It is a client
-   * until the scope ends.
-   */
-  readonly stream: (client?: Client) => Effect.Effect<StreamSink["frames"], TooManyClients, Scope.Scope>
   readonly size: () => number
   /** Sends frames to all clients, as `FanOut` does. */
   readonly send: FanOut<Member>["send"]
@@ -50,14 +40,16 @@ export interface Clients {
 
 export interface Options {
   readonly maxClients: number
+  /** The name of the transport. */
+  readonly name: string
   /** What a stream begins with now. */
   readonly preamble: () => Uint8Array
 }
 
-export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Options) {
+export const make = Effect.fnUntraced(function* ({ maxClients, name, preamble }: Options) {
   const changes = yield* Queue.sliding<void>(1)
   const clock = yield* Effect.clock
-  const recorder = makeRecorder(() => clock.unsafeCurrentTimeMillis())
+  const recorder = makeRecorder(name, () => clock.unsafeCurrentTimeMillis())
   const ended: EndedStreams = new Map()
   const fanOut = makeFanOut<Member>((client, missed) => {
     recorder.left(missed)
@@ -81,12 +73,6 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
   const clients: Clients = {
     join,
     leave: fanOut.leave,
-    stream: (client) =>
-      Effect.flatMap(makeStreamSink, (sink) =>
-        Effect.acquireRelease(Effect.as(join(sink, client), sink.frames), () =>
-          Effect.sync(() => fanOut.leave(sink))
-        )
-      ),
     size: fanOut.size,
     send: fanOut.send,
     endStreams: fanOut.endAll,
@@ -103,3 +89,90 @@ export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Optio
   }
   return clients
 })
+
+/** The client of a request. */
+export interface Client {
+  readonly origin?: string | undefined
+  readonly userAgent?: string | undefined
+  /** The consumer whose stream it is: `/events?consumer=ID`. */
+  readonly consumer?: string | undefined
+}
+
+export const clientOf = ({
+  headers,
+  originalUrl
+}: Pick<HttpServerRequest, "headers" | "originalUrl">): Client => {
+  const query = originalUrl.split("?", 2)[1]
+  const id = query === undefined ? null : new URLSearchParams(query).get("consumer")
+  return {
+    origin: headers.origin,
+    userAgent: headers["user-agent"],
+    consumer: id !== null && isPlainFileName(id) ? id : undefined
+  }
+}
+
+/** A client, and when it came, by `performance.now()`. */
+export interface Member extends Client {
+  readonly since: number
+}
+
+/** How many groups are shown. */
+export const maxGroups = 10
+
+/** Clients that say the same of themselves as one group, and the origin with the most streams. */
+export const groupsOf = (
+  members: ReadonlyArray<Member>,
+  isoTime: (since: number) => string
+): Pick<TransportState, "largestOrigin" | "streams"> => {
+  const groups = new Map<string, TransportState["streams"][number]>()
+  const byOrigin = new Map<string, number>()
+  for (const member of members) {
+    const origin = shown(member.origin ?? "")
+    const userAgent = shown(member.userAgent ?? "")
+    const key = `${origin}\n${userAgent}`
+    const { since = isoTime(member.since), streams = 0 } = groups.get(key) ?? {}
+    groups.set(key, { origin, userAgent, streams: streams + 1, since })
+    byOrigin.set(origin, (byOrigin.get(origin) ?? 0) + 1)
+  }
+  const [origin = "", streams = 0] = mostFirst([...byOrigin], ([, streams]) => streams)[0] ?? []
+  return {
+    streams: mostFirst([...groups.values()], ({ streams }) => streams).slice(0, maxGroups),
+    ...(origin === "" ? {} : { largestOrigin: { origin, streams } })
+  }
+}
+
+const mostFirst = <A>(entries: ReadonlyArray<A>, count: (entry: A) => number): ReadonlyArray<A> =>
+  entries.toSorted((one, other) => count(other) - count(one))
+
+/** When streams of consumers began and ended, the latest last. No Ref: they end in callbacks of sockets, where no fiber runs. */
+export type EndedStreams = Map<string, { readonly since: number; readonly endedAt: number }>
+
+/** Notes the end of a stream; of too many the earliest is forgotten. */
+export const noteEnd = (ended: EndedStreams, { consumer, since }: Member): void => {
+  if (consumer === undefined) {
+    return
+  }
+  ended.delete(consumer)
+  ended.set(consumer, { since, endedAt: performance.now() })
+  for (const id of [...ended.keys()].slice(0, -maxConsumers)) {
+    ended.delete(id)
+  }
+}
+
+/** The consumers that have or had a stream: those with an open one first, then those whose stream ended last. */
+export const consumersOf = (
+  members: ReadonlyArray<Member>,
+  ended: EndedStreams,
+  isoTime: (since: number) => string
+): NonNullable<TransportState["consumers"]> => {
+  const open = new Map(
+    members.toReversed().flatMap(({ consumer, since }) => (consumer === undefined ? [] : [[consumer, since]]))
+  )
+  return [
+    ...[...open].map(([id, since]) => ({ id, since: isoTime(since) })),
+    ...[...ended]
+      .filter(([id]) => !open.has(id))
+      .reverse()
+      .map(([id, { endedAt, since }]) => ({ id, since: isoTime(since), endedAt: isoTime(endedAt) }))
+  ].slice(0, maxConsumers)
+}

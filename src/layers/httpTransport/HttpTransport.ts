@@ -3,7 +3,7 @@
  * clients that cannot open a Unix socket (docs/wire.md, sections 1 and 4).
  */
 import type { AddressInfo } from "node:net"
-import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import type * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -26,6 +26,7 @@ import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
+import { clientOf } from "./Clients.ts"
 import * as EventStream from "./EventStream.ts"
 import {
   decode,
@@ -38,7 +39,6 @@ import {
 import * as mountedRoutes from "./mountedRoutes.ts"
 import { reading } from "./pluginReading.ts"
 import * as transportRoutes from "./routes.ts"
-import { clientOf } from "./shownClients.ts"
 import { makeRecorder } from "./statistics.ts"
 
 export type { TransportStatistics } from "../../services/HttpTransport.ts"
@@ -69,7 +69,7 @@ export const layerConfig = (
 /** The same without a layer. It subscribes to the event bus before it waits for anything. */
 export const make = (config: HttpTransportConfig = {}) =>
   Effect.flatMap(decode(config), (options) =>
-    start(options, (eventStream, access) =>
+    start(options, EventStream.makeSockets, (eventStream, access) =>
       Effect.gen(function* () {
         const server = yield* application.make({
           routes: yield* transportRoutes.make({
@@ -97,9 +97,9 @@ export const make = (config: HttpTransportConfig = {}) =>
     )
   )
 
-/** On the own port, all event streams share their bytes. The span of a request ends with its handler. */
+/** Answers with the event stream over the socket of the request. The span of a request ends with its handler. */
 const eventsOf = (
-  { join, leave }: EventStream.EventStream,
+  { join, leave }: EventStream.Sockets,
   access: Access.Access,
   isTraced = false
 ): transportRoutes.RoutesContext["events"] =>
@@ -128,12 +128,12 @@ export const routes = (
 ): Layer.Layer<
   HttpTransport,
   InvalidOptions,
-  HttpRouter.HttpRouter | EventBus | CommandBus | ReplayBacklog | ControllerState
+  HttpLayerRouter.HttpRouter | EventBus | CommandBus | ReplayBacklog | ControllerState
 > =>
   Layer.scoped(
     HttpTransport,
     Effect.flatMap(decodeRoutes(options), ({ prefix, ...options }) =>
-      start(options, (eventStream, access) =>
+      start(options, EventStream.makeStreams, (eventStream, access) =>
         Effect.addFinalizer(() => eventStream.close).pipe(
           Effect.zipRight(mountedRoutes.add({ access, eventStream, options, prefix })),
           Effect.as({ address: Option.none(), place: { path: prefix === "" ? "/" : prefix } })
@@ -150,27 +150,31 @@ interface Opened {
 }
 
 /** Starts the event stream and opens it to clients; in task mode nothing. */
-const start = Effect.fnUntraced(function* <E, R>(
+const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1, E, R2>(
   options: Omit<RoutesOptions, "prefix">,
-  open: (eventStream: EventStream.EventStream, access: Access.Access) => Effect.Effect<Opened, E, R>
+  makeEventStream: (options: EventStream.Options) => Effect.Effect<A, never, R1>,
+  open: (eventStream: A, access: Access.Access) => Effect.Effect<Opened, E, R2>
 ) {
   const { mode } = yield* ControllerState
   if (mode === "task") {
     return HttpTransport.of({
       address: Option.none(),
       clients: Effect.succeed(0),
-      statistics: Effect.sync(makeRecorder().statistics)
+      statistics: Effect.sync(makeRecorder(options.name).statistics)
     })
   }
   yield* claimName(options.name)
-  const eventStream = yield* EventStream.make(options)
+  const eventStream = yield* makeEventStream(options)
   const { address, place } = yield* open(eventStream, Access.make(options))
   yield* report(eventStream, options, place)
   const { statistics } = eventStream
   return HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 })
 
-/** The names in use, by the state of their controller. */
+/**
+ * The names in use, by the state of their controller. In the module, because transports that are built apart share nothing but the
+ * services that they are given, and those may be of the user. Names leave with their transport.
+ */
 const namesInUse = new WeakMap<typeof ControllerState.Service, Set<string>>()
 
 /** Two transports with one name would have one slice of the state. */

@@ -4,7 +4,7 @@
  * It owns its routes, which match exactly, and what their responses carry. Every other path, requests that cannot be read, time
  * limits and the end of connections belong to the server.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -16,13 +16,13 @@ import * as RequestBody from "../http/RequestBody.ts"
 import * as responses from "../http/responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
-import type { EventStream } from "./EventStream.ts"
+import { clientOf } from "./Clients.ts"
+import type { Streams } from "./EventStream.ts"
 import * as routes from "./routes.ts"
-import { clientOf } from "./shownClients.ts"
 
 export interface Context {
   readonly access: Access
-  readonly eventStream: EventStream
+  readonly eventStream: Streams
   readonly options: routes.RoutesContext["options"]
   /** In front of each path; empty for none. */
   readonly prefix: string
@@ -30,7 +30,7 @@ export interface Context {
 
 /** Adds the routes to the router of the environment. */
 export const add = Effect.fnUntraced(function* ({ access, eventStream, options, prefix }: Context) {
-  const router = yield* HttpRouter.HttpRouter
+  const router = yield* HttpLayerRouter.HttpRouter
   const own = yield* routes
     .make({
       options,
@@ -51,10 +51,10 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
       request.method !== "HEAD" && pathOf(request) === prefix + path ? handler : missing
     )
   const others = [...new Set(own.map(({ path }) => path))].flatMap((path) => [
-    HttpRouter.route("OPTIONS", path, Effect.succeed(preflight)),
+    HttpLayerRouter.route("OPTIONS", path, Effect.succeed(preflight)),
     ...methods
       .filter((method) => !own.some((route) => route.path === path && route.method === method))
-      .map((method) => HttpRouter.route(method, path, missing))
+      .map((method) => HttpLayerRouter.route(method, path, missing))
   ])
   yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
     [...own.map((route) => ({ ...route, handler: exactly(route.path, route.handler) })), ...others].map(

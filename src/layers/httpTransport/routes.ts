@@ -1,7 +1,7 @@
 /**
  * The routes of the transport (docs/wire.md, section 4), for any server.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -59,10 +59,10 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
 
   return [
     // It ends with its response anyhow; an interruption would be answered and reported as an error.
-    HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
-    HttpRouter.route("POST", "/command", command),
-    HttpRouter.route("GET", "/status", Effect.map(status, json)),
-    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, json))] : [])
+    HttpLayerRouter.route("GET", "/events", events, { uninterruptible: true }),
+    HttpLayerRouter.route("POST", "/command", command),
+    HttpLayerRouter.route("GET", "/status", Effect.map(status, json)),
+    ...(options.exposeState ? [HttpLayerRouter.route("GET", "/state", Effect.map(state, json))] : [])
   ]
 })
 

@@ -1,10 +1,11 @@
 /**
- * What a transport does, counted in one place: for its status, and as metrics.
+ * What a transport does, counted in one place: for its status, and as metrics with its name as the tag `transport`.
  */
 import * as Metric from "effect/Metric"
+import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
-import { makeCount, untagged } from "../http/counts.ts"
+import { makeCount } from "../http/counts.ts"
 
 export const metrics = {
   clients: Metric.gauge("vitrine_http_transport_clients", { description: "Event streams open now" }),
@@ -31,7 +32,7 @@ export const metrics = {
 export interface Recorder {
   /** One more client has joined. */
   readonly joined: () => void
-  /** A client has gone. Where it was disconnected, it has missed so many frames. */
+  /** A client has gone. If it was disconnected, it has missed so many frames, or else 0. */
   readonly left: (missed: number) => void
   /** One more event. */
   readonly forwarded: (name: string, timestampMs: number) => void
@@ -41,11 +42,12 @@ export interface Recorder {
 }
 
 // No Refs: clients come and go in callbacks of sockets, where no fiber runs.
-export const makeRecorder = (now: () => number = Date.now): Recorder => {
-  const clients = makeCount(metrics.clients)
-  const clientsDropped = makeCount(metrics.clientsDropped)
-  const eventsForwarded = makeCount(metrics.eventsForwarded)
-  const framesMissed = makeCount(metrics.framesMissed)
+export const makeRecorder = (name: string, now: () => number = Date.now): Recorder => {
+  const tags = [MetricLabel.make("transport", name)]
+  const clients = makeCount(metrics.clients, tags)
+  const clientsDropped = makeCount(metrics.clientsDropped, tags)
+  const eventsForwarded = makeCount(metrics.eventsForwarded, tags)
+  const framesMissed = makeCount(metrics.framesMissed, tags)
   let mostClients = 0
   let lastEvent: TransportStatistics["lastEvent"] = Option.none()
   let lastMissed: TransportStatistics["lastMissed"] = Option.none()
@@ -61,9 +63,7 @@ export const makeRecorder = (now: () => number = Date.now): Recorder => {
     joined: () => {
       clients.add(1)
       mostClients = Math.max(mostClients, clients.total())
-      const { value } = metrics.clients.unsafeValue(untagged)
-      const most = metrics.mostClients.unsafeValue(untagged).value
-      metrics.mostClients.unsafeUpdate(Math.max(value, most), untagged)
+      metrics.mostClients.unsafeUpdate(mostClients, tags)
     },
     left: (frames) => {
       clients.add(-1)
@@ -75,7 +75,7 @@ export const makeRecorder = (now: () => number = Date.now): Recorder => {
     forwarded: (name, timestampMs) => {
       eventsForwarded.add(1)
       lastEvent = Option.some({ name, at: new Date(timestampMs) })
-      metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
+      metrics.lastEvent.unsafeUpdate(timestampMs / 1000, tags)
     },
     missed,
     statistics: () => ({

@@ -17,12 +17,12 @@ import {
   CommandBus,
   CommandFailed,
   type CommandHandler,
+  CommandUnavailable,
   type DispatchError,
   type DispatchOptions,
   decodeFields,
   UnknownCommand
 } from "../../services/CommandBus.ts"
-import { withDispatchTimeout } from "./dispatchTimeout.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
@@ -71,6 +71,19 @@ export const make = Effect.sync(() => {
 
 /** The command bus of one process. */
 export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
+
+/** Fails in time even if the handler cannot be interrupted, which then continues in the background. */
+export const withDispatchTimeout = <A, R>(
+  dispatch: Effect.Effect<A, DispatchError, R>,
+  type: string,
+  { timeout }: DispatchOptions
+): Effect.Effect<A, DispatchError, R> =>
+  timeout === undefined
+    ? dispatch
+    : Effect.timeoutFail(Effect.disconnect(dispatch), {
+        duration: timeout,
+        onTimeout: () => new CommandUnavailable({ type, reason: "timeout", mayHaveRun: true })
+      })
 
 const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>) => {
   const { run, type } = handler

@@ -1,16 +1,43 @@
 /**
- * The event bus of one process: an Effect `PubSub`.
+ * The event bus of one process: an Effect `PubSub`, bounded by number and by size.
+ *
+ * The `PubSub` carries the numbers of events only. The latest 4,096 events, 16 MiB at most, are kept once for all
+ * subscribers, also when everybody has read them. A subscriber that falls behind by more misses the oldest.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
-import { EventBus } from "../../services/EventBus.ts"
-import * as EventPubSub from "./EventPubSub.ts"
+import { makeEventRing, maxEvents } from "../../internal/eventRing.ts"
+import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 
-/** A bus that keeps 4,096 events and 16 MiB at most for a slow subscriber, which then misses the oldest. It never fails. */
-export const make = Effect.map(EventPubSub.make, (events) =>
-  EventBus.of({ ...events, emptied: Stream.empty })
-)
+/**
+ * A bus that never fails. An event is numbered and handed to every subscriber in one synchronous step. Feeds end with the scope, and
+ * those that are opened after it are empty.
+ */
+export const make = Effect.gen(function* () {
+  const numbers = yield* Effect.acquireRelease(PubSub.sliding<number>(maxEvents), PubSub.shutdown)
+  const ring = makeEventRing<BusEvent>()
+  let published = 0
+
+  const publish = (name: string, payload: unknown) =>
+    Effect.suspend(() => {
+      published += 1
+      ring.add({ name, payload, sequence: published })
+      // Run here: the fiber may wait for a turn, or be interrupted, in front of any Effect that it returns.
+      return Effect.runSyncExit(PubSub.publish(numbers, published))
+    })
+
+  const subscribe = Effect.if(PubSub.isShutdown(numbers), {
+    onTrue: () => Effect.succeed(Stream.empty),
+    onFalse: () =>
+      Effect.map(PubSub.subscribe(numbers), (subscription) =>
+        Stream.filterMap(Stream.fromQueue(subscription), ring.get)
+      )
+  })
+
+  return { publish, subscribe, emptied: Stream.empty } satisfies typeof EventBus.Service
+})
 
 /** The event bus of one process, as `make` says. */
 export const layer: Layer.Layer<EventBus> = Layer.scoped(EventBus, make)

@@ -27,7 +27,7 @@ import {
   UnknownCommand
 } from "../../services/CommandBus.ts"
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
-import { withDispatchTimeout } from "../memory/dispatchTimeout.ts"
+import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import { makeInstance } from "./instance.ts"
 import * as leases from "./leases.ts"
 import { NatsConnection } from "./NatsConnection.ts"

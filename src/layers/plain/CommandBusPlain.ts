@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
-import { withDispatchTimeout } from "../memory/dispatchTimeout.ts"
+import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import type { PlainContext, PlainSettled } from "./PlainController.ts"
 
 /**

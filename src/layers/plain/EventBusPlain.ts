@@ -3,9 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
-import * as Stream from "effect/Stream"
 import { EventBus } from "../../services/EventBus.ts"
-import * as EventPubSub from "../memory/EventPubSub.ts"
+import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import type { PlainContext, PlainEventHandler } from "./PlainController.ts"
 
 /**
@@ -15,7 +14,7 @@ import type { PlainContext, PlainEventHandler } from "./PlainController.ts"
  */
 export const make = ({ eventBus, mode }: Pick<PlainContext, "eventBus" | "mode">) =>
   Effect.gen(function* () {
-    const { publish, subscribe } = yield* EventPubSub.make
+    const { publish, ...events } = yield* EventBusMemory.make
     const run = Runtime.runSync(yield* Effect.runtime())
     const warnOfNames = yield* Effect.once(
       Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
@@ -35,8 +34,7 @@ export const make = ({ eventBus, mode }: Pick<PlainContext, "eventBus" | "mode">
       )
     }
     return EventBus.of({
-      publish: (name, payload) => Effect.sync(() => void eventBus.emit(name, payload)),
-      subscribe,
-      emptied: Stream.empty
+      ...events,
+      publish: (name, payload) => Effect.sync(() => void eventBus.emit(name, payload))
     })
   })

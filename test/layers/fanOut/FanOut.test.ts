@@ -44,19 +44,31 @@ const makeFanOut = () => {
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => `${number}\n`)
 
 describe("FanOut", () => {
-  it.effect("sends frames to all clients in order, and returns the result of the iterator", () =>
+  it.effect("sends frames to all clients in order", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const [first, second] = [makeSink(), makeSink()]
       fanOut.join(first.sink)
       fanOut.join(second.sink)
-      const frames = function* () {
-        yield* numbers(3)
-        return "the end"
-      }
-      expect(yield* fanOut.send(frames())).toBe("the end")
+      yield* fanOut.send(numbers(3).values())
       expect(first.received.text()).toBe("0\n1\n2\n")
       expect(second.received.text()).toBe("0\n1\n2\n")
+    })
+  )
+
+  it.effect("sends what was taken before the streams end", () =>
+    Effect.gen(function* () {
+      const fanOut = makeFanOut()
+      const { received, sink } = makeSink()
+      fanOut.join(sink)
+      const frames = function* () {
+        yield* numbers(2)
+        fanOut.endAll()
+        yield* numbers(1)
+      }
+      yield* fanOut.send(frames())
+      expect(yield* received.whole).toBe("0\n1\n")
+      expect(fanOut.size()).toBe(0)
     })
   )
 
