@@ -46,6 +46,7 @@ export const readMounted = Effect.flatMap(
         )
 )
 
+/** By the request of Node, which is all that the server and a route have in common. An entry goes with its request. */
 const begun = new WeakMap<IncomingMessage, Effect.Effect<Uint8Array, BodyError>>()
 
 /** Reads a body before somebody asks for it. The server would learn of nothing on the connection behind it. */

@@ -26,7 +26,10 @@ export const allowHalfClosed = <A extends Server>(server: A): Effect.Effect<A> =
     })
   })
 
-/** Bytes of responses that wait in memory until their clients read them, of all servers of the process. */
+/**
+ * Bytes of responses that wait in memory until their clients read them. In the module, because the memory is that of the process,
+ * however many servers it has.
+ */
 let unread = 0
 
 /** How many these may be. Each client has its own copy, and memory that was needed once is given back late. */

@@ -72,11 +72,12 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
   )
 
-  // All three change in the same synchronous step in which frames are taken or streams end.
+  // These change in the synchronous step in which frames are taken or streams end, so that a client that joins fits in between.
   let latest = makeLatestEvents<RememberedEvent>()
-  /** The greatest sequence that the backlog has had, and that of the last event of the feed. */
-  let read = Number.NEGATIVE_INFINITY
-  let last: number | undefined
+  /** The greatest sequence that the service has had. */
+  let lastStored = Number.NEGATIVE_INFINITY
+  /** The sequence of the last event of the feed. */
+  let lastTaken: number | undefined
   let encoded = { events: latest.inOrder(), bytes: Buffer.from(SseFrame.retry) }
 
   const readAll = snapshot.pipe(
@@ -103,14 +104,14 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     reset: () => {
       const isKnown = latest.inOrder().length > 0
       latest = makeLatestEvents()
-      read = Number.NEGATIVE_INFINITY
-      last = undefined
+      lastStored = Number.NEGATIVE_INFINITY
+      lastTaken = undefined
       return isKnown
     },
 
     follow: (found) => {
       const readOnce = Effect.map(readAll, (events) => {
-        read = Math.max(read, ...events.map(({ sequence }) => sequence))
+        lastStored = Math.max(lastStored, ...events.map(({ sequence }) => sequence))
         if (events.filter(latest.add).length > 0) {
           found()
         }
@@ -122,17 +123,17 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     },
 
     take: ({ data, name, sequence }) => {
-      const missing = Math.max(0, sequence - (last ?? sequence) - 1)
+      const missing = Math.max(0, sequence - (lastTaken ?? sequence) - 1)
       // What the bus has lost in front of the first event of a feed shows nowhere else.
-      if (missing > 0 || (last === undefined && sequence > Math.max(0, read) + 1)) {
+      if (missing > 0 || (lastTaken === undefined && sequence > Math.max(0, lastStored) + 1)) {
         requests.unsafeOffer(undefined)
       }
-      const isNext = sequence > Math.max(read, last ?? Number.NEGATIVE_INFINITY)
+      const isNext = sequence > Math.max(lastStored, lastTaken ?? Number.NEGATIVE_INFINITY)
       const isNew = data !== undefined && latest.add({ name, data, sequence })
       if (isNew) {
         remember({ name, data, sequence })
       }
-      last = Math.max(sequence, last ?? sequence)
+      lastTaken = Math.max(sequence, lastTaken ?? sequence)
       return { isNext, isBreak: missing > 0 || (isNew && !isNext), missing }
     },
 
@@ -140,6 +141,7 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
   }
   return backlog
 })
+
 /** How long the end of a feed waits for events that are not stored yet. */
 const grace = "500 millis"
 

@@ -22,25 +22,26 @@ import * as Clients from "./Clients.ts"
 import * as EventEncoder from "./EventEncoder.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
-/** The parts of a stream. */
+/** What a stream is made of. */
 export interface Parts<A> {
-  /** What the client has missed: `retry` and the replayed events. */
+  /** `retry`, and the replayed events. */
   readonly backlog: Stream.Stream<A>
-  /** Events from now on. Their end is the end of the stream. */
+  /** Events from now on. The stream ends with them. */
   readonly live: Stream.Stream<A>
-  /** A ping by a `Schedule`, without an end. */
+  /** Pings by a `Schedule`, without an end. */
   readonly pings: Stream.Stream<A>
 }
 
 /**
  * What a client is sent: its backlog, in front of live events merged with pings.
  *
- * The routes on somebody else's server run it as it stands, once for each client (`makeStreams`). The sockets of our own port run it
- * once for all of them (`makeSockets`).
+ * Routes on somebody else's server run it as it stands, once for each client (`makeStreams`). Our own port runs it once for all of
+ * its sockets (`makeSockets`).
  */
 export const clientStream = <A>({ backlog, live, pings }: Parts<A>): Stream.Stream<A> =>
   Stream.concat(
     backlog,
+    // Without a failure, it would go on until pings end as well.
     Stream.mergeAll([Stream.concat(live, Stream.fail("over")), pings], {
       concurrency: "unbounded",
       bufferSize: 4

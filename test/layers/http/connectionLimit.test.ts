@@ -1,7 +1,7 @@
 /**
  * How many connections a port serves, and for whom.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,7 +22,7 @@ const elsewhere = "127.0.0.2"
 /** A server that answers `GET /healthz`. */
 const serve = Effect.fnUntraced(function* (connections: ConnectionLimit.ConnectionLimit) {
   const server = yield* application.make({
-    routes: [HttpRouter.route("GET", "/healthz", json("well"))],
+    routes: [HttpLayerRouter.route("GET", "/healthz", json("well"))],
     refuse: Option.none,
     headers: () => ({}),
     connections

@@ -2,7 +2,7 @@
  * How long the handler of a request runs.
  */
 import { createServer } from "node:http"
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { describe, expect, it } from "@effect/vitest"
@@ -30,7 +30,7 @@ const command = format({ method: "POST", target: "/command", body: '{"type":"wor
 
 const options = { allowedCommands: ["work"], keepAliveMs: 2_147_483_647 }
 
-const mounted = HttpRouter.serve(HttpTransport.routes(options), { disableLogger: true }).pipe(
+const mounted = HttpLayerRouter.serve(HttpTransport.routes(options), { disableLogger: true }).pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
   Layer.provideMerge(transport.memoryServices())
 )
@@ -43,7 +43,7 @@ const mountedPort = Effect.map(HttpServer.HttpServer, ({ address }) =>
 const serve = (work: Effect.Effect<unknown>, connections?: ConnectionLimit.ConnectionLimit) =>
   application
     .make({
-      routes: [HttpRouter.route("GET", "/work", Effect.map(work, json))],
+      routes: [HttpLayerRouter.route("GET", "/work", Effect.map(work, json))],
       refuse: Option.none,
       headers: () => ({}),
       connections

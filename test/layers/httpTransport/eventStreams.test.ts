@@ -390,6 +390,30 @@ describe("an event stream on a bus that fails", () => {
     }).pipe(silently)
   )
 
+  it.scoped("ends when the feed is lost, and with the next feed for clients that came in between", () =>
+    Effect.gen(function* () {
+      const { client, hub, one } = yield* clientOfTwoHubs
+      yield* one.bus.publish("content:a", 2)
+      yield* TestClock.adjust("10 seconds")
+      one.endFeeds("fails")
+      yield* settle
+      const between = yield* makeClient(hub)
+      const isOver = () => [client, between].map(({ connections }) => connections.at(-1)?.isOver)
+      expect(isOver()).toEqual([true, false])
+      yield* TestClock.adjust("1500 millis")
+      yield* settle
+      expect(isOver()).toEqual([true, true])
+      yield* TestClock.adjust("2 seconds")
+      yield* one.bus.publish(live, 3)
+      yield* settle
+      expect(dataOf(client)).toEqual([
+        ["1", "2"],
+        ["2", "3"]
+      ])
+      expect(dataOf(between)).toEqual([["2"], ["2", "3"]])
+    }).pipe(silently)
+  )
+
   it.scoped("remembers no event with an old number after the feed has failed", () =>
     Effect.gen(function* () {
       const engine = eventEngine.make()

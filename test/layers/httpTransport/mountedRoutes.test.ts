@@ -2,7 +2,7 @@
  * The transport on somebody else's server: with real sockets, and as a web handler.
  */
 import { createServer } from "node:http"
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -17,11 +17,11 @@ import type { RoutesConfig } from "../../../src/layers/httpTransport/HttpTranspo
 import { connect, format, parse, request } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
-const hello = HttpRouter.add("GET", "/hello", HttpServerResponse.text("Hello"))
+const hello = HttpLayerRouter.add("GET", "/hello", HttpServerResponse.text("Hello"))
 
 /** Everything in one layer, on the platform's server, with its own route. */
 const host = (options: RoutesConfig) =>
-  HttpRouter.serve(Layer.mergeAll(HttpTransport.routes(options), hello), { disableLogger: true }).pipe(
+  HttpLayerRouter.serve(Layer.mergeAll(HttpTransport.routes(options), hello), { disableLogger: true }).pipe(
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
     Layer.provideMerge(transport.memoryServices())
   )
@@ -140,7 +140,7 @@ describe("routes behind a web handler", () => {
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const services = yield* Layer.buildWithScope(transport.memoryServices(), scope)
-      const { dispose, handler } = HttpRouter.toWebHandler(
+      const { dispose, handler } = HttpLayerRouter.toWebHandler(
         Layer.provide(HttpTransport.routes(), Layer.succeedContext(services)),
         { disableLogger: true }
       )

@@ -1,7 +1,7 @@
 /**
  * What every request to the API goes through: who may ask, how often, and what goes wrong on purpose.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -52,7 +52,7 @@ export const apiRequest = <R>(
 ) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
-    const names = yield* Effect.flatMap(HttpRouter.params, decodeNames)
+    const names = yield* Effect.flatMap(HttpLayerRouter.params, decodeNames)
     const { baseId = "" } = names
     const place = placeOf(names)
     yield* count(counts, place)

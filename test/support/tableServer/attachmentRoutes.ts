@@ -7,7 +7,7 @@
 import { createHmac, randomBytes } from "node:crypto"
 import { stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* ({
       if (request.headers.authorization !== undefined) {
         return yield* authorizationNotAllowed
       }
-      const { link = "", signature = "" } = yield* HttpRouter.params
+      const { link = "", signature = "" } = yield* HttpLayerRouter.params
       const { file, id } = yield* signer.verify(link, signature, yield* Clock.currentTimeMillis)
       const found = Effect.mapError(attachments.find(file), () => attachmentGone).pipe(
         Effect.filterOrFail(
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* ({
     Effect.catchTag("vitrine/ApiError", (error) => Effect.succeed(responseOf(error)))
   )
 
-  return [HttpRouter.route("GET", "/v1/:link/:signature", attachment)]
+  return [HttpLayerRouter.route("GET", "/v1/:link/:signature", attachment)]
 })
 
 const statsOf = (path: string) => Effect.tryPromise({ try: () => stat(path), catch: () => attachmentGone })

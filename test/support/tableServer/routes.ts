@@ -1,7 +1,7 @@
 /**
  * The routes of the API.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -50,7 +50,7 @@ export const make = (dependencies: RouteDependencies) => {
     )
 
   return [
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       "/v0/:baseId/:table",
       about((table) =>
@@ -60,7 +60,7 @@ export const make = (dependencies: RouteDependencies) => {
         )
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "POST",
       "/v0/:baseId/:table/listRecords",
       about((table) =>
@@ -70,7 +70,7 @@ export const make = (dependencies: RouteDependencies) => {
         )
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       "/v0/:baseId/:table/:recordId",
       about((table, { recordId }) =>
@@ -88,7 +88,7 @@ export const make = (dependencies: RouteDependencies) => {
         )
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       "/v0/meta/bases/:baseId/tables",
       apiRequest(

@@ -2,7 +2,7 @@
  * The routes of webhooks: `/v0/bases/{baseId}/webhooks` and what is below it.
  */
 import { randomBytes } from "node:crypto"
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -40,14 +40,14 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
     )
 
   return [
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       all,
       respond("webhooks", "reader", ({ baseId = "" }) =>
         Effect.map(webhooks.list(baseId), (list) => ({ webhooks: list.map(listed) }))
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "POST",
       all,
       respond("webhooks", "creator", ({ baseId = "" }) =>
@@ -64,7 +64,7 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
         )
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "GET",
       `${one}/payloads`,
       respond("payloads", "reader", ({ baseId = "", webhookId = "" }) =>
@@ -75,14 +75,14 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
         )
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "POST",
       `${one}/refresh`,
       respond("webhooks", "creator", ({ baseId = "", webhookId = "" }) =>
         Effect.map(webhooks.refresh(baseId, webhookId), expiration)
       )
     ),
-    HttpRouter.route(
+    HttpLayerRouter.route(
       "DELETE",
       one,
       respond("webhooks", "creator", ({ baseId = "", webhookId = "" }) => webhooks.remove(baseId, webhookId))
