@@ -7,7 +7,9 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FiberHandle from "effect/FiberHandle"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -21,16 +23,11 @@ export interface Backlog {
   readonly preamble: () => Uint8Array
 
   /**
-   * A feed has begun. Its numbering may be another one, so nothing is known until the backlog has been read. Whether clients may have
-   * been given events of an earlier feed.
+   * Begins a feed, whose numbering may be another one: reads the backlog, for five seconds at most, before the first event is taken. Until
+   * the scope ends, it reads again if that failed, which is logged once, and a second after a gap. Calls `endStreams` in each step in which
+   * it learns of events that clients have not been given.
    */
-  readonly reset: () => boolean
-
-  /**
-   * Reads the backlog of the feed: at once, and again a second after a gap, until it succeeds. A failure is logged once. Calls `found`
-   * in the step in which it finds events that clients have not been given.
-   */
-  readonly follow: (found: () => void) => Effect.Effect<void>
+  readonly open: (endStreams: () => void) => Effect.Effect<void, never, Scope.Scope>
 
   /** Takes the next event of the feed; `data` is its payload if its name is replayed. */
   readonly take: (event: FeedEvent) => Taken
@@ -80,16 +77,20 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
   let lastTaken: number | undefined
   let encoded = { events: latest.inOrder(), bytes: Buffer.from(SseFrame.retry) }
 
-  const readAll = snapshot.pipe(
+  const read = snapshot.pipe(
     Effect.timeoutFail({ duration: readTimeout, onTimeout: () => noAnswer }),
     // Others may store events in the same backlog.
     Effect.map((events) => events.filter(({ name }) => isReplayed(name))),
     Effect.zipLeft(unreadable.works),
     Effect.sandbox,
-    Effect.tapError((cause) => unreadable.fails(messageOf(Cause.squash(cause)))),
-    Effect.retry(resubscribe),
-    Effect.orDie
+    Effect.tapError((cause) => unreadable.fails(messageOf(Cause.squash(cause))))
   )
+
+  /** Whether any of these is new. */
+  const learn = (events: ReadonlyArray<RememberedEvent>) => {
+    lastStored = Math.max(lastStored, ...events.map(({ sequence }) => sequence))
+    return events.filter(latest.add).length > 0
+  }
 
   const backlog: Backlog = {
     preamble: () => {
@@ -101,26 +102,26 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
       return encoded.bytes
     },
 
-    reset: () => {
-      const isKnown = latest.inOrder().length > 0
+    open: Effect.fnUntraced(function* (endStreams) {
+      const stored = yield* Effect.option(read)
       latest = makeLatestEvents()
       lastStored = Number.NEGATIVE_INFINITY
       lastTaken = undefined
-      return isKnown
-    },
-
-    follow: (found) => {
-      const readOnce = Effect.map(readAll, (events) => {
-        lastStored = Math.max(lastStored, ...events.map(({ sequence }) => sequence))
-        if (events.filter(latest.add).length > 0) {
-          found()
+      learn(Option.getOrElse(stored, () => []))
+      endStreams()
+      if (Option.isNone(stored)) {
+        requests.unsafeOffer(undefined)
+      }
+      const reread = Effect.map(Effect.retry(read, resubscribe), (events) => {
+        if (learn(events)) {
+          endStreams()
         }
       })
-      return Effect.zipRight(
-        readOnce,
-        Stream.runForEach(Stream.fromQueue(requests), () => Effect.delay(readOnce, rereadAfter))
+      yield* Stream.fromQueue(requests).pipe(
+        Stream.runForEach(() => Effect.delay(reread, rereadAfter)),
+        Effect.forkScoped
       )
-    },
+    }),
 
     take: ({ data, name, sequence }) => {
       const missing = Math.max(0, sequence - (lastTaken ?? sequence) - 1)

@@ -4,6 +4,7 @@
  * Live events are filtered and encoded once for all clients. A gap of the bus, and each new feed, ends the streams of all
  * clients: they come back after `retry`, and are given the backlog. Nothing is caught up in a stream that goes on.
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import type * as Option from "effect/Option"
@@ -75,7 +76,7 @@ export interface Streams extends EventStream {
 /** Clients that are sockets. */
 export interface Sockets extends EventStream, Pick<Clients.Clients, "join" | "leave"> {}
 
-/** A `clientStream` for each client. It has subscribed, or tried to, when this Effect returns. */
+/** A `clientStream` for each client. It has subscribed and read the backlog, or tried to, when this Effect returns. */
 export const makeStreams = Effect.fnUntraced(function* (options: Options) {
   const { clients, eventStream } = yield* forward(options, identity)
   const ping = Buffer.from(SseFrame.ping)
@@ -93,7 +94,7 @@ export const makeStreams = Effect.fnUntraced(function* (options: Options) {
 
 /**
  * One `clientStream` for all sockets of our own port. Each socket is written the backlog when it joins, and then the bytes that all
- * share. It has subscribed, or tried to, when this Effect returns.
+ * share. It has subscribed and read the backlog, or tried to, when this Effect returns.
  *
  * This saves a fiber, a queue and a timer for each client: a Stream merged for each of 50 clients took twelve times the processor
  * time, and lost events of bursts.
@@ -149,13 +150,10 @@ const forward = Effect.fnUntraced(function* (
     }
   }
 
-  const openFeed = Effect.gen(function* () {
-    if (backlog.reset()) {
-      clients.endStreams()
-    }
-    yield* Effect.addFinalizer(() => Effect.zipRight(Effect.sync(clients.endStreams), backlog.forget))
-    yield* Effect.forkScoped(backlog.follow(clients.endStreams))
-  })
+  const openFeed = Effect.zipRight(
+    Effect.addFinalizer(() => Effect.zipRight(Effect.sync(clients.endStreams), backlog.forget)),
+    backlog.open(clients.endStreams)
+  )
 
   /** Clients would not notice that nothing comes any more: their streams end, so that they come back. */
   const send = (frames: Frames): Effect.Effect<void> =>
@@ -166,14 +164,20 @@ const forward = Effect.fnUntraced(function* (
       )
     )
 
+  const hasBegun = yield* Deferred.make<void>()
   yield* feeds.pipe(
-    Stream.flatMap(({ events, isOpen }) => {
-      const sent = whatIsSent(Stream.map(Stream.chunks(events), framesOf))
-      return isOpen ? Stream.unwrapScoped(Effect.as(openFeed, sent)) : sent
-    }),
+    Stream.flatMap(({ events, isOpen }) =>
+      Effect.when(openFeed, () => isOpen).pipe(
+        Effect.zipRight(Deferred.succeed(hasBegun, undefined)),
+        Effect.as(whatIsSent(Stream.map(Stream.chunks(events), framesOf))),
+        Stream.unwrapScoped
+      )
+    ),
     Stream.runForEach(send),
     Effect.forkScoped
   )
+  // The first clients are given the backlog that was there before.
+  yield* Deferred.await(hasBegun)
 
   const eventStream: EventStream = {
     ...clients,

@@ -13,7 +13,7 @@ import {
 } from "../../../src/services/ReplayBacklog.ts"
 import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
-import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
+import { somebodySleeps } from "../../support/waiting.ts"
 
 const event = (name: string, sequence: number, data = "null"): RememberedEvent => ({ name, data, sequence })
 
@@ -51,7 +51,7 @@ const remembering = Effect.gen(function* () {
 /** The backlog of a feed that has begun, and has been read. `stored` is what the service has. */
 const setUp = (stored: Array<RememberedEvent>) =>
   Effect.gen(function* () {
-    let found = 0
+    let ends = 0
     const backlog = yield* Effect.provideService(
       Backlog.make((name) => name !== "live"),
       ReplayBacklog,
@@ -60,11 +60,11 @@ const setUp = (stored: Array<RememberedEvent>) =>
         snapshot: Effect.sync(() => [...stored])
       }
     )
-    yield* Effect.forkScoped(backlog.follow(() => found++))
-    yield* eventLoopTurn
+    const open = backlog.open(() => ends++)
+    yield* open
     return {
-      ...backlog,
-      found: () => found,
+      ends: () => ends,
+      open,
       take: (name: string, sequence: number) =>
         backlog.take({ name, sequence, data: name === "live" ? undefined : `${sequence}` }),
       replayed: () => messages(backlog.preamble()).map(({ data, event }) => `${event}:${data}`)
@@ -77,9 +77,9 @@ const known = { isNext: false, isBreak: false, missing: 0 }
 describe("Backlog", () => {
   it.scoped("has the events of the service, and then the latest of each name in order", () =>
     Effect.gen(function* () {
-      const { found, replayed, take } = yield* setUp([event("b", 1, "1"), event("a", 2, "2")])
+      const { ends, replayed, take } = yield* setUp([event("b", 1, "1"), event("a", 2, "2")])
       expect(replayed()).toEqual(["b:1", "a:2"])
-      expect(found()).toBe(1)
+      expect(ends()).toBe(1)
       expect([take("b", 3), take("live", 4)]).toEqual([next, next])
       expect(replayed()).toEqual(["a:2", "b:3"])
     })
@@ -103,27 +103,30 @@ describe("Backlog", () => {
   it.scoped("ends the streams at a gap, and again if the service then has more", () =>
     Effect.gen(function* () {
       const stored: Array<RememberedEvent> = []
-      const { found, replayed, take } = yield* setUp(stored)
+      const { ends, replayed, take } = yield* setUp(stored)
       expect(take("live", 1)).toEqual(next)
       expect(take("live", 4)).toEqual({ isNext: true, isBreak: true, missing: 2 })
       yield* TestClock.adjust("1 second")
-      expect(found()).toBe(0)
+      expect(ends()).toBe(1)
       expect(take("live", 6)).toEqual({ isNext: true, isBreak: true, missing: 1 })
       stored.push(event("a", 5, "5"))
       yield* TestClock.adjust("1 second")
-      expect(found()).toBe(1)
+      expect(ends()).toBe(2)
       expect(replayed()).toEqual(["a:5"])
     })
   )
 
-  it.scoped("knows nothing when a feed begins, however it is numbered", () =>
+  it.scoped("knows only what the service has when a feed begins, however that is numbered", () =>
     Effect.gen(function* () {
-      const { replayed, reset, take } = yield* setUp([event("a", 9, "9")])
+      const stored = [event("a", 9, "9"), event("b", 8, "8")]
+      const { ends, open, replayed, take } = yield* setUp(stored)
       take("a", 10)
-      reset()
-      expect(replayed()).toEqual([])
+      stored.splice(0, 2, event("b", 0, "8"))
+      yield* open
+      expect(ends()).toBe(2)
+      expect(replayed()).toEqual(["b:8"])
       expect(take("a", 1)).toEqual(next)
-      expect(replayed()).toEqual(["a:1"])
+      expect(replayed()).toEqual(["b:8", "a:1"])
     })
   )
 

@@ -400,7 +400,7 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory), withLog(lines))
   })
 
-  it.scoped("opens streams at once while the backlog does not respond, and logs that", () => {
+  it.scoped("opens streams after five seconds if the backlog does not respond, and logs that", () => {
     const lines: Array<string> = []
     const answer = Deferred.unsafeMake<ReadonlyArray<RememberedEvent>>(FiberId.none)
     const silent = Layer.succeed(ReplayBacklog, {
@@ -408,15 +408,16 @@ describe("EventStream", () => {
       snapshot: Deferred.await(answer)
     })
     return Effect.gen(function* () {
-      const stream = yield* EventStream.makeSockets(options)
-      const { received } = yield* join(stream)
-      yield* publish("content:live", 0)
-      yield* received.until((text) => text === "retry: 2000\n\nevent: content:live\ndata: 0\n\n")
+      const making = yield* Effect.fork(EventStream.makeSockets(options))
       yield* somebodySleeps
       yield* TestClock.adjust("5 seconds")
+      const stream = yield* Fiber.join(making)
       expect(lines).toEqual([
         expect.stringMatching(/^WARN The replay backlog cannot be read, .*: no response within 5 seconds$/)
       ])
+      const { received } = yield* join(stream)
+      yield* publish("content:live", 0)
+      yield* received.until((text) => text === "retry: 2000\n\nevent: content:live\ndata: 0\n\n")
       yield* Deferred.succeed(answer, [{ name: "content:a", data: "0", sequence: 0 }])
       yield* TestClock.adjust("2 seconds")
       yield* received.whole
@@ -584,8 +585,10 @@ describe("EventStream", () => {
       engine.recover()
       yield* TestClock.adjust("30 seconds")
       yield* eventually(Effect.map(stream.problem, Option.isNone))
+      yield* received.whole
+      const next = yield* join(stream)
       yield* instance.bus.publish("content:over", 1)
-      yield* received.until(isOver)
+      yield* next.received.until(isOver)
     }).pipe(Effect.provide(instance.layer), withLog([]))
   })
 
