@@ -8,10 +8,12 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import {
   activeIn,
+  type Hold,
   type HoldOutcome,
   type Manifest,
   VersionStore,
@@ -36,6 +38,9 @@ export class ActiveVersion extends Context.Tag("vitrine/ActiveVersion")<
      */
     readonly report: (written: Manifest, again?: boolean) => Effect.Effect<Manifest>
 
+    /** The hold as it was reported last; `None` where there is none. */
+    readonly held: SubscriptionRef.SubscriptionRef<Option.Option<Hold>>
+
     /** Runs a step that may make another version the active one, and reports that, even if its caller no longer waits. */
     readonly change: <E>(
       step: Effect.Effect<Manifest, E>
@@ -48,10 +53,12 @@ export const make = Effect.fnUntraced(function* (report: Report, slice: ContentS
   const { manifest: reading } = yield* VersionStore
   const read = Effect.map(Effect.option(reading), Option.flatMap(activeIn))
   const oneAtATime = yield* Effect.makeSemaphore(1)
+  const held = yield* SubscriptionRef.make(Option.none<Hold>())
   const announced = yield* Ref.make(Option.map(yield* read, ({ versionId }) => versionId))
 
   const reportNow = Effect.fnUntraced(function* (written: Manifest, again = false) {
     const manifest = Option.getOrElse(yield* read, () => written)
+    yield* SubscriptionRef.set(held, Option.fromNullable(manifest.held))
     const { generatedAt, versionId, versionPath } = manifest
     const now = yield* timestamp
     const before = yield* slice.get
@@ -66,7 +73,7 @@ export const make = Effect.fnUntraced(function* (report: Report, slice: ContentS
     return manifest
   }, oneAtATime.withPermits(1))
 
-  return yield* reportedBy(reportNow)
+  return yield* reportedBy(reportNow, held)
 })
 
 const withActive =
@@ -80,11 +87,15 @@ const withActive =
     ...(released === undefined ? {} : { released })
   })
 
-const reportedBy = Effect.fnUntraced(function* (report: ActiveVersion["Type"]["report"]) {
+const reportedBy = Effect.fnUntraced(function* (
+  report: ActiveVersion["Type"]["report"],
+  held: ActiveVersion["Type"]["held"]
+) {
   const store = yield* VersionStore
   const scope = yield* Effect.scope
   return ActiveVersion.of({
     report,
+    held,
     change: (step) =>
       Effect.gen(function* () {
         const before = activeIn(yield* store.manifest)
@@ -98,7 +109,9 @@ const reportedBy = Effect.fnUntraced(function* (report: ActiveVersion["Type"]["r
 })
 
 /** Without a running controller, nobody is notified. */
-export const silent = reportedBy((written) => Effect.succeed(written))
+export const silent = Effect.flatMap(SubscriptionRef.make(Option.none<Hold>()), (held) =>
+  reportedBy((written) => Effect.succeed(written), held)
+)
 
 const logActive = (versionId: string, held: Manifest["held"]) =>
   Effect.logInfo(`Active version ${activeText(versionId, held)}`).pipe(

@@ -4,31 +4,52 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { ContentState } from "../../services/Slices.ts"
+import type { Hold } from "../../services/VersionStore.ts"
+import { ActiveVersion } from "./ActiveVersion.ts"
 import * as undo from "./undo.ts"
 
-/** How often it looks at least: a hold may begin, the clock may be set, the machine may have slept. */
-const lookEvery = Duration.seconds(10)
+/** How long it sleeps at most: the clock may be set, or the machine may have slept. */
+const longestSleep = Duration.seconds(10)
 
 /** How long the next try waits where the version that waits cannot be shown. */
 const retryAfter = Duration.minutes(1)
 
-/** Never ends. */
-export const endHolds = (state: Effect.Effect<ContentState>) => {
+/** Never ends. Nothing runs while no hold has an end. */
+export const endHolds = Effect.gen(function* () {
+  const { held } = yield* ActiveVersion
   const warning = makeWarnWhile((reason) => `The hold cannot end, and is tried again each minute: ${reason}`)
-  const pause = Effect.gen(function* () {
-    const { held: { by, until } = {} } = yield* state
+
+  /** How long to wait until the next step; nothing where the hold is over. */
+  const step = Effect.fnUntraced(function* ({ by, until = "" }: Hold) {
     const now = yield* Clock.currentTimeMillis
-    const left = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until) - now
+    const left = Date.parse(until) - now
     if (left > 0) {
-      return Duration.min(left, lookEvery)
+      return Option.some(Duration.min(left, longestSleep))
     }
     return yield* undo.resume({ dueAt: now, ...(by === undefined ? {} : { by }) }).pipe(
       Effect.zipRight(warning.works),
-      Effect.as(lookEvery),
-      Effect.catchAll(({ message }) => Effect.as(warning.fails(message), retryAfter))
+      Effect.as(Option.none<Duration.Duration>()),
+      Effect.catchAll(({ message }) => Effect.as(warning.fails(message), Option.some(retryAfter)))
     )
   })
-  return pause.pipe(Effect.flatMap(Effect.sleep), Effect.forever)
-}
+
+  const end = (hold: Hold) =>
+    Effect.repeat(
+      Effect.tap(step(hold), (pause) => Effect.transposeMapOption(pause, Effect.sleep)),
+      { while: Option.isSome }
+    )
+
+  yield* held.changes.pipe(
+    Stream.flatMap(
+      Option.match({
+        onNone: () => Stream.empty,
+        onSome: (hold) => (hold.until === undefined ? Stream.empty : Stream.fromEffect(end(hold)))
+      }),
+      { switch: true }
+    ),
+    Stream.runDrain
+  )
+})

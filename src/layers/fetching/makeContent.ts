@@ -96,7 +96,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const start = Effect.gen(function* () {
       yield* ActiveVersion.announce
       yield* inBackground(ActiveVersion.announceAgain)
-      yield* inBackground(endHolds(slice.get))
+      yield* inBackground(endHolds)
       yield* inBackground(keepFetching(steps, schedule, slice))
     })
     return Content.of({ fetch, start: Effect.provide(start, services) })
