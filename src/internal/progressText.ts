@@ -1,6 +1,7 @@
 /**
  * What happens to the content, in words for people.
  */
+import { type ContentCounts, countsText } from "./contentCounts.ts"
 import { clockTime, countText, secondsText, sizeText } from "./readable.ts"
 
 interface Wait {
@@ -16,8 +17,7 @@ interface Progress {
   readonly waiting?: Wait
 }
 
-interface Outcome {
-  readonly records: number
+interface Outcome extends ContentCounts {
   readonly bytes: number
   readonly attachments?: { readonly total: number; readonly reused: number }
   readonly durationMs: number
@@ -26,7 +26,7 @@ interface Outcome {
 /** `Objects, 1200 records; 12 of 40 files, 3.1 MiB; waiting …` */
 export const progressText = ({ attachments, document, records, waiting }: Progress): string =>
   [
-    `${document}, ${countText(records, "record")}`,
+    records === 0 ? document : `${document}, ${countText(records, "record")}`,
     ...(attachments === undefined
       ? []
       : [`${attachments.done} of ${countText(attachments.total, "file")}, ${sizeText(attachments.bytes)}`]),
@@ -45,9 +45,9 @@ const waitText = ({ reason, until }: Wait): string => {
 }
 
 /** `1200 records, 40 files (38 as before), 3.1 MiB, in 1.2 s` */
-export const outcomeText = ({ attachments, bytes, durationMs, records }: Outcome): string =>
+export const outcomeText = ({ attachments, bytes, durationMs, ...counts }: Outcome): string =>
   [
-    countText(records, "record"),
+    countsText(counts),
     ...(attachments === undefined || attachments.total === 0
       ? []
       : [

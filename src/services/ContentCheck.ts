@@ -2,6 +2,7 @@
  * What a fetch would change: the result of `content.check`.
  */
 import * as Schema from "effect/Schema"
+import { contentCounts } from "../internal/contentCounts.ts"
 import { ContentDiff } from "./ContentDiff.ts"
 
 /** What a fetch would change; the result of `content.check`. */
@@ -12,7 +13,7 @@ export const ContentCheck = Schema.Struct({
       sourceId: Schema.String,
       /** Whether anything in it would change, if only the order of records: there would be a new version. */
       changed: Schema.Boolean,
-      records: Schema.NonNegativeInt,
+      ...contentCounts,
       warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
     })
   ),

@@ -4,6 +4,7 @@
  * Those who follow a fetch, in this process or in another, decode them here.
  */
 import * as Schema from "effect/Schema"
+import { contentCounts } from "../internal/contentCounts.ts"
 import { SerializedError } from "../internal/SerializedError.ts"
 import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
@@ -25,7 +26,7 @@ export const FetchOutcome = Schema.Struct({
   versionId: Schema.String,
   /** Missing where it is not held. */
   held: Schema.optionalWith(Hold, { exact: true }),
-  records: Schema.NonNegativeInt,
+  ...contentCounts,
   durationMs
 })
 export type FetchOutcome = typeof FetchOutcome.Type
@@ -37,7 +38,7 @@ export const FetchFailure = Schema.Struct({ timestamp, error: SerializedError })
 export const SourceOutcome = Schema.Struct({
   timestamp,
   sourceId,
-  records: Schema.NonNegativeInt,
+  ...contentCounts,
   /** The size of everything that was saved, files taken over included. */
   bytes: Schema.NonNegativeInt,
   attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),

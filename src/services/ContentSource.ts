@@ -172,8 +172,10 @@ export interface FetchedDocument {
 export interface FetchedSource {
   /** Equal for equal content, whatever was volatile in how it came. */
   readonly fingerprint: string
-  /** How many records were saved, over all documents. */
+  /** How many records were saved, over all documents that are lists. */
   readonly records: number
+  /** How many documents were saved that are one value each. Default 0. */
+  readonly values?: number
   /** The size of everything that was saved, files taken over included. */
   readonly bytes: number
   /** The files that hang on records, where the source knows such. */

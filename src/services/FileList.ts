@@ -4,11 +4,13 @@
  * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
  * its source. Paths have 1,024 bytes and 32 folders at most, and together 2,000,000 names; there are 1,000 sources at most.
  */
+
 import * as Array from "effect/Array"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { contentCounts } from "../internal/contentCounts.ts"
 import { foldCase, isPortableFileName } from "../internal/FileName.ts"
 import { isSha256 } from "../internal/sha256.ts"
 import { SourceFile } from "./ContentSource.ts"
@@ -79,6 +81,7 @@ export const ListedSource = Schema.Struct({
   sourceId: SourceId,
   fingerprint: Schema.String,
   records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+  values: contentCounts.values,
   /** The fields that identify the records of documents, by the paths of these, where that is not `id`. */
   keys: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Key }), { exact: true }),
   /** By their paths in the folder of the source, with forward slashes. */

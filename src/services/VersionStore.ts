@@ -13,11 +13,13 @@
  * .reserve                         room for a manifest where the disk is full
  * ```
  */
+
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { type ContentCounts, contentCounts } from "../internal/contentCounts.ts"
 import type { RecordKey } from "../internal/recordKey.ts"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
@@ -93,10 +95,9 @@ export const activeIn = (reading: ManifestReading): Option.Option<Manifest> =>
   reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
 
 /** A source as part of a version. */
-export interface VersionSource {
+export interface VersionSource extends Partial<ContentCounts> {
   readonly sourceId: string
   readonly fingerprint: string
-  readonly records?: number
   /** As in `FetchedSource`. */
   readonly digests?: Readonly<Record<string, string>>
   /** What identifies the records of documents, by their paths, where it is not `id`. */
@@ -184,6 +185,7 @@ export const VersionSummary = Schema.Struct({
     Schema.Struct({
       sourceId: Schema.String,
       records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+      values: contentCounts.values,
       files: Schema.NonNegativeInt,
       /** The size of its files. */
       bytes: Schema.NonNegativeInt

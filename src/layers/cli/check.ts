@@ -1,7 +1,9 @@
 /**
  * `vitrine check`
  */
+
 import * as Schema from "effect/Schema"
+import { countsText } from "../../internal/contentCounts.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { ContentCheck } from "../../services/ContentCheck.ts"
@@ -46,9 +48,9 @@ const shortened = ({ documents, files }: Pick<ContentCheck, "documents" | "files
   }
 })
 
-const sourceText = ({ changed, records, sourceId, warnings = [] }: CheckedSource): string =>
+const sourceText = ({ changed, sourceId, warnings = [], ...counts }: CheckedSource): string =>
   [
-    `${printableLine(sourceId)}: ${countText(records, "record")}${changed ? "" : ", nothing has changed"}`,
+    `${printableLine(sourceId)}: ${countsText(counts)}${changed ? "" : ", nothing has changed"}`,
     ...warnings.map((warning) => `  warning: ${printableLine(warning)}`)
   ].join("\n")
 

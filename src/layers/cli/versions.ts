@@ -1,6 +1,7 @@
 /**
  * `vitrine versions`
  */
+import { countsText, sumCounts } from "../../internal/contentCounts.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, sizeText } from "../../internal/readable.ts"
 import { type Hold, type VersionSummary, VersionsReport } from "../../services/VersionStore.ts"
@@ -57,9 +58,9 @@ const versionText = (
   ].join("\n")
 }
 
-const sourceText = ({ bytes, files, records, sourceId }: VersionSummary["sources"][number]): string => {
+const sourceText = ({ bytes, files, sourceId, ...counted }: VersionSummary["sources"][number]): string => {
   const counts = [
-    ...(records === undefined ? [] : [countText(records, "record")]),
+    ...(counted.records === undefined ? [] : [countsText(sumCounts([counted]))]),
     countText(files, "file"),
     sizeText(bytes)
   ]

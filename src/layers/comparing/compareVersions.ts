@@ -89,7 +89,7 @@ export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: Ve
 })
 
 /** The files of a source. */
-type Listed = Pick<FileList["sources"][number], "files" | "keys" | "records" | "sourceId">
+type Listed = Pick<FileList["sources"][number], "files" | "keys" | "records" | "sourceId" | "values">
 
 /** Files that have no equal digest under their path on the other side. */
 export const changedFiles = (
@@ -100,9 +100,9 @@ export const changedFiles = (
     sources.find(({ sourceId }) => sourceId === id) ?? { records: 0 }
   const ids = new Set([...to, ...from].map(({ sourceId }) => sourceId))
   return [...ids].flatMap((sourceId) => {
-    const { files: before = {}, records: recordsBefore } = sourceIn(from, sourceId)
-    const { files: after = {}, keys = {}, records } = sourceIn(to, sourceId)
-    const isFile = recordsBefore === 0 && records === 0
+    const { files: before = {}, ...countsBefore } = sourceIn(from, sourceId)
+    const { files: after = {}, keys = {}, ...counts } = sourceIn(to, sourceId)
+    const isFile = hasNone(countsBefore) && hasNone(counts)
     const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
     return Array.filterMap([...Object.keys(after), ...removed], (path) =>
       Option.map(changeOf(own(before, path), own(after, path)), (change) => ({
@@ -115,6 +115,9 @@ export const changedFiles = (
     )
   })
 }
+
+/** Old lists of files may have no counts. */
+const hasNone = ({ records, values = 0 }: Partial<Listed>): boolean => records === 0 && values === 0
 
 /** A file may be called `constructor`. */
 const own = <A>(record: Record.ReadonlyRecord<string, A>, name: string): A | undefined =>

@@ -1,10 +1,12 @@
 /**
  * What the page shows of the controller, as data.
  */
+
 import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { defined } from "../../internal/defined.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
@@ -45,7 +47,7 @@ export interface ShownVersion
   /** On how many players it is. */
   readonly players: number
   /** The size of all its sources; absent if its list of files cannot be read. */
-  readonly size?: { readonly records: number; readonly files: number; readonly bytes: number }
+  readonly size?: ContentCounts & { readonly files: number; readonly bytes: number }
 }
 
 /** How many versions of a content are shown, and how many problems. */
@@ -118,7 +120,7 @@ const contentOverview = (
 }
 
 const sizeOf = (sources: NonNullable<VersionsReport["versions"][number]["sources"]>) => ({
-  records: Number.sumAll(sources.map(({ records = 0 }) => records)),
+  ...sumCounts(sources),
   files: Number.sumAll(sources.map(({ files }) => files)),
   bytes: Number.sumAll(sources.map(({ bytes }) => bytes))
 })

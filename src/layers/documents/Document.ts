@@ -21,8 +21,6 @@ export type DocumentContent<E> = Data.TaggedEnum<{
 /** An object that was made of records. */
 export interface Keys {
   readonly value: Readonly<Record<string, unknown>>
-  /** How many records. */
-  readonly records: number
   /** The record that a key is from. */
   readonly recordOf: (key: string) => string | undefined
 }

@@ -5,6 +5,7 @@
  * <source id>/<document>.json    an array of records, or one value
  * ```
  */
+
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
@@ -14,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { sumCounts } from "../../internal/contentCounts.ts"
 import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type {
@@ -235,14 +237,14 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
       ? Effect.succeed(document.file)
       : rewrite(document, placed.change(document), path.join(directory, document.about.name))
   )
-  const total = sum(all.map(({ records }) => records))
+  const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
   const attachments = addUp(own, fetched.attachments)
   const warned = [
     ...all.flatMap(({ document, warnings }) =>
       warnings.map((warning) => `${isOfTables ? "Table" : "Document"} "${document}": ${warning}`)
     ),
     ...fetched.warnings,
-    ...(isSample ? [] : yield* files.nothingFound(found, total)),
+    ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0))),
     ...placed.flaws
   ]
   return {
@@ -258,7 +260,7 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
     },
     fetched: {
       fingerprint: content,
-      records: total,
+      ...counts,
       bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + placed.bytes,
       ...((isOfTables || fetch.finding.isWanted || own.total > 0) && { attachments }),
       digests: {

@@ -51,6 +51,7 @@ export interface DocumentTarget extends FileTarget {
 export interface SavedDocument {
   /** Equal for equal content, whatever is volatile in it. */
   readonly digest: string
+  /** In a list. */
   readonly records: number
   readonly holds: Holds
   readonly isEmpty: boolean
@@ -88,7 +89,7 @@ const save = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
       return Effect.flatMap(content.value, (value) =>
         Array.isArray(value)
           ? saveRecords(document, Stream.fromIterable(partsOf(value, pageSize)), target)
-          : saveValue(document, { value, records: 1, recordOf: () => undefined }, target)
+          : saveValue(document, { value, recordOf: () => undefined }, target)
       )
   }
 }
@@ -147,7 +148,7 @@ const saveRecords = <E>(
 
 const saveValue = <E>(
   document: Document<E>,
-  { recordOf, records, value }: Omit<Keys, "value"> & { readonly value: unknown },
+  { recordOf, value }: Omit<Keys, "value"> & { readonly value: unknown },
   target: DocumentTarget
 ): Saving<E> =>
   Effect.gen(function* () {
@@ -156,11 +157,10 @@ const saveValue = <E>(
     const [saved] = search.look({ values: [orderOf(document)(value)], first: Option.none() })
     if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, recordOf)
     const { digest, ...written } = yield* writeValue(target, saved, target.lasting(saved))
-    yield* target.progress(records)
     return {
       digest,
       file: written,
-      records,
+      records: 0,
       holds: "keys" as const,
       isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
       check,

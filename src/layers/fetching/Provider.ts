@@ -3,8 +3,10 @@
  *
  * It makes versions. When that happens, and what is reported, belongs to the content.
  */
+
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { ContentCounts } from "../../internal/contentCounts.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
@@ -47,9 +49,7 @@ export interface Provider {
 /** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */
 export type PollResult = "new" | "same" | "nothing"
 
-export interface Fetched extends Promotion {
-  /** How many records the version has. */
-  readonly records: number
-}
+/** With how much the version has. */
+export interface Fetched extends Promotion, ContentCounts {}
 
 export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>

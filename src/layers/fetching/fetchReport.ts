@@ -1,8 +1,10 @@
 /**
  * What a fetch comes to, for everybody: events, the state, the log and metrics.
  */
+
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { countsText, sumCounts } from "../../internal/contentCounts.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { kindOf, makeFailures } from "../../internal/warnOnce.ts"
@@ -32,7 +34,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   const isFirst = (error: FetchError) => failures.add(`${originOf(error)} ${kindOf(error)}`)
 
   const logDone = Effect.fnUntraced(function* (
-    { durationMs, records }: FetchOutcome,
+    { durationMs, ...outcome }: FetchOutcome,
     { changed, manifest }: Fetched
   ) {
     const count = yield* failures.end
@@ -47,12 +49,12 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     yield* (
       changed
         ? Effect.logInfo(
-            `New version ${version}${waits}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}${failed}`
+            `New version ${version}${waits}: ${countsText(outcome)}, fetched in ${secondsText(durationMs)}${failed}`
           )
         : count > 0
           ? Effect.logInfo(`Fetching works again${failed}; nothing has changed since version ${version}`)
           : Effect.logDebug(`Nothing has changed since version ${version}`)
-    ).pipe(Effect.annotateLogs({ version, durationMs, records }))
+    ).pipe(Effect.annotateLogs({ version, durationMs, records: outcome.records }))
   })
 
   /** A repeated failure is logged once until a fetch succeeds. A task's failure is in its result. */
@@ -68,7 +70,8 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   const run = Effect.fnUntraced(function* (fetch: Effect.Effect<Fetched, FetchError>) {
     yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
     const [duration, fetched] = yield* Effect.timed(fetch)
-    const { manifest, records } = fetched
+    const { manifest } = fetched
+    const counts = sumCounts([fetched])
     const changed = fetched.changed && manifest.held === undefined
     const { held, versionId } = yield* activeVersion.report(manifest)
     const outcome: FetchOutcome = {
@@ -76,13 +79,13 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
       changed,
       versionId,
       ...(held === undefined ? {} : { held }),
-      records,
+      ...counts,
       durationMs: Math.round(Duration.toMillis(duration))
     }
     yield* logDone(outcome, fetched)
     yield* slice.note(withSources(manifest.sources.map(({ sourceId }) => sourceId)))
     yield* report({ name: "content:fetch:done", payload: outcome })
-    yield* Effect.annotateCurrentSpan({ changed, versionId, records })
+    yield* Effect.annotateCurrentSpan({ changed, versionId, records: counts.records })
     return outcome
   })
 

@@ -1,10 +1,12 @@
 /**
  * Fetching one source into a version.
  */
+
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import { sumCounts } from "../../internal/contentCounts.ts"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
@@ -43,18 +45,19 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       }
     })
     const { attachments, bytes, records } = counts
+    const counted = sumCounts([counts])
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
     if (!isCheck) yield* setRecords(sourceId, records)
     return {
       version: {
         sourceId,
         fingerprint,
-        records,
+        ...counted,
         ...(digests === undefined ? {} : { digests }),
         ...keysOf(documents)
       },
       directory,
-      records,
+      ...counted,
       ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
     }
   },

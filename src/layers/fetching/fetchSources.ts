@@ -3,6 +3,7 @@
  *
  * Those that can be asked cheaply what has changed are only fetched where something has (docs/content.md, Airtable).
  */
+
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
@@ -14,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
@@ -35,8 +37,8 @@ export const fetchSources = (
     const store = yield* VersionStore
     const polling = yield* makePolling(sources)
     const sourceIds = sources.map(({ id }) => id)
-    /** How many records the sources had when they were read last. */
-    const records = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
+    /** How much the sources had when they were read last. */
+    const counts = yield* Ref.make<ReadonlyMap<string, ContentCounts>>(new Map())
 
     /** What has not changed is taken over, where that is whole. */
     const takeOrFetch = Effect.fnUntraced(function* (
@@ -48,19 +50,19 @@ export const fetchSources = (
       if (Option.isNone(previous) || hasChanged) {
         return (yield* fetchSource(source, staged, report)).version
       }
-      const known = yield* Ref.get(records)
-      return { sourceId: source.id, fingerprint: previous.value, records: known.get(source.id) ?? 0 }
+      const known = yield* Ref.get(counts)
+      return { ...(known.get(source.id) ?? { records: 0 }), sourceId: source.id, fingerprint: previous.value }
     })
 
     const promote = Effect.fn("Content.promote")(function* (
       staged: StagedVersion,
-      versions: ReadonlyArray<VersionSource & { readonly records: number }>
+      versions: ReadonlyArray<VersionSource & ContentCounts>
     ) {
       const promotion = yield* staged.promote(versions)
       const { changed, manifest } = promotion
       yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
-      yield* Ref.set(records, new Map(versions.map(({ records, sourceId }) => [sourceId, records])))
-      return { ...promotion, records: versions.reduce((sum, { records }) => sum + records, 0) }
+      yield* Ref.set(counts, new Map(versions.map((version) => [version.sourceId, sumCounts([version])])))
+      return { ...promotion, ...sumCounts(versions) }
     })
 
     /** Makes a version of what has changed, unless `beforePromotion` fails when all of it is read. */
@@ -86,7 +88,7 @@ export const fetchSources = (
 
     const fetchNew = Effect.gen(function* () {
       const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
-      const isFirst = (yield* Ref.get(records)).size === 0
+      const isFirst = (yield* Ref.get(counts)).size === 0
       const isChanging = Effect.flatMap(Clock.currentTimeMillis, (now) =>
         // Where it cannot be asked, the next tick asks.
         now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)

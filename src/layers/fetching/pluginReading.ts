@@ -1,8 +1,10 @@
 /**
  * What the slice of a content means.
  */
+
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
+import { countsText } from "../../internal/contentCounts.ts"
 import { defined } from "../../internal/defined.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -191,13 +193,13 @@ const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
     const failure = isSaid && text === message ? "see its source below" : text
     return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
   }
-  const { changed, held, records } = lastFetch
+  const { changed, held } = lastFetch
   const result = changed
     ? "new version"
     : held?.waiting === undefined
       ? "nothing changed"
       : `version ${held.waiting} waits`
-  return kv("Last fetch", `${timestamp}, ${countText(records, "record")}, ${result}`, "ok")
+  return kv("Last fetch", `${timestamp}, ${countsText(lastFetch)}, ${result}`, "ok")
 }
 
 const nextFetchText = ({ fetchingSince, isPolling, nextFetch }: ContentState): string =>

@@ -1,8 +1,10 @@
 /**
  * Reports how far a copy has come, source by source, as sources that are fetched report it.
  */
+
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import { sumCounts } from "../../internal/contentCounts.ts"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FileList, ListedSource } from "../../services/FileList.ts"
 import type { CopiedFile } from "../../services/VersionStore.ts"
@@ -61,19 +63,20 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
   }
 
   const reportDone = Effect.fnUntraced(function* ({ bytes, reused, source, startedAt, total }: Counter) {
-    const { records = 0, sourceId } = source
+    const { sourceId } = source
+    const counts = sumCounts([source])
     yield* report({
       name: "content:source:done",
       payload: {
         timestamp: yield* timestamp,
         sourceId,
-        records,
+        ...counts,
         bytes,
         attachments: { total, bytes, reused },
         durationMs: Math.round(clock.unsafeCurrentTimeMillis() - startedAt)
       }
     })
-    yield* setRecords(sourceId, records)
+    yield* setRecords(sourceId, counts.records)
   })
 
   const advance = Effect.fnUntraced(function* ({
@@ -97,8 +100,8 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
   })
 
   return {
-    /** How many records the version has. */
-    records: sources.reduce((sum, { records = 0 }) => sum + records, 0),
+    /** How much the version has. */
+    counts: sumCounts(sources),
 
     start: Effect.forEach(
       counters.values(),

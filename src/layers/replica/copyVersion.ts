@@ -133,7 +133,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
     )
     const finished = yield* finish(staged, { manifest: version.manifest, fileList: text, durable })
     yield* removeParts
-    return { finished, records: progress.records }
+    return { finished, counts: progress.counts }
   }, Effect.scoped)
 
   const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -147,7 +147,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
     /** Makes it the latest version. */
     latest: (hub: Hub, version: HubVersion, isWanted: IsWanted) =>
       copy(hub, version, isWanted, report, (staged, copy) => staged.promote(copy)).pipe(
-        Effect.map(({ finished, records }): Fetched => ({ ...finished, records })),
+        Effect.map(({ counts, finished }): Fetched => ({ ...finished, ...counts })),
         inTurn
       ),
     /** Keeps the version of this id on disk, without a report. */

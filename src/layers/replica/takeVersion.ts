@@ -2,10 +2,12 @@
  * Makes the version of a hub the latest version here: leaves it if it is the latest, activates it if it is on disk, or copies it. What
  * waits there for the end of a hold is copied ahead.
  */
+
 import * as Path from "@effect/platform/Path"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { sumCounts } from "../../internal/contentCounts.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { FileList } from "../../services/FileList.ts"
 import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
@@ -44,8 +46,8 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
 
   const unchanged = Effect.fnUntraced(function* (manifest: Manifest) {
     const found = yield* listOf(latestOf(manifest))
-    const records = Option.match(found, { onNone: () => 0, onSome: ({ list }) => recordsOf(list) })
-    return { changed: false, manifest, records } satisfies Fetched
+    const sources = Option.match(found, { onNone: () => [], onSome: ({ list }) => list.sources })
+    return { changed: false, manifest, ...sumCounts(sources) } satisfies Fetched
   })
 
   /** What is on disk under the id of the version; it fails where that is something else. */
@@ -68,7 +70,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
       onSome: (list) =>
         Effect.matchEffect(store.activate(list.versionId), {
           onFailure: () => copy,
-          onSuccess: (manifest) => Effect.succeed({ changed: true, manifest, records: recordsOf(list) })
+          onSuccess: (manifest) => Effect.succeed({ changed: true, manifest, ...sumCounts(list.sources) })
         })
     })
 
@@ -102,6 +104,3 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
       )
   }
 })
-
-const recordsOf = ({ sources }: FileList): number =>
-  sources.reduce((sum, { records = 0 }) => sum + records, 0)

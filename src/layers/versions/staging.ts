@@ -2,12 +2,14 @@
  * Versions that are being put together: which sources have changed, and what is reused of versions that
  * are there.
  */
+
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import { defined } from "../../internal/defined.ts"
 import { remove } from "../../internal/heldOpen.ts"
 import { linkOrCopyAll } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
@@ -26,7 +28,9 @@ interface PreviousVersion {
   readonly contents: ReadonlyArray<SourceContent>
 }
 
-interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records" | "keys"> {
+interface SourceContent
+  extends PreviousContent,
+    Pick<ListedSource, "sourceId" | "records" | "values" | "keys"> {
   readonly versionId: VersionId
 }
 
@@ -128,8 +132,8 @@ const reuse = Effect.fnUntraced(function* (
 const withKnown = (source: VersionSource, content: Option.Option<SourceContent>): VersionSource =>
   Option.match(content, {
     onNone: () => source,
-    onSome: ({ files, keys, records }) => ({
-      ...(records === undefined ? {} : { records }),
+    onSome: ({ files, keys, records, values }) => ({
+      ...defined({ records, values }),
       ...(keys === undefined ? {} : { keys }),
       ...source,
       digests: Record.map(files, ({ sha256 }) => sha256)

@@ -98,7 +98,8 @@ describe("a check", () => {
           {
             sourceId: "exhibits",
             changed: true,
-            records: 5
+            records: 3,
+            values: 1
           }
         ],
         documents: [
@@ -137,7 +138,8 @@ describe("a check", () => {
           {
             sourceId: "exhibits",
             changed: false,
-            records: 5
+            records: 3,
+            values: 1
           }
         ],
         documents: [],

@@ -132,8 +132,13 @@ const marksOf = ({ active, isWaiting, players, screens }) =>
 
 const toneOfVersion = ({ active, isWaiting }) => (active ? "ok" : isWaiting ? "held" : "neutral")
 
-const sizeText = ({ bytes, files, records }) =>
-  [count(records, "record"), count(files, "file"), size(bytes)].join(", ")
+const sizeText = ({ bytes, files, records, values = 0 }) =>
+  [
+    ...(records === 0 && values > 0 ? [] : [count(records, "record")]),
+    ...(values === 0 ? [] : [`${count(values, "set")} of values`]),
+    count(files, "file"),
+    size(bytes)
+  ].join(", ")
 
 const renderVersion = (name, actions) => (version) => {
   const { active, changes, size, versionId } = version

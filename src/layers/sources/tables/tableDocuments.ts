@@ -66,7 +66,7 @@ const keysOf = Effect.fnUntraced(function* (...of: Parameters<typeof pagesIn>) {
   const rows = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(pagesIn(...of))))
   const { recordOf, value, warnings } = yield* keyValues(of[0], rows)
   yield* notice(warnings)
-  return { recordOf, records: rows.length, value }
+  return { recordOf, value }
 })
 
 /** A table as a document. */

@@ -159,7 +159,7 @@ it.effect("progress lines are printed at each step, and at least every five seco
 
     const clock = new Date(30_000).toTimeString().slice(0, 8)
     expect(logs.map((line) => line.replace(/^INFO /, ""))).toEqual([
-      "exhibits: Objects, 0 records",
+      "exhibits: Objects",
       "exhibits: Objects, 200 records",
       `exhibits: Objects, 300 records; waiting until ${clock} for another try`,
       "exhibits: Objects, 302 records; then Rooms",
