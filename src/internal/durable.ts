@@ -45,14 +45,19 @@ export const replaceFile = Effect.fnUntraced(function* (
 export const unfinishedFile = (file: string, staging = dirname(file)): string =>
   join(staging, `.${basename(file)}.${randomUUID()}`)
 
-/** Removes the files of such names that killed processes have left. Nobody else may write in the folder meanwhile. */
-export const removeUnfinished = async (folder: string): Promise<void> => {
-  for (const name of (await readdir(folder)).filter((name) => unfinishedName.test(name))) {
+/**
+ * Removes the files of such names that killed processes have left, or only those for a file of this name. Nobody else may write them
+ * meanwhile.
+ */
+export const removeUnfinished = async (folder: string, of?: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const [, file] = unfinishedName.exec(name) ?? []
+    if (file === undefined || file !== (of ?? file)) continue
     await rm(join(folder, name), { force: true })
   }
 }
 
-const unfinishedName = /^\..+\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+const unfinishedName = /^\.(.+)\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** The name of the file in its folder is not synced. */
 const writeDurably = (file: string, content: string, mode: number) =>

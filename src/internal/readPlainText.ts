@@ -11,13 +11,13 @@ import { toError } from "./fileBatch.ts"
 export const maxBytes = 1024 ** 2
 
 /** Why a file of more is not read. */
-export const tooLarge = () => new Error("It is larger than 1 MiB.")
+export const tooLarge = (most = maxBytes) => new Error(`It is larger than ${most / maxBytes} MiB.`)
 
 /**
- * The text of a plain file of at most one MiB. It fails for everything else: opening a pipe would wait for whoever writes into it, and a
+ * The text of a plain file of at most `most` bytes, by default 1 MiB. It fails for everything else: opening a pipe would wait for whoever writes into it, and a
  * device such as `/dev/zero` has no end.
  */
-export const readPlainText = (file: string): Effect.Effect<string, Error> =>
+export const readPlainText = (file: string, most = maxBytes): Effect.Effect<string, Error> =>
   Effect.tryPromise({
     try: async () => {
       const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -25,8 +25,8 @@ export const readPlainText = (file: string): Effect.Effect<string, Error> =>
         const stats = await handle.stat()
         if (stats.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" })
         if (!stats.isFile()) throw new Error("This is a pipe or a device, and no plain file.")
-        if (stats.size > maxBytes) throw tooLarge()
-        return await text(handle.createReadStream({ autoClose: false, end: maxBytes }))
+        if (stats.size > most) throw tooLarge(most)
+        return await text(handle.createReadStream({ autoClose: false, end: most }))
       } finally {
         await handle.close()
       }

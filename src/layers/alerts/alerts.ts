@@ -12,6 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as SynchronizedRef from "effect/SynchronizedRef"
+import * as JsonFile from "../../internal/JsonFile.ts"
 import { resubscribe } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -22,7 +23,6 @@ import { withMutes } from "../status/mutedProblems.ts"
 import type { Found, StandingProblems } from "../status/standingProblems.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import { alertText, chatText } from "./alertText.ts"
-import * as KeptFile from "./keptFile.ts"
 import {
   type Alert,
   due,
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (
   path?: string
 ) {
   const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
-  const file = yield* KeptFile.make(path, Posted, {
+  const file = yield* JsonFile.make(path, Posted, {
     read: "the ends of problems before the restart are not posted",
     written: "a restart forgets whose ends are to be posted"
   })

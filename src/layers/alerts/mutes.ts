@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SynchronizedRef from "effect/SynchronizedRef"
+import * as JsonFile from "../../internal/JsonFile.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
@@ -14,7 +15,6 @@ import type { Mute } from "../../services/Problem.ts"
 import type { Mutes } from "../../services/Slices.ts"
 import { isNamed } from "../status/mutedProblems.ts"
 import { muteText } from "../status/rows.ts"
-import * as KeptFile from "./keptFile.ts"
 
 /** How many there are at most, and for how long, in milliseconds. */
 export const maxMutes = 100
@@ -62,7 +62,7 @@ const notMuted = (name: string, mutes: ReadonlyArray<Mute>): string => {
 export const make = Effect.fnUntraced(function* (path?: string) {
   const { register } = yield* CommandBus
   const { state, updateSlice } = yield* ControllerState
-  const file = yield* KeptFile.make(path, Asked, {
+  const file = yield* JsonFile.make(path, Asked, {
     read: "nothing is muted",
     written: "a restart ends what is muted"
   })

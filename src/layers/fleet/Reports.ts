@@ -1,6 +1,7 @@
 /**
  * Takes what players report: the route of a hub, and what it knows of its players.
  */
+import { join, resolve } from "node:path"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
@@ -12,25 +13,31 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as JsonFile from "../../internal/JsonFile.ts"
 import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { ReportAnswer } from "../../services/PlayerReport.ts"
+import { maxReportBytes, Player, type ReportAnswer } from "../../services/PlayerReport.ts"
 import { AskedScreen } from "../../services/ScreenActions.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { isJson, tokenCheck } from "../http/access.ts"
 import { jsonRequired, tokenRequired } from "../http/errors.ts"
 import { json } from "../http/responses.ts"
 import * as AskedScreens from "../screens/askedScreens.ts"
-import * as PlayersFile from "./playersFile.ts"
 import { readReport } from "./readReport.ts"
-import { moved, playersOf, type Registry, restored, take } from "./registry.ts"
+import { maxPlayers, moved, playersOf, type Registry, restored, take } from "./registry.ts"
 
 export interface Options {
   readonly downloadPath: string
   readonly reports: { readonly token: Redacted.Redacted }
 }
+
+/** Restarts and duplicates are found again after a restart of the hub. */
+const KeptPlayer = Player.omit("duplicate", "restarts")
+
+/** The largest reports of all players need less. */
+const maxFileBytes = 2 * maxPlayers * maxReportBytes
 
 /** How often the players are written down at most. */
 const saveEvery = "1 minute"
@@ -43,7 +50,11 @@ const lastSave = "1 second"
 
 /** The players that were known last are known from the start, and are written down until the scope ends. */
 export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { token } }: Options) {
-  const file = yield* PlayersFile.make(downloadPath)
+  const file = yield* JsonFile.make(join(resolve(downloadPath), ".players.json"), KeptPlayer, {
+    read: "players are listed once they report",
+    written: "after a restart, players are listed once they report",
+    maxBytes: maxFileBytes
+  })
   const { system } = yield* (yield* ControllerState).state
   const expected = new Set((system.players ?? []).map(({ id }) => id))
   const isExpected = (id: string) => expected.has(id)
