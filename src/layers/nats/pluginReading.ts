@@ -62,25 +62,19 @@ const problems = (slice: NatsState): ReadonlyArray<Problem> => {
   return found
 }
 
-const rows = (slice: NatsState): ReadonlyArray<Row> => {
-  const { failures, lastFailure, link, prefix, servers, unknownElsewhere, waiting } = slice
-  const unpublished =
-    lastFailure === undefined
-      ? "none"
-      : `${countText(failures, "event")}, the last at ${lastFailure.at}: ${lastFailure.reason}`
-  return [
-    "problem" in link
-      ? kv("Connection", `none to ${servers} since ${link.since}: ${link.problem}`, "error")
-      : kv("Connection", `${link.server} (${link.name}) since ${link.since}`, "ok"),
-    kv("Prefix", prefix),
-    ...(unknownElsewhere === undefined ? [] : [unknownRow(unknownElsewhere)]),
-    kv(
-      "Waiting for the server",
-      `${countText(waiting.events, "event")}, ${countText(waiting.commands, "command")} of other processes`
-    ),
-    kv("Not published", unpublished, lastFailure === undefined ? "ok" : "warn")
-  ]
-}
-
-const unknownRow = ({ commands, reason }: NonNullable<NatsState["unknownElsewhere"]>): Row =>
-  kv("Commands", `other processes do not know ${commands.join(", ")}: ${reason}`, "warn")
+const rows = ({ failures, lastFailure, link, servers, waiting }: NatsState): ReadonlyArray<Row> => [
+  "problem" in link
+    ? kv("Connection", `none to ${servers} since ${link.since}: ${link.problem}`, "error")
+    : kv("Connection", `${link.server} since ${link.since}`, "ok"),
+  ...(waiting.events + waiting.commands === 0
+    ? []
+    : [
+        kv(
+          "Waiting for the server",
+          `${countText(waiting.events, "event")}, ${countText(waiting.commands, "command")} of other processes`
+        )
+      ]),
+  ...(lastFailure === undefined
+    ? []
+    : [kv("Not published", `${countText(failures, "event")}, the last at ${lastFailure.at}`, "warn")])
+]
