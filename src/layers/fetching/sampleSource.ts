@@ -10,7 +10,7 @@ import { type ContentSample, NoSuchSource } from "../../services/ContentSample.t
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import { describeDocument, missingTranslations } from "./describeDocument.ts"
+import { describeDocument } from "./describeDocument.ts"
 
 /** A larger document is not looked into. */
 const maxBytes = 64 * 1024 ** 2
@@ -28,13 +28,10 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
       const { size } = yield* fileSystem.stat(file)
       if (size > maxBytes) {
         const found = { holds: "records" as const, records: 0, fields: [], links: [] }
-        return { document: { path: name, ...found }, missing: [] }
+        return { path: name, ...found }
       }
       const json = yield* Effect.flatMap(fileSystem.readFileString(file), parse)
-      return {
-        document: { path: name, ...describeDocument(json) },
-        missing: missingTranslations(name, json)
-      }
+      return { path: name, ...describeDocument(json) }
     })
 
     const sample = Effect.fn("Content.sample")(function* (source: ContentSource) {
@@ -50,17 +47,16 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
         onSome: (content) =>
           Option.contains(content.fingerprint, fetched.fingerprint) ? content.directory : directory
       })
-      const { documents, warnings: reported = [] } = fetched
-      const described = yield* Effect.gen(function* () {
+      const { documents, warnings = [] } = fetched
+      const sampled = yield* Effect.gen(function* () {
         const names =
           documents === undefined ? yield* fileSystem.readDirectory(folder) : Object.keys(documents)
         const json = names.filter((name) => name.endsWith(".json")).sort()
         return yield* Effect.forEach(json, (name) => describe(folder, name))
       }).pipe(Effect.mapError((cause) => new SourceError({ source: sourceId, cause })))
-      const warnings = [...reported, ...described.flatMap(({ missing }) => missing)]
       return {
         sourceId,
-        sampled: described.map(({ document }) => document),
+        sampled,
         ...(warnings.length === 0 ? {} : { warnings })
       } satisfies ContentSample
     }, Effect.scoped)

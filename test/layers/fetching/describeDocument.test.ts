@@ -1,34 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { describeDocument, missingTranslations } from "../../../src/layers/fetching/describeDocument.ts"
-
-it("texts that are missing in one language are counted by field", () => {
-  const records = [
-    { id: "1", title_de: "Glocke", title_en: "Bell", sound_de: ["a.mp3"], sound_en: [] },
-    { id: "2", title_en: "Globe", sound_de: null, sound_en: [] },
-    { id: "3", title_de: "", title_en: "Lens" },
-    { id: "4" }
-  ]
-  expect(missingTranslations("Objects.json", records)).toEqual([
-    'Objects.json: "title_de" is empty where "title" is there in another language: 2 of 3 records',
-    'Objects.json: "sound_en" is empty where "sound" is there in another language: 1 of 1 record'
-  ])
-})
-
-it.each([
-  ["complete", [{ title_de: "Glocke", title_en: "Bell" }]],
-  [
-    "of no languages",
-    [
-      { width_cm: 1, height_mm: 2, made_by: "x" },
-      { width_mm: 2, text_zz: "" }
-    ]
-  ],
-  ["in one language", [{ title_de: "Glocke" }, { title_de: "" }]],
-  ["no record", [1, "title_de", null]],
-  ["no list", "title_de"]
-])("a value that is %s has no missing languages", (_, json) => {
-  expect(missingTranslations("Objects.json", json)).toEqual([])
-})
+import { describeDocument } from "../../../src/layers/fetching/describeDocument.ts"
 
 describe("the description of a document", () => {
   it("lists the fields of a value, and the places of links as patterns", () => {

@@ -66,24 +66,6 @@ describe("a check of one source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("warns of texts that are missing in one of their languages", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(
-        ScriptedServer.json(200, [
-          { id: 1, title_de: "Glocke", title_en: "Bell" },
-          { id: 2, title_en: "Globe" }
-        ])
-      )
-      const source = yield* jsonSource({ id: "museum", documents: { objects: { url: server.url } } }).make
-      yield* Content.fromSources({}, [source])
-      expect(yield* sample("museum")).toMatchObject({
-        warnings: [
-          'objects.json: "title_de" is empty where "title" is there in another language: 1 of 2 records'
-        ]
-      })
-    }).pipe(run)
-  )
-
   it.scopedLive("names the known sources for an unknown one", () =>
     Effect.gen(function* () {
       yield* setUp
