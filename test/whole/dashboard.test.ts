@@ -87,6 +87,9 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* act(page, "Show this")
       yield* see(page, "#word", "HELD")
       yield* see(page, "#contents", `Version ${controller.versionId}`)
+      // There is a button for it.
+      yield* see(page, "#problems", " waits")
+      expect(yield* Effect.promise(() => page.locator("#problems").innerText())).not.toContain("vitrine")
       const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
       expect(stdout).toMatch(
         /^HELD\n {2}! "content" is held since .* by Anna at the dashboard; version \S+ waits\. "vitrine resume" ends that \(\d times since the start\)\n/
@@ -283,6 +286,44 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
         expect(height).toBeLessThanOrEqual(2 * phone[1])
         expect(width).toBe(phone[0])
       }).pipe(Effect.provide(Browser.layer))
+  )
+
+  it.scopedLive("has two columns of one height, and is not wider than a phone, while it connects", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(states.well)
+      const port = yield* Effect.provide(dashboardPort, context)
+      const page = yield* openTab("about:blank")
+      yield* Effect.promise(() => page.route("**/events", () => {}))
+      yield* Effect.promise(() => page.setViewportSize({ width: 1280, height: 800 }))
+      yield* Effect.promise(() => page.goto(`http://127.0.0.1:${port}`))
+      const top = (id: string) =>
+        Effect.promise(() =>
+          page.evaluate<number>(`document.getElementById("${id}").getBoundingClientRect().top`)
+        )
+      expect(yield* top("changed")).toBe(yield* top("logging"))
+      yield* Effect.promise(() => page.setViewportSize({ width: phone[0], height: phone[1] }))
+      expect(yield* Effect.promise(() => page.evaluate("document.documentElement.scrollWidth"))).toBe(
+        phone[0]
+      )
+    }).pipe(Effect.provide(Browser.layer))
+  )
+
+  it.scopedLive("is reached by the keyboard in the order of the page, with a visible focus", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("problems", 1280, 800)
+      const seen: Array<unknown> = []
+      for (let count = 0; count < 9; count++) {
+        yield* Effect.promise(() => page.keyboard.press("Tab"))
+        const focused = yield* Effect.promise(() =>
+          page.evaluate<readonly [string, string]>(
+            "[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineStyle]"
+          )
+        )
+        seen.push(focused)
+      }
+      const names = ["Mute", "Mute", "Mute", "Right wall", "Touch table", "kiosk-entrance-0042", "Left wall"]
+      expect(seen).toEqual([...names, "Hold", "Show this"].map((name) => [name, "solid"]))
+    }).pipe(Effect.provide(Browser.layer))
   )
 
   it.scopedLive("of a hub shows more than forty players on one desktop screen, the worst first", () =>

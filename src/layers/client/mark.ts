@@ -1,4 +1,4 @@
-/** What says that a page is a preview: a frame around it, and a line at its top. */
+/** What says that a page is a preview: a frame around it, and a line at its top, which a click hides until it says something else. */
 
 const yellow = "#ffc83d"
 
@@ -16,16 +16,21 @@ export const makeMark = () => {
   Object.assign(line.style, {
     width: "fit-content",
     maxWidth: "90%",
+    pointerEvents: "auto",
+    cursor: "pointer",
     margin: "0 auto",
     padding: "2px 14px 7px",
     borderRadius: "0 0 10px 10px",
     background: yellow,
     color: "#1c1400",
-    font: "600 16px/1.4 system-ui, sans-serif",
+    font: "600 clamp(11px, 3vmin, 16px)/1.4 system-ui, sans-serif",
     textAlign: "center",
     overflowWrap: "anywhere"
   })
   line.setAttribute("role", "status")
+  line.onclick = () => {
+    line.hidden = true
+  }
   frame.dataset.vitrine = "preview"
   frame.append(line)
   document.documentElement.append(frame)
@@ -34,6 +39,7 @@ export const makeMark = () => {
     say: (text: string) => {
       if (line.textContent !== text) {
         line.textContent = text
+        line.hidden = false
       }
     },
     remove: () => frame.remove()

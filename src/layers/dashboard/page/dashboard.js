@@ -50,8 +50,12 @@ const renderMute = (problem) => {
       )
 }
 
+/** Without the command of the command line for which there is a button. */
+const textBesideButtons = ({ code, text }) =>
+  code === "content:held" ? text.replace(/\. "vitrine \w+" ends that$/, "") : text
+
 const renderProblem = (actions) => (problem) => {
-  const { count, muted, since, text } = problem
+  const { count, muted, since } = problem
   const facts = [
     ...(since === undefined ? [] : [forHow(since)]),
     ...(count === undefined || count < 2 ? [] : [`${count} times since the start`]),
@@ -60,7 +64,7 @@ const renderProblem = (actions) => (problem) => {
   return h(
     "li",
     { tone: toneOfProblem(problem) },
-    readable(text),
+    readable(actions === "off" ? problem.text : textBesideButtons(problem)),
     " ",
     facts.length === 0
       ? []

@@ -86,7 +86,6 @@ export const setNow = (millis) => {
 
 export const now = () => Date.now() + ahead
 
-// 24 hours: a narrow column would break a time before "AM".
 const clockTime = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
   hour: "2-digit",
@@ -108,9 +107,10 @@ const dateAndTime = new Intl.DateTimeFormat(undefined, {
 
 const isToday = (date) => date.toDateString() === new Date(now()).toDateString()
 
+/** Does not break over lines. */
 export const shortTime = (iso) => {
   const date = new Date(iso)
-  return (isToday(date) ? clockTime : dayAndTime).format(date)
+  return (isToday(date) ? clockTime : dayAndTime).format(date).replaceAll(" ", "\u00a0")
 }
 
 export const longTime = (iso) => dateAndTime.format(new Date(iso))
