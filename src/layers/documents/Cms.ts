@@ -58,7 +58,6 @@ export const cmsFields = (vendor: {
   readonly token: string
   readonly locale: string
 }) => {
-  const locale = filled(vendor.locale)
   const suffix = new RegExp(`(?:/+${vendor.path})?/*$`)
   return {
     ...DocumentOptions.fields,
@@ -72,8 +71,7 @@ export const cmsFields = (vendor: {
       { strict: true, decode: (url) => url.replace(suffix, ""), encode: (url) => url }
     ),
     token: token(vendor.token),
-    locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
-    fallback: omittable(locale)
+    locales: optional(expects(Schema.Array(filled(vendor.locale)), "an array of languages"), [])
   }
 }
 
@@ -84,14 +82,7 @@ export interface CmsOptions {
   readonly url: string
   readonly token?: Redacted.Redacted | undefined
   readonly locales: ReadonlyArray<string>
-  readonly fallback?: string
 }
-
-/** What must hold of several of them. */
-export const fallbackNeedsLocales = ({ fallback, locales }: Pick<CmsOptions, "fallback" | "locales">) =>
-  fallback !== undefined && locales.length === 0
-    ? { path: ["fallback"], message: 'expected "locales" beside it: the languages that it stands in for' }
-    : undefined
 
 /** What a system says when it refuses a request, as it came: unbounded, and empty where it says nothing. */
 export interface Refusal {

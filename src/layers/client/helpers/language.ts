@@ -79,13 +79,6 @@ const choose = (choices: ReadonlyArray<Choice>): unknown => {
 
 const isWanted = ([rank]: Choice) => rank < other
 
-/** The language of a row of Directus' `translations`. */
-const languageOf = ({ languages_code: language }: Fields): unknown =>
-  isRecord(language) ? language.code : language
-
-/** Fields that Directus itself keeps in each row. */
-const systemField = /^(sort|status|(date|user)_.*ated)$/
-
 const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const fields = new Map<string, ReadonlyArray<Choice>>()
   const offer = (name: string, ...choice: Choice) => fields.set(name, [...(fields.get(name) ?? []), choice])
@@ -101,61 +94,22 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
       offer(name, free, own.get(name))
     }
   }
-  const { translations } = record
-  for (const row of [translations].flat().filter(isRecord)) {
-    const rank = rankOf(languageOf(row), codes)
-    if (rank < other) {
-      const { id, languages_code, ...texts } = row
-      fields.delete("translations")
-      for (const [field, value] of Object.entries(texts)) {
-        // Fields about the row, and its relation to the record, do not replace fields of the record.
-        if (!own.has(field) || !(systemField.test(field) || value === record.id)) {
-          offer(field, rank, value)
-        }
-      }
-    }
-  }
   return Object.fromEntries(
     [...fields].map(([name, choices]) => [name, inLanguage(choose(choices), codes, above)])
   )
 }
 
-/** What a record is the translation of. */
-const keyOf = ({ documentId, id }: Fields): unknown => documentId ?? id
-
-/** Keeps one of the records that differ only in `locale`: the one in the first language that exists, or else the first. */
-const withoutOthers = (items: ReadonlyArray<unknown>, codes: Codes): ReadonlyArray<unknown> => {
-  if (!items.every((row): row is Fields => isRecord(row) && isLanguage(`${row.locale}`))) {
-    return items
-  }
-  const choices = items.map((row, index): Choice<Fields> => {
-    const rank = rankOf(row.locale, codes)
-    return [rank < other ? rank : rank + index, row]
-  })
-  const lastFirst = [...choices].sort(byRank).reverse()
-  const first = new Map(lastFirst.map(([rank, row]) => [keyOf(row), rank]))
-  return choices.some(isWanted)
-    ? choices.filter(([rank, row]) => first.get(keyOf(row)) === rank).map(([, row]) => row)
-    : items
-}
-
-/** Each language and what the value has in it, where it is of languages and not a record: `{ de, en }`, `[{ _key: "de", value }]`. */
-const textsOf = (value: unknown): ReadonlyArray<readonly [language: unknown, text: unknown]> => {
-  if (Array.isArray(value)) {
-    return value.every((item) => isRecord(item) && "value" in item)
-      ? value.map(({ _key, language = _key, value }) => [language, value])
-      : []
-  }
+/** Each language and what the value has in it, where it is of languages and not a record: `{ de, en }`. */
+const textsOf = (value: unknown): ReadonlyArray<readonly [language: string, text: unknown]> => {
   const { _type, ...texts } = isRecord(value) ? value : {}
   return Object.keys(texts).every(isLanguage) ? Object.entries(texts) : []
 }
 
 /** Whether it is in languages although none is wanted: `{ fr }` is; `{ alt }`, `{ no: 1 }` and `{ cm, in }` are not. */
-const isSure = (value: unknown, texts: ReturnType<typeof textsOf>): boolean =>
-  (Array.isArray(value) || texts.length === 1) &&
+const isSure = (texts: ReturnType<typeof textsOf>): boolean =>
+  texts.length === 1 &&
   texts.every(
-    ([language, text]) =>
-      /^[a-z]{2}(-|$)/.test(`${language}`) && (typeof text === "string" || Array.isArray(text))
+    ([language, text]) => /^[a-z]{2}(-|$)/.test(language) && (typeof text === "string" || Array.isArray(text))
   )
 
 const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
@@ -166,12 +120,12 @@ const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
   const texts = textsOf(value)
   const choices = texts.map(([language, text]): Choice => [rankOf(language, codes), text])
   const wanted = choices.filter(isWanted)
-  const known = wanted.length > 0 || !isSure(value, texts) ? wanted : choices
+  const known = wanted.length > 0 || !isSure(texts) ? wanted : choices
   if (known.length > 0) {
     return inLanguage(choose(known), codes, inside)
   }
   return Array.isArray(value)
-    ? withoutOthers(value, codes).map((item) => inLanguage(item, codes, inside))
+    ? value.map((item) => inLanguage(item, codes, inside))
     : isRecord(value)
       ? recordIn(value, codes, inside)
       : value
@@ -182,9 +136,7 @@ const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
  *
  * `title_de` becomes `title`; where it is empty, that is `title_en`, and else the `title` of the row itself. A row's own `title` beside
  * `title_de` is in the first of the languages for which it has no field: in English here, without `title_en`. The same is done, at
- * any depth, with `{ de, en }` (Sanity, Contentful), lists of `{ _key: "de", value }` (Sanity), `translations` with a `languages_code`
- * (Directus), and records that have a `locale` (Strapi, Directus), of which each is there once. `"de"` is `"de-DE"`, too, and `"de-AT"`
- * is `"de"`. Of `{ fr }` alone, or of a list or a record that is in none of the languages, it is the first that there is.
+ * any depth, with `{ de, en }`. `"de"` is `"de-DE"`, too, and `"de-AT"` is `"de"`. Of `{ fr }` alone, it is the first that there is.
  */
 export function language<Value, Code extends string>(
   value: Value,

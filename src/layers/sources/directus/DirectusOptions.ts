@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
-import { cmsFields, collections, fallbackNeedsLocales, filled } from "../../documents/Cms.ts"
+import { cmsFields, collections, filled } from "../../documents/Cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
@@ -51,17 +51,10 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly status?: ReadonlyArray<string> | undefined
 
   /**
-   * Languages to save, such as `["de-DE", "en-US"]`; each item has its `locale` and the fields of its
-   * translation, and a singleton becomes an array. Translations are the rows of a field `translations`,
-   * with `languages_code`. Default `[]` (translations stay as they are).
+   * Languages to read and to save, such as `["de-DE", "en-US"]`. Default `[]` (those of the rows of
+   * `translations` to which `fields` lead).
    */
   readonly locales?: ReadonlyArray<string> | undefined
-
-  /**
-   * The language for items that another language lacks; they have `fallbackLocale`. Default none: they
-   * are left out.
-   */
-  readonly fallback?: string | undefined
 
   /**
    * Further links whose files are downloaded, beside the files that `fields` name; `false` downloads
@@ -106,6 +99,3 @@ export const DirectusOptions = Schema.Struct({
   status: optional(expects(Schema.Array(filled("a status")), 'an array such as ["published"]'), ["published"])
 })
 export type DirectusOptions = typeof DirectusOptions.Type
-
-/** The options, with the rule for `fallback` and `locales`. */
-export const CheckedOptions = DirectusOptions.pipe(Schema.filter(fallbackNeedsLocales))

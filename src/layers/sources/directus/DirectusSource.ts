@@ -20,17 +20,12 @@ import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 import { notice } from "../../documents/warnings.ts"
 import { hasField, makeAsk, readCollection } from "./api.ts"
-import {
-  CheckedOptions,
-  type Collection,
-  type DirectusOptions,
-  type DirectusSourceConfig
-} from "./DirectusOptions.ts"
+import { type Collection, DirectusOptions, type DirectusSourceConfig } from "./DirectusOptions.ts"
 import { inLanguages, readTranslations, translationsField } from "./languages.ts"
 
 /** A source of content for the content plugin's `sources`: the collections of a Directus, each as a document. */
 export const directusSource = (config: DirectusSourceConfig): ContentSourceDefinition =>
-  define("the Directus source", CheckedOptions, config, make)
+  define("the Directus source", DirectusOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const { collections, locales, url } = options
@@ -40,14 +35,14 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
     const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
     const value = Effect.gen(function* () {
       const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
-      if (!hasLanguages) return withUrls(content, url)
       const { items, warnings } = readTranslations([content].flat(), { ...options, ...collection })
       yield* notice(warnings)
-      return withUrls(inLanguages(items, options), url)
+      const translated = inLanguages(items, locales)
+      return withUrls(Array.isArray(content) ? translated : translated[0], url)
     })
     return {
       name,
-      key: hasLanguages ? [collection.key, "locale"] : [collection.key],
+      key: [collection.key],
       url: `${url}/items/${name}`,
       content: Value({ value })
     }

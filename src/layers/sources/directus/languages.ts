@@ -1,8 +1,8 @@
 /**
- * Items in several languages: moves the fields of a translation into its item.
+ * Items in several languages: moves the fields of their translations into them.
  */
 import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
+import * as EffectRecord from "effect/Record"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
@@ -50,7 +50,7 @@ export const readTranslations = (
     name.endsWith("_id") && (Predicate.isReadonlyRecord(value) ? keyOf(value) : value) === keyOf(item)
 
   const textsOf = (row: Item, item: Item): Item =>
-    Record.filter(
+    EffectRecord.filter(
       row,
       (value, name) =>
         !(Object.hasOwn(item, name) && (name === key || systemField.test(name) || leadsTo(item, name, value)))
@@ -79,56 +79,31 @@ export const readTranslations = (
   }
 }
 
-/** The translation in the first of these languages that the item has. */
-const rowIn = (item: Item, languages: ReadonlyArray<string>): Item | undefined =>
-  languages
-    .map((language) => rowsOf(item)?.find((row) => languageOf(row) === language))
-    .find(Predicate.isNotUndefined)
-
-/** Replaces the translations of each item with the fields of one translation, at any depth. */
-const inOneOf = (value: unknown, languages: ReadonlyArray<string>): unknown =>
-  Array.isArray(value)
-    ? value.map((part) => inOneOf(part, languages))
-    : Predicate.isReadonlyRecord(value)
-      ? itemInOneOf(value, languages)
-      : value
-
-const itemInOneOf = (item: Item, languages: ReadonlyArray<string>): Item => {
-  const fields = (own: Item, ...leftOut: ReadonlyArray<string>) =>
-    Object.fromEntries(
-      Object.entries(own).flatMap(([name, part]) =>
-        leftOut.includes(name) ? [] : [[name, inOneOf(part, languages)]]
-      )
-    )
-  return rowsOf(item) === undefined
-    ? fields(item)
-    : {
-        ...fields(item, translationsField),
-        ...fields(rowIn(item, languages) ?? {}, "id", languageField)
-      }
-}
-
 /**
- * Items in each of the languages, one language after the other, with the language in `locale`. An item is left out if it has no
- * translation in the language, and none in `fallback`.
+ * Replaces the translations in each item, at any depth, with their fields: `title` is `{ "de-DE": …, "en-US": … }`. With `locales`, only
+ * these languages, and no item that has translations, but none in these.
  */
 export const inLanguages = (
   items: ReadonlyArray<Item>,
-  { fallback, locales }: Pick<DirectusOptions, "fallback" | "locales">
-): ReadonlyArray<Item> =>
-  locales.flatMap((locale) => {
-    const languages = fallback === undefined ? [locale] : [locale, fallback]
-    return items.flatMap((item) => {
-      const row = rowIn(item, languages)
-      const isFallback = row !== undefined && languageOf(row) !== locale
-      return row === undefined
-        ? []
-        : [
-            {
-              ...itemInOneOf(item, languages),
-              locale,
-              ...(isFallback ? { fallbackLocale: fallback } : {})
-            }
-          ]
-    })
-  })
+  locales: ReadonlyArray<string>
+): ReadonlyArray<unknown> => {
+  const isWanted = (row: Item) => locales.length === 0 || locales.includes(languageOf(row) ?? "")
+
+  const translated = (item: Item): Item => {
+    const rows = rowsOf(item)
+    if (rows === undefined) return item
+    const fields = new Map<string, Record<string, unknown>>()
+    for (const row of rows.filter(isWanted)) {
+      for (const [name, value] of Object.entries(row)) {
+        if (name === "id" || name === languageField) continue
+        fields.set(name, { ...fields.get(name), [languageOf(row) ?? ""]: value })
+      }
+    }
+    const { [translationsField]: _, ...own } = item
+    return { ...own, ...Object.fromEntries(fields) }
+  }
+
+  return items
+    .filter((item) => locales.length === 0 || (rowsOf(item)?.some(isWanted) ?? true))
+    .map((item) => mapObjects(item, translated))
+}

@@ -15,6 +15,8 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { type ContentSourceDefinition, changesSince } from "../../../services/ContentSource.ts"
@@ -60,7 +62,29 @@ const answerOf = Effect.fnUntraced(function* (
 ) {
   const { value, warnings } = withAssetUrls(yield* api.ask({ ...query, name }), options)
   yield* notice(warnings)
-  return value
+  return inLanguages(value)
+})
+
+/** The lists of Sanity's plugin for languages, `[{ _key: "de", value }]` or with `language`, as `{ de: value }`, at any depth. */
+const inLanguages = (value: unknown): unknown => {
+  if (Predicate.isReadonlyRecord(value)) return Record.map(value, inLanguages)
+  if (!Array.isArray(value)) return value
+  const texts = Option.all(value.map(translation))
+  return value.length > 0 && Option.isSome(texts)
+    ? Object.fromEntries(texts.value.map(([language, text]) => [language, inLanguages(text)]))
+    : value.map(inLanguages)
+}
+
+const translation = (item: unknown) =>
+  Option.map(
+    Schema.decodeUnknownOption(Translation)(item),
+    ({ _key, language = _key, value }) => [language, value] as const
+  ).pipe(Option.filter(([language]) => /^[a-z]{2,3}([-_].+)?$/.test(language)))
+
+const Translation = Schema.Struct({
+  _key: Schema.String,
+  language: Schema.optional(Schema.String),
+  value: Schema.Unknown
 })
 
 /** The newest change of a dataset, and the number of its documents: each shows changes that the other does not. */

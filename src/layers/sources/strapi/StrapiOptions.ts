@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
-import { cmsFields, collections, fallbackNeedsLocales, filled } from "../../documents/Cms.ts"
+import { cmsFields, collections, filled } from "../../documents/Cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
@@ -45,16 +45,10 @@ export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly types: Readonly<Record<string, StrapiType>>
 
   /**
-   * Languages to save, such as `["de", "en"]`; each entry has its `locale`, and a single type becomes an
-   * array. Types without languages stay as they are. Default `[]` (Strapi's default language).
+   * Languages to save, such as `["de", "en"]`: fields that differ are `{ de, en }`. Types without
+   * languages stay as they are. Default `[]` (Strapi's default language).
    */
   readonly locales?: ReadonlyArray<string> | undefined
-
-  /**
-   * The language for entries that another language lacks; they have `fallbackLocale`. Default none: they
-   * are left out.
-   */
-  readonly fallback?: string | undefined
 
   /**
    * Further links whose files are downloaded, beside those of the media library; `false` downloads none.
@@ -106,6 +100,3 @@ export const StrapiOptions = Schema.Struct({
   status: optional(expects(Schema.Literal("published", "draft"), '"published" or "draft"'), "published")
 })
 export type StrapiOptions = typeof StrapiOptions.Type
-
-/** The options, with the rule for `fallback` and `locales`. */
-export const CheckedOptions = StrapiOptions.pipe(Schema.filter(fallbackNeedsLocales))

@@ -19,16 +19,11 @@ import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 import { lasting, makeAsk } from "./api.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
-import {
-  CheckedOptions,
-  type StrapiOptions,
-  type StrapiSourceConfig,
-  type StrapiType
-} from "./StrapiOptions.ts"
+import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
 
 /** A source of content for the content plugin's `sources`: the types of a Strapi 5, each as a document. */
 export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinition =>
-  define("the Strapi source", CheckedOptions, config, make)
+  define("the Strapi source", StrapiOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: StrapiOptions) {
   const { locales, status, types, url } = options
@@ -41,7 +36,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       : readPlain(ask, name, type, options)
     return {
       name,
-      key: hasLanguages ? ["documentId", "locale"] : ["documentId"],
+      key: ["documentId"],
       url: `${url}/api/${name}`,
       content: Value({ value: Effect.map(read, withoutFormats) })
     }

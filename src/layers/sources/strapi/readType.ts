@@ -1,9 +1,11 @@
 /**
- * Reads all entries of a type in each language, and takes missing entries from the fallback language.
+ * Reads all entries of a type in each language, and makes one entry of the same entry in several languages.
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import { SourceError } from "../../../services/SourceError.ts"
 import { readCollection } from "../../documents/Cms.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
@@ -11,6 +13,7 @@ import {
   type Ask,
   type Edition,
   type Entry,
+  lasting,
   onlyField,
   page,
   readAnswer,
@@ -24,12 +27,6 @@ interface Translation {
   readonly locale: string
   readonly entries: ReadonlyArray<Entry>
 }
-
-type Languages = Pick<StrapiOptions, "fallback" | "locales">
-
-/** The languages to save, and the fallback language. */
-const languagesOf = ({ fallback, locales }: Languages): ReadonlyArray<string> =>
-  fallback === undefined || locales.includes(fallback) ? locales : [...locales, fallback]
 
 /** Whether a type has languages. A type without languages has no field `locale`, which Strapi refuses to give. */
 export const isLocalized = (ask: Ask, name: string, status: Edition["status"]) =>
@@ -60,13 +57,15 @@ export const readTranslations = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
   type: StrapiType,
-  { status, ...languages }: Languages & Pick<StrapiOptions, "status">
+  { locales, status }: Pick<StrapiOptions, "locales" | "status">
 ) {
-  const translations: Array<Translation> = []
-  const missing: Array<SourceError> = []
-  for (const locale of languagesOf(languages)) {
+  let isSingle = false
+  const translations: globalThis.Array<Translation> = []
+  const missing: globalThis.Array<SourceError> = []
+  for (const locale of locales) {
     const read = yield* Effect.either(readEdition(ask, name, type, { status, locale }))
     if (Either.isRight(read)) {
+      isSingle ||= Option.isSome(read.right.single)
       translations.push({ locale, entries: read.right.items })
     } else if (read.left instanceof SourceError && read.left.status === 404) {
       translations.push({ locale, entries: [] })
@@ -80,11 +79,8 @@ export const readTranslations = Effect.fnUntraced(function* (
   if (first !== undefined && missing.length === translations.length) {
     return yield* first
   }
-  const { fallback, locales } = languages
-  const other = translations.find(({ locale }) => locale === fallback)
-  return translations
-    .filter(({ locale }) => locales.includes(locale))
-    .flatMap((translation) => (other === undefined ? translation.entries : fillFrom(translation, other)))
+  const entries = merged(translations)
+  return isSingle ? entries[0] : entries
 })
 
 /** Reads all entries, each once, or the entry of a single type. With filters by relations, Strapi may count and give an entry twice. */
@@ -96,22 +92,42 @@ const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition)
     mayRepeatItems: type.filters !== undefined
   })
 
-/**
- * Adds the entries that are only in the fallback language, with the `locale` of this language, and with their own as `fallbackLocale`. Each
- * added entry comes after the entry that it follows in the fallback language.
- */
-const fillFrom = ({ locale, entries }: Translation, fallback: Translation): ReadonlyArray<Entry> => {
-  const own = new Set(entries.map(({ documentId }) => documentId))
-  const first: Array<Entry> = []
-  const followers = new Map<string, Array<Entry>>()
-  let behind = first
-  for (const entry of fallback.entries) {
-    if (own.has(entry.documentId)) {
-      behind = []
-      followers.set(entry.documentId, behind)
-    } else {
-      behind.push({ ...entry, locale, fallbackLocale: fallback.locale })
+/** What Strapi keeps of each translation: the entry has that of its first language. */
+const ofFirst: ReadonlySet<string> = new Set(["id", "documentId", "createdAt", "updatedAt", "publishedAt"])
+const leftOut: ReadonlySet<string> = new Set(["locale", "localizations"])
+
+type Variant = readonly [locale: string, entry: Entry]
+
+/** One entry of each document: `{ de, en }` for fields that differ in an entry of the type. In the order of the first language. */
+const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> => {
+  const byId = new Map<string, ReadonlyArray<Variant>>()
+  for (const { entries, locale } of translations) {
+    for (const entry of entries) {
+      const variants = byId.get(entry.documentId) ?? []
+      byId.set(entry.documentId, [...variants, [locale, entry]])
     }
   }
-  return [...first, ...entries.flatMap((entry) => [entry, ...(followers.get(entry.documentId) ?? [])])]
+  const all = [...byId.values()]
+  const differing = new Set(all.flatMap(differingFields))
+  return all.flatMap((variants) => mergedEntry(variants, differing))
+}
+
+const differingFields = (variants: ReadonlyArray<Variant>): ReadonlyArray<string> => {
+  const texts = variants.map(([, entry]) => Record.map(entry, (value) => JSON.stringify(lasting(value))))
+  return Object.keys(Object.assign({}, ...texts)).filter(
+    (name) => !ofFirst.has(name) && texts.some((text) => text[name] !== texts[0]?.[name])
+  )
+}
+
+const mergedEntry = (variants: ReadonlyArray<Variant>, differing: ReadonlySet<string>) => {
+  const [first] = variants
+  if (first === undefined) return []
+  const translated = Array.fromIterable(differing).flatMap((name) => {
+    const found = variants.flatMap(([locale, { [name]: value }]) =>
+      value === undefined ? [] : [[locale, value]]
+    )
+    return found.length === 0 ? [] : [[name, Object.fromEntries(found)]]
+  })
+  const entry: Entry = { ...first[1], ...Object.fromEntries(translated) }
+  return [{ ...Record.filter(entry, (_, name) => !leftOut.has(name)), documentId: entry.documentId }]
 }

@@ -63,20 +63,6 @@ describe("a row with a field for each language", () => {
 describe("a value in languages", () => {
   it.each([
     ["an object of Sanity", { _type: "localeString", en: "Bell", de: "Glocke" }],
-    [
-      "a list of Sanity",
-      [
-        { _key: "en", value: "Bell" },
-        { _key: "de", _type: "text", value: "Glocke" }
-      ]
-    ],
-    [
-      "a newer list of Sanity",
-      [
-        { _key: "f3", language: "en", value: "Bell" },
-        { _key: "a0", language: "de", value: "Glocke" }
-      ]
-    ],
     ["an object of Contentful", { "en-US": "Bell", "de-DE": "Glocke" }]
   ])("is the text in the first language that it has: %s", (_, title) => {
     const rows = [{ _id: "1", cover: { alt: title }, title }]
@@ -104,11 +90,6 @@ describe("a value in languages", () => {
     const rows = [{ title: { fr: "Cloche" } }, { title: { en: "Bell" } }]
     expect(language(rows, "de", "en")).toEqual([{ title: "Cloche" }, { title: "Bell" }])
     expect(language({ title: { _type: "localeString", it: "Campana" } }, "de")).toEqual({ title: "Campana" })
-    const list = [
-      { _key: "fr", value: "" },
-      { _key: "it", value: "Campana" }
-    ]
-    expect(language({ title: list }, "de")).toEqual({ title: "Campana" })
     const others = { place: { lat: 1, lng: 2 }, photo: { alt: "A bell", src: "bell.jpg" }, count: { no: 1 } }
     expect(language(others, "de")).toEqual(others)
     expect(language([{ _key: "a1", value: "x" }], "de")).toEqual([{ _key: "a1", value: "x" }])
@@ -141,81 +122,6 @@ describe("a value in languages", () => {
       { _type: "block", _key: "a1", children: [{ _key: "b2", text: "It rings.", marks: ["strong"] }] }
     ]
     expect(language({ blocks }, "de")).toEqual({ blocks })
-  })
-})
-
-describe("translations of Directus", () => {
-  const item = {
-    id: 7,
-    year: 1862,
-    translations: [
-      { id: 1, languages_code: "en-US", title: "Bell", text: "It rings." },
-      { id: 2, languages_code: "de-DE", title: "Glocke", text: null }
-    ]
-  }
-
-  it("become fields of their item, each in the first language that has it", () => {
-    expect(language(item, "de", "en")).toEqual({ id: 7, year: 1862, title: "Glocke", text: "It rings." })
-  })
-
-  it("replace no field that Directus itself keeps of their item", () => {
-    const own = { sort: 3, status: "published", date_updated: "2026-11-01", objects_id: 2 }
-    const row = {
-      sort: 1,
-      status: "draft",
-      date_updated: "2026-11-02",
-      objects_id: 7,
-      languages_code: "de-DE"
-    }
-    expect(language({ id: 7, ...own, translations: [{ id: 1, ...row, title: "Glocke" }] }, "de")).toEqual({
-      id: 7,
-      ...own,
-      title: "Glocke"
-    })
-  })
-
-  it("may have the language as an item, and are not changed if they are in other languages", () => {
-    const translations = [{ languages_code: { code: "en-US", name: "English" }, title: "Bell" }]
-    expect(language({ id: 7, translations }, "en")).toEqual({ id: 7, title: "Bell" })
-    expect(language(item, "fr")).toEqual(item)
-  })
-})
-
-describe("records that have a locale", () => {
-  const rows = [
-    { id: 1, documentId: "a", locale: "de", title: "Glocke" },
-    { id: 2, documentId: "a", locale: "en", title: "Bell" },
-    { id: 3, documentId: "b", locale: "en", title: "Globe" },
-    { id: 4, documentId: "c", locale: "fr", title: "Lentille" }
-  ]
-
-  it("are reduced to the first language that each has, or else the first record of each", () => {
-    const all = [...rows, { id: 5, documentId: "c", locale: "it", title: "Lente" }]
-    expect(language(all, "de", "en").map(({ id }) => id)).toEqual([1, 3, 4])
-    expect(language(all, "en").map(({ id }) => id)).toEqual([2, 3, 4])
-    expect(language(all, "de-AT", "it").map(({ id }) => id)).toEqual([1, 3, 5])
-  })
-
-  it("are not changed if none is in one of the languages", () => {
-    expect(language(rows, "es")).toEqual(rows)
-    const places = [
-      { id: "1", locale: "hof" },
-      { id: "2", locale: "bar" }
-    ]
-    expect(language(places, "de", "en")).toEqual(places)
-  })
-
-  it("are reduced to those of the first language if they have no id", () => {
-    const texts = ["fr", "en", "de", "de"].map((locale, index) => ({ locale, index }))
-    expect(language(texts, "de", "en").map(({ index }) => index)).toEqual([2, 3])
-  })
-
-  it("are not changed if the field is not a language", () => {
-    const places = [
-      { id: 1, locale: "Berlin" },
-      { id: 2, locale: "de" }
-    ]
-    expect(language(places, "en")).toEqual(places)
   })
 })
 

@@ -211,19 +211,15 @@ describe("directusSource", () => {
       },
       {
         collections: { objects: {}, rooms: {}, homepage: {} },
-        locales: ["de-DE", "en-US"],
-        fallback: "en-US"
+        locales: ["de-DE", "en-US"]
       }
     )
     const { documents, read } = yield* fetch()
-    expect(yield* read("objects")).toMatchObject([{ title: "Glocke" }, { title: "Bell" }])
-    expect(documents?.["objects.json"]?.key).toEqual(["id", "locale"])
+    expect(yield* read("objects")).toEqual([{ id: 1, title: { "en-US": "Bell", "de-DE": "Glocke" } }])
+    expect(documents?.["objects.json"]?.key).toEqual(["id"])
     expect(yield* read("rooms")).toEqual(numbered(1))
     expect(documents?.["rooms.json"]?.key).toEqual(["id"])
-    expect(yield* read("homepage")).toMatchObject([
-      { title: "Bell", locale: "de-DE", fallbackLocale: "en-US" },
-      { title: "Bell", locale: "en-US" }
-    ])
+    expect(yield* read("homepage")).toEqual({ id: 1, title: { "en-US": "Bell" } })
   })
 
   scenario(
@@ -239,7 +235,7 @@ describe("directusSource", () => {
       )
       for (const before of [undefined, yield* fetch()]) {
         const { read, warnings } = yield* fetch(before)
-        expect(yield* read("objects")).toEqual([{ id: 7, title: "Bell", locale: "en-US" }])
+        expect(yield* read("objects")).toEqual([{ id: 7, title: { "en-US": "Bell" } }])
         expect(warnings).toEqual([
           'Document "objects": 1 row of "translations" without a language, left out; the item 7 has the first. Choose the language in Directus, or delete the row'
         ])
@@ -374,7 +370,6 @@ describe("directusSource", () => {
       "locales[0]"
     ])
     expect(placesIn({ collections: {} })).toEqual(["collections"])
-    expect(placesIn({ fallback: "en-US" })).toEqual(["fallback"])
     expect(placesIn({ status: "published" })).toEqual(["status"])
     expect(placesIn({ collections: { "../users": {}, articles: {} } })).toEqual(["collections.../users"])
     expect(placesIn({ collections: { articles: { sort: "title", deep: 2, populate: "*" } } })).toEqual([

@@ -8,42 +8,32 @@ const de = row("de-DE", "Glocke")
 const en = row("en-US", "Bell")
 
 describe("inLanguages", () => {
-  it("returns each item once for each language, with the fields of its translation", () => {
-    const items = [{ id: 1, year: 1862, translations: [en, de] }]
-    expect(inLanguages(items, { locales: ["de-DE", "en-US"] })).toEqual([
-      { id: 1, year: 1862, title: "Glocke", locale: "de-DE" },
-      { id: 1, year: 1862, title: "Bell", locale: "en-US" }
+  const items = [
+    { id: 1, year: 1862, translations: [en, de] },
+    { id: 2, translations: [en] },
+    { id: 3, year: 1900 }
+  ]
+
+  it("gives each field of the translations by the languages", () => {
+    expect(inLanguages(items, [])).toEqual([
+      { id: 1, year: 1862, title: { "de-DE": "Glocke", "en-US": "Bell" } },
+      { id: 2, title: { "en-US": "Bell" } },
+      { id: 3, year: 1900 }
     ])
   })
 
-  it("leaves out items without a translation, or takes the fallback and reports it", () => {
-    const items = [
-      { id: 1, translations: [en] },
-      { id: 2, translations: [] }
-    ]
-    expect(inLanguages(items, { locales: ["de-DE"] })).toEqual([])
-    expect(inLanguages(items, { locales: ["de-DE"], fallback: "en-US" })).toEqual([
-      { id: 1, title: "Bell", locale: "de-DE", fallbackLocale: "en-US" }
+  it("leaves out other languages, and items that have translations in others only", () => {
+    expect(inLanguages(items, ["de-DE"])).toEqual([
+      { id: 1, year: 1862, title: { "de-DE": "Glocke" } },
+      { id: 3, year: 1900 }
     ])
   })
 
   it("translates related items, and keeps the keys of relations that were not read", () => {
-    const room = { id: 3, translations: [row("de-DE", "Halle")] }
-    const items = [{ id: 1, room, other: { translations: [1, 2] }, translations: [de] }]
-    expect(inLanguages(items, { locales: ["de-DE"] })).toEqual([
-      {
-        id: 1,
-        room: { id: 3, title: "Halle" },
-        other: { translations: [1, 2] },
-        title: "Glocke",
-        locale: "de-DE"
-      }
+    const room = { id: 3, translations: [row({ code: "de-DE", name: "Deutsch" }, "Halle")] }
+    expect(inLanguages([{ id: 1, room, other: { translations: [1, 2] } }], ["de-DE"])).toEqual([
+      { id: 1, room: { id: 3, title: { "de-DE": "Halle" } }, other: { translations: [1, 2] } }
     ])
-  })
-
-  it("finds a language by its code, or by its item", () => {
-    const items = [{ id: 1, translations: [row({ code: "de-DE", name: "Deutsch" }, "Glocke")] }]
-    expect(inLanguages(items, { locales: ["de-DE"] })).toMatchObject([{ title: "Glocke", locale: "de-DE" }])
   })
 })
 
@@ -54,7 +44,7 @@ describe("rows of translations", () => {
     key = "id"
   ) => {
     const { items: read, warnings } = readTranslations(items, { key, status })
-    return { warnings, items: inLanguages(read, { locales: ["de-DE", "en-US"] }) }
+    return { warnings, items: inLanguages(read, ["de-DE", "en-US"]) }
   }
 
   it("without a language are left out with a warning, and their items stay", () => {
@@ -70,9 +60,12 @@ describe("rows of translations", () => {
         '5 rows of "translations" without a language, left out; the item 9 has the first. Choose the language in Directus, or delete the row'
       ],
       items: [
-        { id: 1, room: { id: 9, title: "Glocke" }, title: "Glocke", locale: "de-DE" },
-        { id: 1, room: { id: 9 }, title: "Bell", locale: "en-US" },
-        { id: 3, title: "Bell", locale: "en-US" }
+        {
+          id: 1,
+          room: { id: 9, title: { "de-DE": "Glocke" } },
+          title: { "de-DE": "Glocke", "en-US": "Bell" }
+        },
+        { id: 3, title: { "en-US": "Bell" } }
       ]
     })
   })
@@ -96,7 +89,12 @@ describe("rows of translations", () => {
       video_id: "b",
       subtitle: "Bell"
     }
-    const expected = { ...item, video_id: "b", subtitle: "Bell", title: "Glocke", locale: "de-DE" }
+    const inGerman = {
+      video_id: { "de-DE": "b" },
+      subtitle: { "de-DE": "Bell" },
+      title: { "de-DE": "Glocke" }
+    }
+    const expected = { ...item, ...inGerman }
     for (const objects_id of [5, { id: 5, sort: 3 }]) {
       expect(readFrom([{ ...item, translations: [{ ...de, ...own, objects_id }] }]).items).toEqual([expected])
     }
@@ -106,7 +104,14 @@ describe("rows of translations", () => {
     const translations = [{ ...de, number: 17, status: "published", objects_number_id: 4 }]
     expect(
       readFrom([{ number: 4, objects_number_id: 1, translations }], ["published"], "number").items
-    ).toEqual([{ number: 4, objects_number_id: 1, status: "published", title: "Glocke", locale: "de-DE" }])
+    ).toEqual([
+      {
+        number: 4,
+        objects_number_id: 1,
+        status: { "de-DE": "published" },
+        title: { "de-DE": "Glocke" }
+      }
+    ])
   })
 
   it("that are drafts are left out if only published content is asked for", () => {
@@ -119,10 +124,10 @@ describe("rows of translations", () => {
         ]
       }
     ]
-    const bell = { id: 1, status: "published", title: "Bell", locale: "en-US" }
+    const bell = { id: 1, status: { "en-US": "published" }, title: { "en-US": "Bell" } }
     expect(readFrom(items)).toEqual({ warnings: [], items: [bell] })
     for (const status of [[], ["published", "draft"]]) {
-      expect(readFrom(items, status).items).toHaveLength(2)
+      expect(readFrom(items, status).items).toMatchObject([{ title: { "de-DE": "Glocke", "en-US": "Bell" } }])
     }
   })
 })

@@ -245,7 +245,8 @@ describe("a folder as a source", () => {
       expect(yield* text(fetched.directory, "Settings.json")).toBe('{\n  "a": true,\n  "b": 1\n}\n')
       expect(yield* text(fetched.directory, "more/data.json")).toBe("{ }")
       expect(fetched).toMatchObject({
-        records: 3,
+        records: 2,
+        values: 1,
         attachments: { total: 3, bytes: 11, reused: 0 },
         documents: { "Objects.json": {}, "Settings.json": {} }
       })

@@ -127,7 +127,7 @@ describe("a source from a function", () => {
           })()
         })
       })
-      expect(yield* fetch()).toMatchObject({ records: 253 })
+      expect(yield* fetch()).toMatchObject({ records: 252, values: 1 })
       expect(yield* saved("settings")).toEqual({ at: "1970-01-01T00:00:00.000Z", open: true })
       expect(yield* saved("empty")).toEqual([])
       expect(yield* saved("words")).toEqual(["b", "a"])

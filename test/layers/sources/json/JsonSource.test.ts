@@ -60,7 +60,8 @@ describe("a source of JSON at URLs", () => {
         }
       })
       expect(yield* fetch).toMatchObject({
-        records: 3,
+        records: 2,
+        values: 1,
         documents: {
           "settings.json": { url: `${server.url}/settings` },
           "events.json": { url: `${server.url}/events`, key: ["id", "locale"] }

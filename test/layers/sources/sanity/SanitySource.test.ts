@@ -76,7 +76,8 @@ describe("a Sanity source", () => {
         }
       })
       expect(yield* fetch).toMatchObject({
-        records: 6,
+        records: 4,
+        values: 2,
         documents: { "events.json": { key: ["_id"] }, "titles.json": { key: ["slug"] } }
       })
       expect(yield* saved("events")).toEqual([
@@ -85,6 +86,34 @@ describe("a Sanity source", () => {
       ])
       expect(yield* saved("hall")).toMatchObject({ _id: "r" })
       expect(yield* saved("nothing")).toBe(null)
+    }).pipe(run)
+  )
+
+  it.scopedLive("saves lists of texts in languages as objects", () =>
+    Effect.gen(function* () {
+      const server = yield* SanityServer.make([
+        {
+          _id: "a",
+          _type: "event",
+          title: [
+            { _key: "de", _type: "internationalizedArrayStringValue", value: "Glocke" },
+            { _key: "en", value: "Bell" }
+          ],
+          rooms: [{ name: [{ _key: "f3a1", language: "de-AT", value: "Saal" }] }],
+          years: [{ _key: "a1b2c3", value: 1862 }],
+          none: []
+        }
+      ])
+      const { fetch, saved } = yield* setUp(server, { queries: { events: "*[_type == 'event']" } })
+      yield* fetch
+      expect(yield* saved("events")).toMatchObject([
+        {
+          title: { de: "Glocke", en: "Bell" },
+          rooms: [{ name: { "de-AT": "Saal" } }],
+          years: [{ _key: "a1b2c3", value: 1862 }],
+          none: []
+        }
+      ])
     }).pipe(run)
   )
 

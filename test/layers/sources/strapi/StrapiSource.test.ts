@@ -208,34 +208,21 @@ describe("strapiSource", () => {
       homepage: { isSingle: true, entries: [entry("h", 5, { locale: "en" })] }
     }
 
-    scenario("saves entries once for each locale, and types without locales once", function* () {
+    scenario("saves each entry once, with both languages in the fields that differ", function* () {
       const { fetch } = yield* setUp(
         { types },
         { types: { articles: {}, rooms: {}, homepage: {} }, locales: ["de", "en"] }
       )
       const { documents, read } = yield* fetch()
-      expect(yield* read("articles")).toMatchObject([
-        { documentId: "a", locale: "de" },
-        { documentId: "a", locale: "en" },
-        { documentId: "b", locale: "en" }
+      const articles = yield* read("articles")
+      expect(articles).toMatchObject([
+        { documentId: "a", id: 1, title: { de: "Glocke", en: "Bell" } },
+        { documentId: "b", id: 3, title: { en: "Vase" } }
       ])
-      expect(documents?.["articles.json"]?.key).toEqual(["documentId", "locale"])
+      expect(JSON.stringify(articles)).not.toContain("locale")
+      expect(documents?.["articles.json"]?.key).toEqual(["documentId"])
       expect(yield* read("rooms")).toHaveLength(1)
-      expect(documents?.["rooms.json"]?.key).toEqual(["documentId"])
-      expect(yield* read("homepage")).toMatchObject([{ documentId: "h", locale: "en" }])
-    })
-
-    scenario("fills missing entries from the fallback locale, which need not be saved itself", function* () {
-      const { fetch } = yield* setUp(
-        { types },
-        { types: { articles: {}, homepage: {} }, locales: ["de"], fallback: "en" }
-      )
-      const { read } = yield* fetch()
-      expect(yield* read("articles")).toMatchObject([
-        { documentId: "a", locale: "de", title: "Glocke" },
-        { documentId: "b", locale: "de", fallbackLocale: "en", title: "Vase" }
-      ])
-      expect(yield* read("homepage")).toMatchObject([{ locale: "de", fallbackLocale: "en" }])
+      expect(yield* read("homepage")).toMatchObject({ documentId: "h" })
     })
   })
 
@@ -383,7 +370,6 @@ describe("strapiSource", () => {
       "locales[0]"
     ])
     expect(placesIn({ types: {} })).toEqual(["types"])
-    expect(placesIn({ fallback: "en" })).toEqual(["fallback"])
     expect(placesIn({ types: { "../admin": {}, articles: {} } })).toEqual(["types.../admin"])
     expect(placesIn({ types: { articles: { sort: [1], populate: 2, deep: true } } })).toEqual([
       "types.articles.deep",
