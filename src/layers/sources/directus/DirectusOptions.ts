@@ -51,8 +51,8 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly status?: ReadonlyArray<string> | undefined
 
   /**
-   * Languages to read and to save, such as `["de-DE", "en-US"]`. Default `[]` (those of the rows of
-   * `translations` to which `fields` lead).
+   * Languages to read and to save, such as `["de-DE", "en-US"]`: translated fields are
+   * `{ "de-DE": …, "en-US": … }`. Default `[]` (all translations that `fields` lead to).
    */
   readonly locales?: ReadonlyArray<string> | undefined
 
