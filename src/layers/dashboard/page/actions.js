@@ -5,6 +5,7 @@ import { byId, h, now } from "./parts.js"
 
 const tokenInput = byId("token").querySelector("input")
 const nameInput = byId("name").querySelector("input")
+const untilInput = byId("until").querySelector("input")
 const muting = byId("muting").elements
 
 let needsToken = false
@@ -14,19 +15,26 @@ export const setActions = (actions) => {
   needsToken = actions === "token"
 }
 
-/** The dialog stays open where it fails, and says why. With `names`, it asks which of them is muted, until when and why. */
+/**
+ * The dialog stays open where it fails, and says why. With `names`, it asks which of them is muted, until when and why; of a hold, it asks
+ * when it ends.
+ */
 export const ask = (label, question, command, names = []) => {
+  const isHold = command.type.endsWith(".hold")
   byId("question").textContent = question
   byId("confirm").textContent = label
   byId("problem").textContent = ""
   byId("token").hidden = !needsToken
   byId("muting").hidden = names.length === 0
+  byId("until").hidden = !isHold
+  untilInput.value = ""
   muting.name.replaceChildren(...names.map(([value, text]) => h("option", { value }, text)))
   tokenInput.value = needsToken ? (sessionStorage.getItem("token") ?? "") : ""
   nameInput.value = localStorage.getItem("name") ?? ""
   byId("confirm").onclick = async (event) => {
     event.preventDefault()
-    byId("problem").textContent = await send(names.length === 0 ? command : { ...command, ...mutingFields() })
+    const more = isHold ? holdFields() : names.length === 0 ? {} : mutingFields()
+    byId("problem").textContent = await send({ ...command, ...more })
     if (byId("problem").textContent === "") {
       byId("dialog").close()
     }
@@ -35,6 +43,9 @@ export const ask = (label, question, command, names = []) => {
 }
 
 byId("cancel").onclick = () => byId("dialog").close()
+
+/** The controller knows the zone of the place. */
+const holdFields = () => (untilInput.value === "" ? {} : { until: untilInput.value })
 
 const mutingFields = () => {
   const why = muting.why.value.trim()

@@ -62,18 +62,23 @@ const renderButtons = ({ everywhere, held, name, page, versionId, versions }) =>
           act("Release", `Show ${waiting} now? Later ones wait until somebody releases them.`)
         ],
     held === undefined || held.byRule
-      ? act("Hold", "Keep this version on the screens, whatever is fetched, until somebody resumes?")
+      ? act(
+          "Hold",
+          "Keep this version on the screens, whatever is fetched, until somebody resumes, or until a time?"
+        )
       : act("Resume", `End the hold, ${showsIt}?`)
   ]
 }
 
 const byWhom = (by) => (by === undefined ? "" : ` by ${by}`)
 
+const untilWhen = ({ until }) => (until === undefined ? [] : [", until ", moment(until)])
+
 const renderHold = ({ held, released }) => [
   released === undefined ? [] : entry("Released", [moment(released.at), byWhom(released.by)]),
   held === undefined || held.byRule
     ? []
-    : entry("Held", ["since ", moment(held.since), byWhom(held.by)], "held"),
+    : entry("Held", ["since ", moment(held.since), byWhom(held.by), ...untilWhen(held)], "held"),
   held?.waiting === undefined ? [] : entry("Waits", ["the version of ", moment(timeOf(held.waiting))], "held")
 ]
 
