@@ -103,7 +103,7 @@ export const problems = (
     const waits =
       waiting === undefined ? "" : `; version ${waiting} ${until === undefined ? "waits" : "is shown then"}`
     const end = until === undefined ? "" : ` until ${until}`
-    const text = `"${name}" is held since ${since}${person}${end}${waits}. "vitrine resume" ends that${until === undefined ? "" : " at once"}`
+    const text = `"${name}" is held since ${since}${person}${end}${waits}. "vitrine resume" ends that`
     found.push({ code: codes.held, severity: "warning", subject: name, text, since })
   }
   return [

@@ -6,6 +6,7 @@ import {
   age,
   button,
   count,
+  due,
   entry,
   folded,
   h,
@@ -13,7 +14,6 @@ import {
   longTime,
   moment,
   nothing,
-  now,
   shortTime,
   show,
   size,
@@ -95,11 +95,7 @@ const renderFetching = ({ fetchingSince, lastFetch, lastSuccess, nextFetch }) =>
   lastFetch?.failure !== undefined && lastSuccess !== undefined
     ? entry("Last success", [moment(lastSuccess)])
     : [],
-  nextFetch === undefined
-    ? []
-    : entry(nextFetch.isRetry ? "Next try" : "Next fetch", [
-        Date.parse(nextFetch.at) > now() ? moment(nextFetch.at) : "now"
-      ])
+  nextFetch === undefined ? [] : entry(nextFetch.isRetry ? "Next try" : "Next fetch", [due(nextFetch.at)])
 ]
 
 const renderContent = (isAlone, actions) => (content) => {

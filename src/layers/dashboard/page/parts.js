@@ -141,6 +141,7 @@ export const duration = (millis) => {
 }
 
 const ways = {
+  due: (millis) => (millis < 1000 ? "now" : `in ${duration(millis)}`),
   for: (millis) => `for ${duration(-millis)}`,
   distance: (millis) =>
     Math.abs(millis) < 1000 ? "now" : millis > 0 ? `in ${duration(millis)}` : `${duration(-millis)} ago`
@@ -153,6 +154,9 @@ const relative = (way) => (iso) => {
 
 /** `5 min ago`, `in 8 s`; it goes on. */
 export const age = relative("distance")
+
+/** `in 8 s`, then `now`; it goes on. */
+export const due = relative("due")
 
 /** `for 5 min`; it goes on. */
 export const forHow = relative("for")
