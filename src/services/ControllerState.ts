@@ -38,6 +38,8 @@ export interface PluginReading {
   readonly problems?: ReadonlyArray<Problem>
   /** Of a plugin that keeps content. */
   readonly content?: ContentStatus
+  /** Of a plugin that shows the view: the address where it does. */
+  readonly dashboard?: string
   /** Made only when they are asked for, of the same state. Those of Effect's `Metric` are read without it. */
   readonly metrics?: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems that it logs itself when they begin and end. All others are logged for it. */

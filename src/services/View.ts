@@ -172,7 +172,9 @@ export const View = Schema.extend(
     /** The worst first; missing where this machine takes no reports. */
     players: optional(Schema.Array(PlayerStatus)),
     /** Those that have not ended, the mute that ends last first. */
-    mutes: Schema.Array(Mute)
+    mutes: Schema.Array(Mute),
+    /** The address of the dashboard; missing where there is none. */
+    dashboard: optional(Schema.String)
   })
 )
 export type View = typeof View.Type

@@ -12,6 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as SynchronizedRef from "effect/SynchronizedRef"
+import { defined } from "../../internal/defined.ts"
 import * as JsonFile from "../../internal/JsonFile.ts"
 import { resubscribe } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -70,6 +71,7 @@ export const make = Effect.fnUntraced(function* (
   const missing = yield* Ref.make(before)
   const written = yield* SynchronizedRef.make(markOf(before))
   const address = Redacted.value(url)
+  const dashboard = yield* Ref.make<string | undefined>(undefined)
   const problems = yield* Ref.make<ReadonlyArray<Problem>>([])
   const { addMomentary, read } = yield* ControllerState
   yield* addMomentary(
@@ -78,7 +80,11 @@ export const make = Effect.fnUntraced(function* (
   )
   const machine = node?.label ?? node?.id
 
-  const request = (post: ReadonlyArray<Alert>, now: number): Requests.Request => {
+  const request = (
+    post: ReadonlyArray<Alert>,
+    now: number,
+    dashboard: string | undefined
+  ): Requests.Request => {
     const isOver = post.some(({ isOver }) => isOver)
     const problems = post.map(({ changedAt, problem }) => ({
       ...problem,
@@ -93,10 +99,10 @@ export const make = Effect.fnUntraced(function* (
             ...(machine === undefined ? [] : [machine]),
             ...(isOver ? ["over"] : []),
             alertText(problems, now)
-          ].join(": ")
+          ].join(": ") + (dashboard === undefined ? "" : ` (${dashboard})`)
         ),
         event: isOver ? "end" : "begin",
-        ...(node === undefined ? {} : { node }),
+        ...defined({ node, dashboard }),
         ...(problems.length === 1 ? { problem: problems[0] } : { problems })
       }),
       follows: false,
@@ -122,7 +128,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const send = (post: ReadonlyArray<Alert>, now: number) =>
-    requests.attempt(request(post, now)).pipe(
+    Effect.flatMap(Ref.get(dashboard), (address) => requests.attempt(request(post, now, address))).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.as(works, true),
         onFailure: ({ detail, reason, redirectsTo, status }) =>
@@ -181,7 +187,9 @@ export const make = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const endedAt = new Date(now).toISOString()
-      const mute = withMutes((yield* read).state, now)
+      const { state, view } = yield* read
+      yield* Ref.set(dashboard, view.dashboard)
+      const mute = withMutes(state, now)
       const ends = (yield* gone(standing, now)).flatMap(({ key, problem }) =>
         mute([problem]).map((problem) => ({ _tag: "End" as const, key, problem, endedAt }))
       )

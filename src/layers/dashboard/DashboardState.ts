@@ -25,6 +25,7 @@ export const reading = (name: string) =>
   readingOf(dashboardsOf, name, (slice) => ({
     sections: [{ name, order: 40, title: "Dashboard", rows: rows(slice) }],
     problems: [...problems(name, slice)],
+    dashboard: slice.url,
     logs: ["dashboard:no-events"]
   }))
 

@@ -4,6 +4,7 @@
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
 import * as String from "effect/String"
+import { defined } from "../../internal/defined.ts"
 import type { ControllerReading, PluginReading, ReadingContext } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row, Section, StatusSnapshot } from "../../services/StatusSnapshot.ts"
@@ -47,7 +48,8 @@ export const makeView = (
     contents: all.flatMap(({ content }) => (content === undefined ? [] : [content])),
     screens,
     ...(takesReports(state) ? { players } : {}),
-    mutes: mutesOf(state, now)
+    mutes: mutesOf(state, now),
+    ...defined({ dashboard: all.find(({ dashboard }) => dashboard !== undefined)?.dashboard })
   }
   return {
     reading: {

@@ -102,9 +102,10 @@ const setUpWith = Effect.fnUntraced(function* (
     yield* Ref.set(last, standing)
     yield* take(foundProblems(before, standing, yield* Clock.currentTimeMillis))
   })
-  const { updateSlice } = controller
+  const { addReading, updateSlice } = controller
   return {
     ...hook,
+    addReading,
     updateSlice,
     problems: Effect.map(controller.state, ({ problems = [] }) => problems),
     take: found
@@ -125,6 +126,17 @@ const silent = (player: string): Change => [
 ]
 
 const time = localTime(new Date(since), 0)
+
+it.scoped("an alert has the address of the dashboard", () =>
+  Effect.gen(function* () {
+    const { addReading, bodies, take, texts } = yield* setUp
+    yield* addReading("dashboard", () => ({ dashboard: "http://10.0.0.5:8720" }))
+    yield* take([begin("left")])
+    yield* TestClock.adjust("3 minutes")
+    expect(texts).toEqual(["Hall 3: The lamp left is broken. (http://10.0.0.5:8720)"])
+    expect(bodies).toMatchObject([{ json: { dashboard: "http://10.0.0.5:8720" } }])
+  })
+)
 
 describe("alerts of one cause", () => {
   it.scoped("are one message when three or more begin within a minute, and one when they end", () =>
