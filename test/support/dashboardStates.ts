@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
+import { reading } from "../../src/layers/fetching/pluginReading.ts"
 import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState, type Identity } from "../../src/services/ControllerState.ts"
 import type { Player } from "../../src/services/PlayerReport.ts"
@@ -132,7 +133,12 @@ const setSlice = (name: string, slice: () => object) =>
 
 const withContent = (slice: () => Partial<ContentState>) =>
   Effect.zipRight(
-    setSlice("content", () => content(slice())),
+    Effect.flatMap(ControllerState, ({ addReading }) =>
+      Effect.zipRight(
+        addReading("content", reading("content", { failingFor: "15 minutes" })),
+        setSlice("content", () => content(slice()))
+      )
+    ),
     register(
       "content.versions",
       Effect.sync(() => versionsReport(slice().held !== undefined))
