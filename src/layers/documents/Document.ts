@@ -10,6 +10,7 @@ import type * as Stream from "effect/Stream"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
+import type { TextPlace } from "./recordPlace.ts"
 
 /** The content of a document: one JSON value, records that come some at a time, or one object that was made of records. */
 export type DocumentContent<E> = Data.TaggedEnum<{
@@ -23,6 +24,8 @@ export interface Keys {
   readonly value: Readonly<Record<string, unknown>>
   /** The record that a key is from. */
   readonly recordOf: (key: string) => string | undefined
+  /** The line that a key is from, if the records are those of a text file. */
+  readonly textPlaceOf?: ((key: string) => TextPlace | undefined) | undefined
 }
 
 interface DocumentContentDefinition extends Data.TaggedEnum.WithGenerics<1> {

@@ -12,8 +12,6 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import { fileKey } from "../../internal/FileName.ts"
@@ -31,8 +29,7 @@ import { type Document, type FailedIn, failedIn } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OpenedSource, OwnFiles } from "./DocumentSource.ts"
 import { rewrite } from "./documentFile.ts"
-import { makeExpectations, requireExpected } from "./expect/Expectations.ts"
-import { expectedSchema } from "./expect/fieldTypes.ts"
+import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import { fingerprint, type KnownSource, makeKnownSource } from "./knownSource.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { type Finding, isChangedByFiles, merged } from "./media/findMedia.ts"
@@ -137,13 +134,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
     id,
     changes,
     data,
-    schema:
-      schema ??
-      Effect.succeed(
-        Record.map(expect, (expectation) => ({
-          schemas: [expectedSchema(expectation, { attachment: Schema.Unknown, emptyCells: "left out" })]
-        }))
-      ),
+    schema: schema ?? Effect.succeed(documentSchemas(expect)),
     fetch: (target: Target) => answering(fetch(target)),
     poll: poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
   }

@@ -12,10 +12,11 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { countText } from "../../../internal/readable.ts"
-import type { PreviousContent } from "../../../services/ContentSource.ts"
+import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation, violationText } from "../../../services/Violation.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
+import { expectedSchema } from "./fieldTypes.ts"
 import {
   type CheckedTable,
   makeTableCheck,
@@ -52,6 +53,24 @@ export const makeExpectations = (
         onSome: ({ end, needsPrevious }) =>
           Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, end)
       })
+  }
+}
+
+/** What is known of documents by what is expected of them; `keyValueTables` are those that are one object. */
+export const documentSchemas = (
+  expect: Readonly<Record<string, TableExpectation>>,
+  keyValueTables: ReadonlyArray<string> = []
+): Readonly<Record<string, DocumentSchema>> => {
+  const schemaOf = (name: string, emptyCells: "left out" | "null") =>
+    expectedSchema(
+      Option.getOrElse(Record.get(expect, name), () => ({})),
+      { attachment: Schema.Unknown, emptyCells }
+    )
+  return {
+    ...Record.map(expect, (_, name) => ({ schemas: [schemaOf(name, "left out")] })),
+    ...Object.fromEntries(
+      keyValueTables.map((name) => [name, { holds: "value", schemas: [schemaOf(name, "null")] }] as const)
+    )
   }
 }
 

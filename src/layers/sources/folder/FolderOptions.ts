@@ -3,7 +3,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { expects, optional } from "../../../internal/Options.ts"
+import { documentName, expects, optional } from "../../../internal/Options.ts"
 import { type DocumentConfig, DocumentOptions, delimiter, Keys } from "../../documents/DocumentOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 
@@ -23,6 +23,12 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
    * `{}` (their id).
    */
   readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>> | undefined
+
+  /**
+   * CSV files with the columns `key` and `value`, by their names without the ending; each becomes one
+   * object, as the key/value tables of `tableSource` do. Default `[]`.
+   */
+  readonly keyValueTables?: ReadonlyArray<string> | undefined
 
   /**
    * Columns whose cells name pictures of the folder, such as `photo`; each cell becomes `{ localPath,
@@ -52,6 +58,7 @@ export const FolderOptions = Schema.Struct({
   directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
   documents: optional(Schema.Boolean, true),
   keys: optional(Keys, {}),
+  keyValueTables: optional(Schema.Array(documentName), []),
   pictures: optional(Paths, []),
   delimiter
 })

@@ -25,8 +25,9 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Document, Value } from "../../documents/Document.ts"
+import { type Document, Keys, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
+import { documentSchemas } from "../../documents/expect/Expectations.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
@@ -36,7 +37,7 @@ import { FolderInUse, shown } from "./FolderInUse.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
-import { readDocument } from "./readDocument.ts"
+import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
 
@@ -58,7 +59,7 @@ interface FolderParts {
 }
 
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
-  const { id, keys } = options
+  const { id, keys, keyValueTables } = options
   const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
   const path = yield* Path.Path
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
@@ -83,9 +84,13 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
-      const value = readDocument(file, named, { ...options, pictures })
+      const reading = { ...options, pictures }
+      const content =
+        keyValueTables.includes(name) && isCsv(file.path)
+          ? Keys({ keys: readKeyValues(file, named, reading) })
+          : Value({ value: readDocument(file, named, reading) })
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      return [{ name, content: Value({ value }), key: key === undefined ? undefined : [key].flat() }]
+      return [{ name, content, key: key === undefined ? undefined : [key].flat() }]
     })
     const spreadsheets = options.documents
       ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
@@ -93,14 +98,23 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return { look, documents, others, named, spreadsheets }
   }
 
-  const checkNames = ({ documents, spreadsheets }: FolderParts) => {
+  const checkNames = ({ documents, look, spreadsheets }: FolderParts) => {
+    const tables = look.files
+      .filter(({ path }) => isCsv(path))
+      .flatMap(({ path }) => documentName(path) ?? [])
+    const missing = keyValueTables.find((name) => !tables.includes(name))
+    if (missing !== undefined) {
+      return new SourceError({
+        place: directory,
+        detail: `"keyValueTables" names the table "${missing}", but there is no ${missing}.csv in it; ${tables.length === 0 ? "there is no CSV" : `there are: ${tables.map((name) => `${name}.csv`).join(", ")}`}.${withSpreadsheet(missing, spreadsheets)}`
+      })
+    }
     for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
       const unknown = Object.keys(named).find((name) => documents.every((document) => document.name !== name))
       if (unknown === undefined) continue
-      const spreadsheet = spreadsheets.get(unknown)
       return new SourceError({
         place: directory,
-        detail: `"${option}" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.${spreadsheet === undefined ? "" : ` ${noTable(spreadsheet)}`}`
+        detail: `"${option}" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.${withSpreadsheet(unknown, spreadsheets)}`
       })
     }
     return Effect.void
@@ -133,7 +147,8 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
 
   const documentSource = yield* makeDocumentSource({
     options: { ...options, ...(images && { images }) },
-    open
+    open,
+    schema: Effect.succeed(documentSchemas(options.expect, keyValueTables))
   })
 
   /** Everything of one look. */
@@ -188,6 +203,11 @@ const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): 
       return name === "" || documents.has(name) ? [] : [[name, path] as const]
     })
   )
+
+const withSpreadsheet = (name: string, spreadsheets: ReadonlyMap<string, string>): string => {
+  const spreadsheet = spreadsheets.get(name)
+  return spreadsheet === undefined ? "" : ` ${noTable(spreadsheet)}`
+}
 
 const noTable = (spreadsheet: string): string =>
   /\.(?:tsv|txt)$/i.test(spreadsheet)

@@ -2,12 +2,15 @@
  * A table or a JSON file of a folder, as a document.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { sizeText } from "../../../internal/readable.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import type { Delimiter } from "../../documents/csvHeader.ts"
+import { keyValues } from "../../documents/keyValues.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
-import { decodeText } from "../../documents/textMistakes.ts"
+import { withTextPlace } from "../../documents/recordPlace.ts"
+import { decodeText, type TextMistake } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
 import { FolderInUse, mistaken, shown } from "./FolderInUse.ts"
 import { readFile } from "./folderFiles.ts"
@@ -15,42 +18,97 @@ import type { FolderFile } from "./lookAtFolder.ts"
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 
 /** Reads a document. A row of CSV is an object of texts, without its empty cells. */
-export const readDocument = Effect.fnUntraced(function* (
+export const readDocument = (
   file: FolderFile,
   files: NamedFiles,
   { delimiter, maxBytes, pictures }: DocumentReading
-) {
-  const { path, size } = file
-  if (size > maxBytes) {
-    return yield* new SourceError({
-      place: path,
-      detail: `it has ${sizeText(size)}, which is more than "maxBytes" allows (${sizeText(maxBytes)}).`
+) =>
+  reading(
+    file,
+    maxBytes,
+    Effect.fnUntraced(function* (text, place) {
+      if (!isCsv(file.path)) {
+        const value = yield* parseJson(text, place)
+        return yield* named(value, files, pictures, (record) =>
+          record === undefined ? place : `${place}, record ${record + 1}`
+        )
+      }
+      const { lines, records } = yield* parseCsv(text, { delimiter, place })
+      const value = yield* named(records, files, pictures, (record = 0) => `${place}, line ${lines[record]}`)
+      return Array.isArray(value)
+        ? value.map((record: object, index) =>
+            withTextPlace(record, { file: place, line: lines[index] ?? 0 })
+          )
+        : value
     })
-  }
-  const isCsv = /\.csv$/i.test(path)
-  return yield* Effect.gen(function* () {
-    const text = yield* decodeText(yield* readFile(file))
-    const { lines, read } = yield* isCsv
-      ? Effect.map(parseCsv(text, { delimiter, place: shown(path) }), ({ lines, records }) => ({
-          lines,
-          read: records
-        }))
-      : Effect.map(parseJson(text, shown(path)), (read) => ({ lines: [], read }))
-    const { count, missing, value } = yield* nameFiles(read, files, pictures)
-    yield* notice(
-      missingWarnings(missing, count, files, (record) =>
-        record === undefined
-          ? shown(path)
-          : `${shown(path)}, ${isCsv ? `line ${lines[record]}` : `record ${record + 1}`}`
-      )
-    )
-    return value
-  }).pipe(
-    Effect.mapError((error) =>
-      error instanceof SourceError || error instanceof FolderInUse ? error : mistaken(path, error)
-    )
   )
-})
+
+/** Reads CSV with the columns `key` and `value` as one object. */
+export const readKeyValues = (
+  file: FolderFile,
+  files: NamedFiles,
+  { delimiter, maxBytes, pictures }: DocumentReading
+) =>
+  reading(
+    file,
+    maxBytes,
+    Effect.fnUntraced(function* (text, place) {
+      const { lines, records } = yield* parseCsv(text, { delimiter, place })
+      const lineOf = new Map(lines.map((line) => [`line ${line}`, line]))
+      const rows = records.map((fields, index) => ({ id: `line ${lines[index]}`, fields }))
+      const { recordOf, value, warnings } = yield* keyValues(
+        rows,
+        (detail) => new SourceError({ place, detail })
+      )
+      yield* notice(warnings.map((warning) => `${place}: ${warning}`))
+      const textPlaceOf = (key: string) => {
+        const line = lineOf.get(recordOf(key) ?? "")
+        return line === undefined ? undefined : { file: place, line }
+      }
+      const found = yield* named(value, files, pictures, () => place)
+      return {
+        value: Predicate.isReadonlyRecord(found) ? found : value,
+        records: 1,
+        recordOf,
+        textPlaceOf
+      }
+    })
+  )
+
+/** Whether a file is CSV by its name. */
+export const isCsv = (path: string): boolean => /\.csv$/i.test(path)
+
+/** `read` gets the text, and what messages call the file. */
+const reading = <A>(
+  file: FolderFile,
+  maxBytes: number,
+  read: (text: string, place: string) => Effect.Effect<A, TextMistake | SourceError>
+): Effect.Effect<A, SourceError | FolderInUse> => {
+  const { path, size } = file
+  return size > maxBytes
+    ? new SourceError({
+        place: path,
+        detail: `it has ${sizeText(size)}, which is more than "maxBytes" allows (${sizeText(maxBytes)}).`
+      })
+    : readFile(file).pipe(
+        Effect.flatMap(decodeText),
+        Effect.flatMap((text) => read(text, shown(path))),
+        Effect.mapError((error) =>
+          error instanceof SourceError || error instanceof FolderInUse ? error : mistaken(path, error)
+        )
+      )
+}
+
+/** The value with its cells as the files are called; files that are missing are noticed. */
+const named = (
+  value: unknown,
+  files: NamedFiles,
+  pictures: ReadonlyArray<PathPattern>,
+  place: (record: number | undefined) => string
+) =>
+  Effect.flatMap(nameFiles(value, files, pictures), ({ count, missing, value }) =>
+    Effect.as(notice(missingWarnings(missing, count, files, place)), value)
+  )
 
 /** How documents of a folder are read. */
 interface DocumentReading {

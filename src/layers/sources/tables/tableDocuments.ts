@@ -17,10 +17,10 @@ import {
 } from "../../../services/TableSourceClient.ts"
 import { type Document, Keys, Records } from "../../documents/Document.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
+import { keyValues } from "../../documents/keyValues.ts"
 import { notice } from "../../documents/warnings.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
-import { keyValues } from "./KeyValueTable.ts"
-import { makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
+import { failedInTable, makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
 import { fieldsOf, type TableSourceOptions } from "./TableOptions.ts"
 
 /** A table, and how it is saved. */
@@ -64,7 +64,7 @@ const recordsOf = (...of: Parameters<typeof pagesIn>): Stream.Stream<ReadonlyArr
 
 const keysOf = Effect.fnUntraced(function* (...of: Parameters<typeof pagesIn>) {
   const rows = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(pagesIn(...of))))
-  const { recordOf, value, warnings } = yield* keyValues(of[0], rows)
+  const { recordOf, value, warnings } = yield* keyValues(rows, failedInTable(of[0]))
   yield* notice(warnings)
   return { recordOf, value }
 })

@@ -6,12 +6,12 @@
 
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import { excerpt } from "../../../internal/printable.ts"
-import type { SourceError } from "../../../services/SourceError.ts"
-import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { fill } from "../../documents/jsonValues.ts"
-import { nameWarnings } from "../../documents/textMistakes.ts"
-import { failedInTable } from "./SavedRecords.ts"
+import { excerpt } from "../../internal/printable.ts"
+import type { SourceError } from "../../services/SourceError.ts"
+import type { TableRecord } from "../../services/TableSourceClient.ts"
+import type { FailedIn } from "./Document.ts"
+import { fill } from "./jsonValues.ts"
+import { nameWarnings } from "./textMistakes.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */
@@ -29,7 +29,7 @@ const maxIndex = 9999
 const maxItems = 1_000_000
 
 /**
- * Builds the object of a key/value table.
+ * Builds the object of a key/value table. Messages name its rows by their ids.
  *
  * - `"true"` and `"false"` become booleans, and text becomes a number where that number is written just so;
  *   every other value stays as it is. An empty cell is `null`.
@@ -39,8 +39,8 @@ const maxItems = 1_000_000
  * It fails where a key is used for a value and for an array, and where an array, or all of them together, would be too long.
  */
 export const keyValues = (
-  table: string,
-  records: ReadonlyArray<TableRecord>
+  records: ReadonlyArray<TableRecord>,
+  failed: FailedIn
 ): Either.Either<KeyValues, SourceError> => {
   const entries = new Map<string, Entry>()
   const withoutKey: Array<string> = []
@@ -55,16 +55,16 @@ export const keyValues = (
     const value = coerce(cell(fields, "value"))
     const { index, name } = placeOf(key)
     if (index !== undefined && index > maxIndex) {
-      return failure(
-        table,
-        `the key ${quoted(key)} of record ${excerpt(id)} is beyond ${quoted(`${name}[${maxIndex}]`)}`
+      return Either.left(
+        failed(`the key ${quoted(key)} (${excerpt(id)}) is beyond ${quoted(`${name}[${maxIndex}]`)}`)
       )
     }
     const earlier = entries.get(name)
     if (earlier !== undefined && (earlier.items === undefined) !== (index === undefined)) {
-      return failure(
-        table,
-        `the key ${quoted(name)} is a value and an array at once, in the records ${excerpt(earlier.id)} and ${excerpt(id)}; rename one of them`
+      return Either.left(
+        failed(
+          `the key ${quoted(name)} is a value and an array at once (${excerpt(earlier.id)} and ${excerpt(id)}); rename one of them`
+        )
       )
     }
     if (index === undefined) {
@@ -79,7 +79,7 @@ export const keyValues = (
 
   const items = [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
   if (items > maxItems) {
-    return failure(table, `its arrays have more than ${maxItems} items, with those between them`)
+    return Either.left(failed(`its arrays have more than ${maxItems} items, with those between them`))
   }
 
   return Either.right({
@@ -104,8 +104,6 @@ interface Entry {
   readonly value?: unknown
   readonly items?: Map<number, unknown>
 }
-
-const failure = (table: string, detail: string) => Either.left(failedInTable(table)(detail))
 
 const quoted = (text: string): string => JSON.stringify(excerpt(text))
 

@@ -1,18 +1,21 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { keyValues } from "../../../../src/layers/sources/tables/KeyValueTable.ts"
+import { keyValues } from "../../../src/layers/documents/keyValues.ts"
+import { failedInTable } from "../../../src/layers/sources/tables/SavedRecords.ts"
+
+const failed = failedInTable("Settings")
 
 const rows = (...cells: ReadonlyArray<Record<string, unknown>>) =>
   cells.map((fields, index) => ({ id: `rec${index}`, fields }))
 
 const read = (...cells: ReadonlyArray<Record<string, unknown>>) =>
-  Either.getOrThrowWith(keyValues("Settings", rows(...cells)), (error) => error)
+  Either.getOrThrowWith(keyValues(rows(...cells), failed), (error) => error)
 
 const value = (cell: unknown) => (read({ key: "k", value: cell }).value as Record<string, unknown>).k
 
 const failure = (...cells: ReadonlyArray<Record<string, unknown>>) =>
-  Either.match(keyValues("Settings", rows(...cells)), { onLeft: ({ message }) => message, onRight: () => "" })
+  Either.match(keyValues(rows(...cells), failed), { onLeft: ({ message }) => message, onRight: () => "" })
 
 describe("a key/value table", () => {
   it.each([
@@ -45,7 +48,7 @@ describe("a key/value table", () => {
   it("reports records and keys on one line, whatever characters they have", () => {
     const hostile = `rec\n09:30:00  error\u202e${"x".repeat(1000)}`
     const fails = (key: string) =>
-      Either.match(keyValues("Settings", [{ id: hostile, fields: { key } }]), {
+      Either.match(keyValues([{ id: hostile, fields: { key } }], failed), {
         onLeft: ({ message }) => [message],
         onRight: ({ warnings }) => warnings
       })
@@ -147,7 +150,7 @@ describe("a key/value table", () => {
     "refuses a key that is both a value and an array, and names both records: %j",
     (cells) => {
       expect(failure(...cells)).toBe(
-        'Table "Settings": the key "a" is a value and an array at once, in the records rec0 and rec2; rename one of them'
+        'Table "Settings": the key "a" is a value and an array at once (rec0 and rec2); rename one of them'
       )
     }
   )
@@ -155,7 +158,7 @@ describe("a key/value table", () => {
   it("refuses an array that is too long", () => {
     expect(read({ key: "a[9999]" }).warnings).toEqual([])
     expect(failure({ key: "b" }, { key: "a[10000]" })).toBe(
-      'Table "Settings": the key "a[10000]" of record rec1 is beyond "a[9999]"'
+      'Table "Settings": the key "a[10000]" (rec1) is beyond "a[9999]"'
     )
     expect(failure({ key: `a[1${"0".repeat(400)}]` })).toContain("beyond")
   })

@@ -1,0 +1,34 @@
+/**
+ * Where a record stands in a text file that people edit: with its line, an editor finds it.
+ *
+ * The place is under a symbol. Spreading a record keeps it, and JSON leaves it out.
+ */
+import * as Predicate from "effect/Predicate"
+
+/** A line of a text file, counted from 1. */
+export interface TextPlace {
+  /** The path of the file in its folder, for people. */
+  readonly file: string
+  readonly line: number
+}
+
+/** What messages name a record by. */
+export interface RecordPlace {
+  readonly id?: string | undefined
+  readonly text?: TextPlace | undefined
+}
+
+const placeKey: unique symbol = Symbol("vitrine/TextPlace")
+
+/** A copy of the record that knows its place. */
+export const withTextPlace = (record: object, place: TextPlace): object => ({ ...record, [placeKey]: place })
+
+/** The place of a record of a text file. A step that makes a new record, without spreading the old one, loses it. */
+export const textPlaceOf = (record: unknown): TextPlace | undefined =>
+  Predicate.hasProperty(record, placeKey) && isTextPlace(record[placeKey]) ? record[placeKey] : undefined
+
+const isTextPlace = (value: unknown): value is TextPlace =>
+  Predicate.hasProperty(value, "file") &&
+  Predicate.isString(value.file) &&
+  Predicate.hasProperty(value, "line") &&
+  Predicate.isNumber(value.line)
