@@ -12,6 +12,9 @@ export const Violation = Schema.Struct({
   kind: optional(Schema.Literal("document")),
   /** The first record that has it. Missing where it is one of the table as a whole. */
   recordId: optional(Schema.String),
+  /** The file of the records and the first lines that have it, where an editor finds them. Missing if that is not known. */
+  file: optional(Schema.String),
+  lines: optional(Schema.NonEmptyArray(Schema.NonNegativeInt)),
   /** How many records have it. Missing with `recordId`. */
   records: optional(Schema.NonNegativeInt),
   field: optional(Schema.String),
@@ -24,21 +27,28 @@ export const Violation = Schema.Struct({
 })
 export type Violation = typeof Violation.Type
 
-/** `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` */
-export const violationText = ({
-  expected,
-  field,
-  found,
-  hint,
-  kind,
-  recordId,
-  records = 1,
-  table
-}: Violation): string => {
-  const place = [
-    `${kind === "document" ? "Document" : "Table"} ${JSON.stringify(table)}`,
-    ...(recordId === undefined ? [] : [`record ${recordId}${records > 1 ? ` and ${records - 1} more` : ""}`]),
-    ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
-  ].join(", ")
-  return `${place}: expected ${expected}, found ${found}.${hint === undefined ? "" : ` ${hint}`}`
+/**
+ * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` With lines it is
+ * `Objects.csv, line 6, "Title": expected text, found nothing.`
+ */
+export const violationText = (violation: Violation): string => {
+  const { expected, found, hint } = violation
+  return `${placeText(violation)}: expected ${expected}, found ${found}.${hint === undefined ? "" : ` ${hint}`}`
+}
+
+const placeText = ({ field, file, kind, lines, recordId, records = 1, table }: Violation): string => {
+  const moreThan = (named: number) => (records > named ? ` and ${records - named} more` : "")
+  return (
+    file === undefined || lines === undefined
+      ? [
+          `${kind === "document" ? "Document" : "Table"} ${JSON.stringify(table)}`,
+          ...(recordId === undefined ? [] : [`record ${recordId}${moreThan(1)}`]),
+          ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
+        ]
+      : [
+          file,
+          `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${moreThan(lines.length)}`,
+          ...(field === undefined ? [] : [JSON.stringify(field)])
+        ]
+  ).join(", ")
 }

@@ -23,9 +23,18 @@ const placeKey: unique symbol = Symbol("vitrine/TextPlace")
 /** A copy of the record that knows its place. */
 export const withTextPlace = (record: object, place: TextPlace): object => ({ ...record, [placeKey]: place })
 
-/** The place of a record of a text file. A step that makes a new record, without spreading the old one, loses it. */
+/** The place of a record of a text file. A step that makes a new record without spreading the old one loses it. */
 export const textPlaceOf = (record: unknown): TextPlace | undefined =>
   Predicate.hasProperty(record, placeKey) && isTextPlace(record[placeKey]) ? record[placeKey] : undefined
+
+/** The JSON of a value, with the places that records of the value have. */
+export const withPlacesOf = (value: unknown, json: unknown): unknown =>
+  Array.isArray(value) && Array.isArray(json)
+    ? json.map((record: unknown, index) => {
+        const place = textPlaceOf(value[index])
+        return place === undefined || !Predicate.isObject(record) ? record : withTextPlace(record, place)
+      })
+    : json
 
 const isTextPlace = (value: unknown): value is TextPlace =>
   Predicate.hasProperty(value, "file") &&

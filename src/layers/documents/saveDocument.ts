@@ -32,6 +32,7 @@ import type { Expectations } from "./expect/Expectations.ts"
 import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { type JsonObject, sorted } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
+import { type TextPlace, textPlaceOf } from "./recordPlace.ts"
 import { sourceErrors } from "./sourceErrors.ts"
 import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
@@ -111,18 +112,17 @@ const saveRecords = <E>(
     const file = yield* openList(target)
     const giveWay = makeGiveWay()
 
-    const look = (record: unknown) => {
+    const look = (record: unknown, text: TextPlace | undefined) => {
       const id = ids.add(record)
       if (Option.isSome(check)) {
-        check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () =>
-          Option.getOrUndefined(id)
-        )
+        const place = { id: Option.getOrUndefined(id), text }
+        check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () => place)
       }
     }
 
     const save = Effect.fnUntraced(function* (page: ReadonlyArray<unknown>, first: number) {
       const values = search.look({ values: page.map(order), first: Option.some(first) })
-      values.forEach(look)
+      for (const [index, record] of values.entries()) look(record, textPlaceOf(page[index]))
       const lasting = values.map(target.lasting)
       const isSame = lasting.every((part, index) => part === values[index])
       yield* file.add(values, isSame ? values : lasting)
@@ -148,14 +148,17 @@ const saveRecords = <E>(
 
 const saveValue = <E>(
   document: Document<E>,
-  { recordOf, value }: Omit<Keys, "value"> & { readonly value: unknown },
+  { recordOf, textPlaceOf, value }: Omit<Keys, "value"> & { readonly value: unknown },
   target: DocumentTarget
 ): Saving<E> =>
   Effect.gen(function* () {
     const check = target.begin(document.name, "keys")
     const search = target.search(recordOf)
     const [saved] = search.look({ values: [orderOf(document)(value)], first: Option.none() })
-    if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, recordOf)
+    if (Option.isSome(check)) {
+      const place = (key: string) => ({ id: recordOf(key), text: textPlaceOf?.(key) })
+      check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, place)
+    }
     const { digest, ...written } = yield* writeValue(target, saved, target.lasting(saved))
     return {
       digest,

@@ -11,6 +11,7 @@ import type { SourceError } from "../../services/SourceError.ts"
 import { type Document, type DocumentContent, type FailedIn, Value } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
+import { withPlacesOf } from "./recordPlace.ts"
 
 /** Runs the steps on all of a document; without any it stays as it is. */
 export const withSteps = <E>(
@@ -58,7 +59,8 @@ const runSteps = Effect.fnUntraced(function* (
       catch: (cause) =>
         failed(`${called} failed${onValue}: ${printableLine(messageOf(cause), maxDetail)}`, cause)
     })
-    value = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
+    const json = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
+    value = withPlacesOf(given, json)
   }
   return value
 })

@@ -155,7 +155,7 @@ const read = Effect.fnUntraced(function* <E>(
         Effect.sync(() => {
           for (const record of page) {
             if (Option.isSome(check) && Predicate.isReadonlyRecord(record)) {
-              check.value.add(columnsOf(record), () => String(record.id))
+              check.value.add(columnsOf(record), () => ({ id: String(record.id) }))
             }
             data.push(record)
           }
@@ -165,7 +165,7 @@ const read = Effect.fnUntraced(function* <E>(
 
   const readKeys = ({ recordOf, value }: Keys): Checked => {
     const check = begin(name, holds)
-    if (Option.isSome(check)) check.value.add(value, recordOf)
+    if (Option.isSome(check)) check.value.add(value, (key) => ({ id: recordOf(key) }))
     return { check, data: value }
   }
 

@@ -13,6 +13,7 @@ import { printableLine, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
+import type { RecordPlace } from "../recordPlace.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { makeFieldProblems, type Problem } from "./fieldProblems.ts"
 import { type CellTests, isSpreadsheetError } from "./fieldTypes.ts"
@@ -35,10 +36,11 @@ export interface Verdict {
 /** Checks the fields of a record, or the keys of a key/value table; `recordOf` gives the record of one of them. */
 export type CheckFields = (
   fields: TableRecord["fields"],
-  recordOf: (field: string) => string | undefined
-) => void
+  recordOf: (field: string) => RecordPlace
+) => ReadonlyArray<Problem>
 
 export interface TableCheck {
+  /** Gives what is wrong with these fields alone. */
   readonly add: CheckFields
   /** Whether `end` needs what was in the version before. */
   readonly needsPrevious: () => boolean
@@ -55,6 +57,8 @@ export interface CheckedTable extends CellTests {
   readonly holds: "records" | "keys"
   /** The view that is read; `null` for the whole table. */
   readonly view: string | null
+  /** Fields that are judged elsewhere. Default none. */
+  readonly unjudged?: ReadonlyArray<string> | undefined
 }
 
 /** How many different violations are kept. */
@@ -64,7 +68,7 @@ export const maxListed = 10
 export const maxNames = 1000
 
 export const makeTableCheck = (
-  { holds, kind, table, view, ...cellTests }: CheckedTable,
+  { holds, kind, table, unjudged = [], view, ...cellTests }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
   const about = { table, ...(kind && { kind }) }
@@ -81,20 +85,28 @@ export const makeTableCheck = (
 
   const addProblem = (
     { expected, found: shown, path }: Problem,
-    recordOf: (field: string) => string | undefined
+    recordOf: (field: string) => RecordPlace
   ) => {
     const field = printableLine(placeOf(path), maxName)
     const key = JSON.stringify([field, expected])
     const known = found.get(key)
+    const { id, text } = recordOf(String(path[0] ?? ""))
     if (known !== undefined) {
-      found.set(key, { ...known, ...(known.records === undefined ? {} : { records: known.records + 1 }) })
+      const { lines, records } = known
+      const isNamed = lines !== undefined && text !== undefined && lines.length < maxListed
+      found.set(key, {
+        ...known,
+        ...(isNamed ? { lines: [...lines, text.line] } : {}),
+        ...(records === undefined ? {} : { records: records + 1 })
+      })
     } else if (found.size === maxListed) {
       unlisted++
     } else {
-      const recordId = recordOf(String(path[0] ?? ""))
       found.set(key, {
         ...about,
-        ...(recordId === undefined ? {} : { recordId: printableLine(recordId, maxName), records: 1 }),
+        ...(id === undefined ? {} : { recordId: printableLine(id, maxName) }),
+        ...(text === undefined ? {} : { file: text.file, lines: [text.line] }),
+        ...(id === undefined && text === undefined ? {} : { records: 1 }),
         ...(field === "" ? {} : { field }),
         expected,
         found: shown
@@ -186,17 +198,18 @@ export const makeTableCheck = (
       for (const name of present) {
         if (names.size < maxNames || expectedNames.has(name)) names.add(name)
       }
-      for (const problem of problemsOf(fields)) {
+      const problems = problemsOf(fields).filter(({ path: [field] }) => !unjudged.includes(String(field)))
+      for (const problem of problems) {
         addProblem(problem, recordOf)
       }
       for (const name of typed) {
         const cell = Object.hasOwn(fields, name) ? fields[name] : undefined
         if (!isSpreadsheetError(cell)) continue
         const known = spreadsheetErrors.get(name)
-        const first =
-          known?.first ?? `${quotedName(cell)} in the record ${printableLine(recordOf(name) ?? "", maxName)}`
+        const first = known?.first ?? `${quotedName(cell)} in ${recordText(recordOf(name))}`
         spreadsheetErrors.set(name, { first, count: (known?.count ?? 0) + 1 })
       }
+      return problems
     },
     needsPrevious: () => maxVanishing < 1 || missing().length > 0,
     end: (previous) => {
@@ -212,11 +225,15 @@ export const makeTableCheck = (
   }
 }
 
+/** Names a record in messages. */
+export const recordText = ({ id = "", text }: RecordPlace): string =>
+  text === undefined ? `the record ${printableLine(id, maxName)}` : `${text.file}, line ${text.line}`
+
 /** The longest name of a field, or id, in messages, in characters. */
 const maxName = 100
 
 /** `picture[].type`: the same for all items of a list. */
-const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
+export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>(
     (text, key) =>
       typeof key === "number" ? `${text}[]` : text === "" ? String(key) : `${text}.${String(key)}`,

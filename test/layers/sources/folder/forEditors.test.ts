@@ -4,13 +4,16 @@ import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { parseCsvTable } from "../../../../src/layers/documents/csvText.ts"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { FolderSourceConfig } from "../../../../src/layers/sources/folder/FolderOptions.ts"
 import { folderSource } from "../../../../src/layers/sources/folder/FolderSource.ts"
 import { BaseFolder } from "../../../../src/services/ContentSource.ts"
+import { violationText } from "../../../../src/services/Violation.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
@@ -66,7 +69,7 @@ describe("key/value tables of a folder", () => {
         title: "The Lighthouse"
       })
       expect(records).toBe(3)
-      expect((yield* source.schema ?? Effect.succeed({})).Settings).toMatchObject({ holds: "value" })
+      expect(yield* source.schema ?? Effect.void).toMatchObject({ Settings: { holds: "value" } })
     }).pipe(run)
   )
 
@@ -110,4 +113,65 @@ describe("key/value tables of a folder", () => {
       )
     }).pipe(run)
   )
+})
+
+const table = 'id,title_de,note\n1,Glocke,\n2,Netz,"two\nlines"\n\n3,,\n4,,\n'
+const expected = { Objects: { fields: { title_de: "text", note: "text?" } } } as const
+
+describe("what is expected of CSV", () => {
+  it.scoped("names the file and the lines", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({ "Objects.csv": table }, { expect: expected })
+      const { violations } = yield* Effect.flip(fetch)
+      expect(violations?.map(violationText)).toEqual([
+        'Objects.csv, lines 6, 7, "title_de": expected text, found nothing.'
+      ])
+      expect(violations).toMatchObject([{ file: "Objects.csv", lines: [6, 7], recordId: "3", records: 2 }])
+    }).pipe(run)
+  )
+
+  it.scoped.each<[string, Partial<FolderSourceConfig>]>([
+    ["steps", { steps: [(records) => records.map((record) => ({ ...record, more: true }))] }],
+    ["a step that leaves records out", { steps: [(records) => records.filter(({ id }) => id !== "1")] }],
+    ["links", { links: { note: "Objects" } }]
+  ])("names the lines after %s too", ([, config]) =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({ "Objects.csv": table }, { ...config, expect: expected })
+      const { violations } = yield* Effect.flip(fetch)
+      expect(violations?.[0]).toMatchObject({ lines: [6, 7] })
+    }).pipe(run)
+  )
+
+  it.scoped("names the line of a key, and records of JSON by their ids", () =>
+    Effect.gen(function* () {
+      const expect_ = { fields: { title: "text" } } as const
+      const { failure } = yield* setUp(
+        { "Settings.csv": "key,value\nidle,1\ntitle,\n", "Makers.json": '[{"id":"m1","title":""}]' },
+        { keyValueTables: ["Settings"], expect: { Settings: expect_, Makers: expect_ } }
+      )
+      expect(yield* failure).toContain('Settings.csv, line 3, "title": expected text, found nothing.')
+      expect(yield* failure).toContain('Document "Makers", record m1, field "title": expected text')
+    }).pipe(run)
+  )
+
+  it("finds every line, wherever empty lines and line breaks in cells are", () => {
+    const cell = FastCheck.constantFrom("", "a", '"b\nb"', '"c\n\nc"')
+    const rows = FastCheck.array(FastCheck.tuple(cell, FastCheck.integer({ min: 0, max: 2 })), {
+      maxLength: 20
+    })
+    return FastCheck.assert(
+      FastCheck.asyncProperty(rows, async (rows) => {
+        const text = rows.reduce(
+          (text, [note, blank]) => `${text}x,${note}\n${"\n".repeat(blank)}`,
+          "id,note\n"
+        )
+        const { lines, records } = await Effect.runPromise(parseCsvTable(text))
+        expect(records.length).toBe(rows.length)
+        for (const line of lines) {
+          expect(text.split("\n")[line - 1]).toMatch(/^x,|^b"|^c"/)
+        }
+      }),
+      { numRuns: 50 }
+    )
+  })
 })
