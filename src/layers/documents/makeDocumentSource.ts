@@ -65,8 +65,21 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
   const open = Effect.fnUntraced(function* (target: Target) {
     const opened = yield* source.open(target)
     yield* checkNames(opened.documents, expect, failedAt)
+    const fieldsOf = tables?.fieldsOf ?? identity
+    const expectations = makeExpectations(expect, {
+      view: tables?.view ?? null,
+      isAttachment: tables?.isAttachment ?? constFalse,
+      isFile: opened.isFile,
+      kind: tables === undefined ? "document" : undefined
+    })
     const ready = (document: Document<E>): Document<E | SourceError> =>
-      withSteps(target.isSample === true ? firstPage(document) : document, steps, failedAt(document.name))
+      target.isSample === true
+        ? withSteps(firstPage(document), steps, failedAt(document.name))
+        : expectations.leaveOut(
+            withSteps(document, steps, failedAt(document.name)),
+            Object.keys(links),
+            fieldsOf
+          )
     const linked = yield* linkRecords(
       // To read all of what others link to is too much for a look.
       target.isSample === true ? {} : links,
@@ -75,14 +88,9 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
     )
     const finding = files.findingOf(opened.reader)
     const read = makeReadDocument({
-      expectations: makeExpectations(expect, {
-        view: tables?.view ?? null,
-        isAttachment: tables?.isAttachment ?? constFalse,
-        isFile: opened.isFile,
-        kind: tables === undefined ? "document" : undefined
-      }),
+      expectations,
       failedIn: failedAt,
-      fieldsOf: tables?.fieldsOf ?? identity,
+      fieldsOf,
       finding,
       isOfTables: tables !== undefined,
       lasting: finding.areLinksSigned ? flow(lasting, withoutSignatures) : lasting

@@ -254,7 +254,7 @@ export const makeReadDocument = ({ expectations, failedIn, finding, isOfTables, 
           failed
         }
       ).pipe(catchTooDeep(failed))
-      const verdict = yield* expectations.end(check, previous, about.name, saved.holds)
+      const verdict = yield* expectations.end(name, check, previous, about.name, saved.holds)
       const isEmptied = isEmpty && (hadRecords(previous, about.name) || wasEmptied)
       const warnings = [
         ...saved.warnings,

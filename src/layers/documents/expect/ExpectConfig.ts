@@ -13,6 +13,12 @@ export interface TableExpectation<FieldSchema = never> {
   /** The fewest records, or keys of a key/value table. Default `0`. */
   readonly minRecords?: number | undefined
 
+  /**
+   * The share of the records, from 0 to 1, that may be left out because they are not as `fields` says; each
+   * is a warning. Default `0` (one such record rejects the version).
+   */
+  readonly leaveOut?: number | undefined
+
   /** The share of the records in the version before that may be gone, from 0 to 1. Default `1`. */
   readonly maxVanishing?: number | undefined
 }

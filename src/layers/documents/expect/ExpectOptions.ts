@@ -32,15 +32,19 @@ const fields = expects(Schema.declare(isFields), "an object with a type for each
   )
 )
 
+const share = expects(
+  Schema.Number.pipe(Schema.between(0, 1)),
+  "a number from 0 to 1, the share of the records"
+)
+
 const TableExpectation = expects(
   Schema.Struct({
     fields: omittable(fields),
     minRecords: omittable(expects(Schema.Int.pipe(Schema.nonNegative()), "an integer from 0 (records)")),
-    maxVanishing: omittable(
-      expects(Schema.Number.pipe(Schema.between(0, 1)), "a number from 0 to 1, the share of the records")
-    )
+    leaveOut: omittable(share),
+    maxVanishing: omittable(share)
   }),
-  'an object with "fields", "minRecords" or "maxVanishing"'
+  'an object with "fields", "minRecords", "leaveOut" or "maxVanishing"'
 )
 
 export const ExpectOptions = expects(

@@ -14,9 +14,11 @@ import * as Stream from "effect/Stream"
 import { countText } from "../../../internal/readable.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation, violationText } from "../../../services/Violation.ts"
+import type { Document } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { expectedSchema } from "./fieldTypes.ts"
+import { type LeavingOut, leavingOut, type TooManyLeftOut } from "./leaveOut.ts"
 import {
   type CheckedTable,
   makeTableCheck,
@@ -34,7 +36,36 @@ export const makeExpectations = (
   expect: Readonly<Record<string, TableExpectation>>,
   tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
 ) => {
+  const tooMany = new Map<string, TooManyLeftOut>()
+
   return {
+    /** The document without the records that may be left out. The fields of `links` are not looked at. */
+    leaveOut: <E>(
+      document: Document<E>,
+      links: ReadonlyArray<string>,
+      fieldsOf: LeavingOut["fieldsOf"]
+    ): Document<E> => {
+      const { fields, leaveOut = 0 } = Option.getOrElse(
+        Record.get(expect, document.name),
+        () => noExpectation
+      )
+      return leaveOut === 0 || fields === undefined
+        ? document
+        : leavingOut(document, {
+            share: leaveOut,
+            begin: () =>
+              makeTableCheck(
+                { table: document.name, holds: "records", unjudged: links, ...tables },
+                { fields }
+              ),
+            fieldsOf,
+            ended: Option.match({
+              onNone: () => tooMany.delete(document.name),
+              onSome: (found) => tooMany.set(document.name, found)
+            })
+          })
+    },
+
     /** A fresh check of a table, for each time that it is read. */
     begin: (table: string, holds: CheckedTable["holds"]) =>
       Option.map(Record.get(expect, table), (expectation) =>
@@ -42,19 +73,36 @@ export const makeExpectations = (
       ),
 
     /** The verdict on a table that was read, whose file in the version before has this name. */
-    end: (
+    end: Effect.fnUntraced(function* (
+      table: string,
       check: Option.Option<TableCheck>,
       previous: Option.Option<PreviousContent>,
       name: string,
       holds: CheckedTable["holds"]
-    ) =>
-      Option.match(check, {
-        onNone: () => Effect.succeed<Verdict>({ violations: [], unlisted: 0 }),
-        onSome: ({ end, needsPrevious }) =>
-          Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, end)
-      })
+    ) {
+      const leftOut = tooMany.get(table)
+      const judged = leftOut === undefined ? Option.getOrUndefined(check) : leftOut.check
+      if (judged === undefined) return noViolations
+      const verdict = judged.end(
+        judged.needsPrevious() ? yield* readNames(previous, name, holds) : Option.none()
+      )
+      if (leftOut === undefined) return verdict
+      const { count, total } = leftOut
+      const share = expect[table]?.leaveOut ?? 0
+      const beyond = {
+        table,
+        ...(tables.kind && { kind: tables.kind }),
+        expected: `at most ${Math.floor(share * total)} of ${countText(total, "record")} to be left out ("leaveOut" is ${share})`,
+        found: `${count} that are not as expected`
+      }
+      return { ...verdict, violations: [beyond, ...verdict.violations] }
+    })
   }
 }
+
+const noExpectation: TableExpectation = {}
+
+const noViolations: Verdict = { violations: [], unlisted: 0 }
 
 /** What is known of documents by what is expected of them; `keyValueTables` are those that are one object. */
 export const documentSchemas = (

@@ -5,9 +5,14 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { parseCsvTable } from "../../../../src/layers/documents/csvText.ts"
+import { Records } from "../../../../src/layers/documents/Document.ts"
+import { makeExpectations } from "../../../../src/layers/documents/expect/Expectations.ts"
+import { wholeOf } from "../../../../src/layers/documents/withSteps.ts"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { FolderSourceConfig } from "../../../../src/layers/sources/folder/FolderOptions.ts"
@@ -172,6 +177,84 @@ describe("what is expected of CSV", () => {
         }
       }),
       { numRuns: 50 }
+    )
+  })
+})
+
+const rowsOf = (count: number, bad: ReadonlyArray<number>) =>
+  `id,title,maker\n${Array.from({ length: count }, (_, index) => `${index},${bad.includes(index) ? "" : "a"},${index}\n`).join("")}`
+
+const leavingOut = (leaveOut: number) => ({ Objects: { fields: { title: "text" }, leaveOut } }) as const
+
+describe("records that may be left out", () => {
+  it.scoped("are left out with a warning, and links to them stay ids", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp(
+        { "Objects.csv": rowsOf(10, [3]), "Tours.csv": "id,object\nt,3\nu,4\n" },
+        { expect: leavingOut(0.1), links: { object: "Objects" } }
+      )
+      const { records, saved, warnings } = yield* fetch
+      expect(records).toBe(11)
+      expect(warnings?.filter((warning) => warning.includes("left out"))).toEqual([
+        'Document "Objects": Objects.csv, line 5, is left out: "title": expected text, found nothing'
+      ])
+      expect(yield* saved("Tours.json")).toEqual([
+        { id: "t", object: "3" },
+        { id: "u", object: { id: "4", maker: "4", title: "a" } }
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("reject the version beyond the share, all of them named", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({ "Objects.csv": rowsOf(10, [1, 4]) }, { expect: leavingOut(0.1) })
+      const { violations } = yield* Effect.flip(fetch)
+      expect(violations?.map(violationText)).toEqual([
+        'Document "Objects": expected at most 1 of 10 records to be left out ("leaveOut" is 0.1), found 2 that are not as expected.',
+        'Objects.csv, lines 3, 6, "title": expected text, found nothing.'
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("do not count for the fewest records", () =>
+    Effect.gen(function* () {
+      const { failure } = yield* setUp(
+        { "Objects.csv": rowsOf(10, [1]) },
+        { expect: { Objects: { ...leavingOut(1).Objects, minRecords: 10 } } }
+      )
+      expect(yield* failure).toContain("expected at least 10 records, found 9 records")
+    }).pipe(run)
+  )
+
+  it("are as many as the share says, whatever the pages are", () => {
+    const page = FastCheck.array(
+      FastCheck.record({ id: FastCheck.string(), title: FastCheck.constantFrom("", "a") })
+    )
+    const share = FastCheck.double({ min: 0.01, max: 1, noNaN: true })
+    return FastCheck.assert(
+      FastCheck.asyncProperty(FastCheck.array(page, { maxLength: 5 }), share, async (pages, leaveOut) => {
+        const { end, leaveOut: leave } = makeExpectations(leavingOut(leaveOut), {
+          view: null,
+          isAttachment: () => false
+        })
+        const { content } = leave(
+          { name: "Objects", content: Records({ pages: Stream.fromIterable(pages) }) },
+          [],
+          identity
+        )
+        const { kept, verdict } = await Effect.gen(function* () {
+          const kept = yield* wholeOf(content)
+          return {
+            kept,
+            verdict: yield* end("Objects", Option.none(), Option.none(), "Objects.json", "records")
+          }
+        }).pipe(Effect.provide(NodeContext.layer), Effect.runPromise)
+        const all = pages.flat()
+        const good = all.filter(({ title }) => title !== "")
+        expect(kept).toEqual(good)
+        expect(verdict.violations.length > 0).toBe(all.length - good.length > leaveOut * all.length)
+      }),
+      { numRuns: 100 }
     )
   })
 })
