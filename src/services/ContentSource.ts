@@ -43,6 +43,12 @@ export interface ContentSource {
   readonly changes?: Stream.Stream<void> | undefined
 
   /**
+   * Told after every fetch, except a check, what is wrong with its content; nothing if all is right. It is for the people who work
+   * where the content comes from. It never fails. A failure that may pass by itself is not told.
+   */
+  readonly report?: ((problems: ReadonlyArray<SourceProblem>) => Effect.Effect<void>) | undefined
+
+  /**
    * What it knows of its documents without fetching them, by their names, for the types that pages are compiled with: a schema of the
    * vendor's, what the options expect. It may ask a server. Without it, they are read off the documents of the active version.
    */
@@ -53,6 +59,14 @@ export interface ContentSource {
    * and `problems`, each a `Problem`, which count for the health of the controller.
    */
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>> | undefined
+}
+
+/** Something that is wrong with the content of a source. */
+export interface SourceProblem {
+  /** Whether the content is not shown because of it. */
+  readonly isRejected: boolean
+  /** What is wrong, where, and what to do: a sentence for people. */
+  readonly text: string
 }
 
 /** What a source knows of a document before it is fetched. */

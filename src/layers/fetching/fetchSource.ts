@@ -7,10 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { sumCounts } from "../../internal/contentCounts.ts"
-import { serializeError } from "../../internal/SerializedError.ts"
+import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
+import { violationText } from "../../services/Violation.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
@@ -47,7 +48,12 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     const { attachments, bytes, records } = counts
     const counted = sumCounts([counts])
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
-    if (!isCheck) yield* setRecords(sourceId, records)
+    if (!isCheck) {
+      yield* setRecords(sourceId, records)
+      yield* source.report?.(
+        (counts.warnings ?? []).map((text) => ({ isRejected: false, text }))
+      ) ?? Effect.void
+    }
     return {
       version: {
         sourceId,
@@ -61,9 +67,11 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
     }
   },
-  (effect, { id: sourceId }, _staged, report) =>
+  (effect, source, _staged, report, isCheck = false) =>
     Effect.tapError(effect, (error) =>
       Effect.gen(function* () {
+        const sourceId = source.id
+        if (!isCheck && error instanceof SourceError) yield* reportFailure(source, error)
         const failure = { timestamp: yield* timestamp, sourceId, error: serializeError(error) }
         yield* report({ name: "content:source:error", payload: failure })
         const violations = violationsOf(error)
@@ -73,6 +81,17 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       })
     )
 )
+
+/** Tells a source what is wrong with its content, if somebody has to do something about it. */
+export const reportFailure = ({ report }: ContentSource, error: SourceError): Effect.Effect<void> =>
+  error.isTransient
+    ? Effect.void
+    : (report?.(
+        (error.violations?.map(violationText) ?? [withoutSource(error)]).map((text) => ({ isRejected: true, text }))
+      ) ?? Effect.void)
+
+const withoutSource = (error: SourceError): string =>
+  [error.place, error.detail ?? messageOf(error.cause)].filter((text) => text !== undefined).join(": ")
 
 /** The keys of documents whose records are not identified by their `id`. */
 const keysOf = (documents: NonNullable<FetchedSource["documents"]>) => {

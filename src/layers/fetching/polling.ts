@@ -10,6 +10,7 @@ import { fetchPause } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
+import { reportFailure } from "./fetchSource.ts"
 
 /** The ids of sources that have changed. */
 export type Changed = ReadonlySet<string>
@@ -29,7 +30,11 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
   const state = yield* Ref.make<State>({ cursors: new Map(), found: none })
   const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? lastingPause : fetchPause(inRow)))
 
-  const pollSource = Effect.fnUntraced(function* ({ id, poll }: ContentSource) {
+  /** Sources that were told of a poll that failed: a fetch tells them when all is right. */
+  const told = new Set<string>()
+
+  const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
+    const { id, poll } = source
     if (poll === undefined) {
       return []
     }
@@ -37,8 +42,13 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     const changes = yield* Effect.catchAllDefect(
       poll(Option.fromNullable(cursors.get(id))),
       (cause) => new SourceError({ source: id, cause })
+    ).pipe(
+      Effect.tapError((error) => {
+        if (!error.isTransient) told.add(id)
+        return reportFailure(source, error)
+      })
     )
-    return [{ id, ...changes }]
+    return [{ id, ...changes, ...(told.delete(id) ? { changed: "everything" as const } : {}) }]
   })
 
   const poll = Effect.gen(function* () {

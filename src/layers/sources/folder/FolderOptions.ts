@@ -3,7 +3,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { documentName, expects, optional } from "../../../internal/Options.ts"
+import { documentName, expects, omittable, optional } from "../../../internal/Options.ts"
 import { type DocumentConfig, DocumentOptions, delimiter, Keys } from "../../documents/DocumentOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 
@@ -36,6 +36,12 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
    */
   readonly pictures?: ReadonlyArray<string> | undefined
 
+  /**
+   * `"file"` keeps a file `VITRINE-PROBLEMS.txt` in the folder while its content is rejected or has
+   * warnings. Default none.
+   */
+  readonly problems?: "file" | undefined
+
   /** What separates the cells of CSV. Default found in the file. */
   readonly delimiter?: ";" | "," | "\t" | "|" | undefined
 
@@ -60,6 +66,7 @@ export const FolderOptions = Schema.Struct({
   keys: optional(Keys, {}),
   keyValueTables: optional(Schema.Array(documentName), []),
   pictures: optional(Paths, []),
+  problems: omittable(expects(Schema.Literal("file"), '"file"')),
   delimiter
 })
 export type FolderOptions = typeof FolderOptions.Type

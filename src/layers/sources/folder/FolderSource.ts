@@ -37,6 +37,7 @@ import { FolderInUse, shown } from "./FolderInUse.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
+import { makeProblemsFile } from "./problemsFile.ts"
 import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
@@ -161,8 +162,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
+  const report = options.problems === undefined ? undefined : makeProblemsFile(directory)
+
   const source: ContentSource = {
     ...documentSource,
+    report: report && ((problems) => Effect.provide(report(problems), environment)),
     fetch: (target) =>
       notInside(directory, target).pipe(
         Effect.zipRight(

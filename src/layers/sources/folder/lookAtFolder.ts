@@ -46,6 +46,12 @@ export interface FolderLook {
 const ignored =
   /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|network trash folder|lost\+found|__macosx|@eadir)$/i
 
+/** What Vitrine itself tells the editors there. It is no content, whatever the options say. */
+export const problemsName = "VITRINE-PROBLEMS.txt"
+
+const isIgnored = (name: string): boolean =>
+  ignored.test(name) || name.toUpperCase() === problemsName.toUpperCase()
+
 /** The name of the document that a file at the top of the folder is; none where it is another file. */
 export const documentName = (path: string): string | undefined => /^([^/]+)\.(?:csv|json)$/i.exec(path)?.[1]
 
@@ -129,7 +135,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
     Effect.gen(function* () {
       const listed = (yield* list(folder, prefix)) ?? []
       const entries = listed
-        .filter(({ name }) => !ignored.test(name))
+        .filter(({ name }) => !isIgnored(name))
         .map((entry) => ({ entry, place: join(folder, entry.name), name: entry.name.normalize() }))
         .sort((one, other) => (one.name < other.name ? -1 : 1))
       folders.push(folder)

@@ -438,7 +438,7 @@ describe("the option expect", () => {
         Settings: { fields: "text" }
       })
     ).toEqual([
-      'expect.Objects.maxVanish: there is no such key; known are: "fields", "minRecords", "maxVanishing"',
+      'expect.Objects.maxVanish: there is no such key; known are: "fields", "minRecords", "leaveOut", "maxVanishing"',
       `expect.Objects.fields.Title: ${aType}`,
       `expect.Objects.fields.Year: ${aType}`,
       "expect.Objects.minRecords: expected an integer from 0 (records), got -1",
