@@ -9,6 +9,7 @@ export default defineConfig({
         folderSource({
           id: "exhibits",
           directory: "content",
+          problems: "file", // tells editors in content/VITRINE-PROBLEMS.txt what is wrong
           // What has to be true before anything of it is shown: there is a table of objects with one at least, each has a title,
           // and the pictures that they name are there. Where an editor renames a column, the last good version stays on the
           // screens, and the log says why.
