@@ -11,8 +11,8 @@ import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import { violationText } from "../../services/Violation.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
+import { violationText } from "../../services/Violation.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
 
@@ -50,9 +50,8 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
     if (!isCheck) {
       yield* setRecords(sourceId, records)
-      yield* source.report?.(
-        (counts.warnings ?? []).map((text) => ({ isRejected: false, text }))
-      ) ?? Effect.void
+      yield* source.report?.((counts.warnings ?? []).map((text) => ({ isRejected: false, text }))) ??
+        Effect.void
     }
     return {
       version: {
@@ -87,7 +86,10 @@ export const reportFailure = ({ report }: ContentSource, error: SourceError): Ef
   error.isTransient
     ? Effect.void
     : (report?.(
-        (error.violations?.map(violationText) ?? [withoutSource(error)]).map((text) => ({ isRejected: true, text }))
+        (error.violations?.map(violationText) ?? [withoutSource(error)]).map((text) => ({
+          isRejected: true,
+          text
+        }))
       ) ?? Effect.void)
 
 const withoutSource = (error: SourceError): string =>
