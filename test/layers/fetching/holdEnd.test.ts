@@ -113,8 +113,8 @@ describe("a hold with an end", () => {
         directory,
         source,
         Effect.gen(function* () {
-          const { held, versionId } = yield* manifest
-          expect(held).toBeUndefined()
+          yield* eventually(Effect.map(manifest, ({ held }) => held === undefined))
+          const { versionId } = yield* manifest
           expect(versionId >= (waiting ?? "")).toBe(true)
         })
       )

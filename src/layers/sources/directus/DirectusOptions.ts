@@ -52,7 +52,7 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
 
   /**
    * Languages to read and to save, such as `["de-DE", "en-US"]`: translated fields are
-   * `{ "de-DE": …, "en-US": … }`. Default `[]` (all translations that `fields` lead to).
+   * `{ "de-DE": …, "en-US": … }`. Default `[]` (all translations that the fields lead to).
    */
   readonly locales?: ReadonlyArray<string> | undefined
 

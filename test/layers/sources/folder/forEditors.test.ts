@@ -75,7 +75,7 @@ describe("key/value tables of a folder", () => {
         slides: ["a", "b"],
         title: "The Lighthouse"
       })
-      expect(records).toBe(3)
+      expect(records).toBe(2)
       expect(yield* source.schema ?? Effect.void).toMatchObject({ Settings: { holds: "value" } })
     }).pipe(run)
   )
