@@ -7,14 +7,18 @@ declare module "vitrine/client" {
       readonly Objects: ReadonlyArray<{
         readonly id: string
         readonly alt?: string
+        readonly alt_de?: string
         readonly picture?: string
         readonly text?: string
+        readonly text_de?: string
         readonly title: string
+        readonly title_de?: string
         readonly year?: string
       }>
       readonly Settings: {
         readonly slideSeconds?: number
         readonly title?: string
+        readonly title_de?: string
       }
     }
   }

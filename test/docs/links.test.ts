@@ -32,7 +32,7 @@ describe("the documentation", () => {
   it("names existing files, and every folder of the source", () => {
     const files = [
       ...readdirSync(repository).map((file) => `/${file}`),
-      ...["src", "test", "docs", "scratchpad"].flatMap((folder) =>
+      ...["src", "test", "docs", "scratchpad", "templates"].flatMap((folder) =>
         readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map(
           (file) => `/${folder}/${file}`
         )

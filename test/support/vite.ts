@@ -20,6 +20,14 @@ export const makeViteProject = (files: Readonly<Record<string, string>>) =>
     return folder
   })
 
+/** Puts the packages of a project of React, which are the repository's, into one that has some already. */
+export const linkPackages = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.forEach(["react", "react-dom"], (name) =>
+    fs.symlink(join(repository, "node_modules", name), join(folder, "node_modules", name))
+  )
+})
+
 /** What a dev server and a build of it have in common. */
 export const viteConfig = (root: string): InlineConfig => ({
   configFile: false,

@@ -178,18 +178,18 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
             .replace("import", 'import { wordpress } from "./wordpress.ts"\nimport')
             .replace("sources: [", "sources: [wordpress, ")
         )
-        yield* edit("page/index.html", (text) =>
+        yield* edit("page/main.js", (text) =>
           text.replace('const source = "exhibits"', 'const source = "magazine"')
         )
         yield* reader.keepRunning(`env WORDPRESS=${server.url} npx vitrine start`, /New version/)
         const configuration = yield* fs.readFileString(`${reader.folder}/vitrine.config.ts`)
         const port = /contentServer\(\{ port: (\d+),/.exec(configuration)?.[1]
         const tab = yield* openTab(`http://127.0.0.1:${port}`)
-        yield* Effect.promise(() => tab.waitForSelector("button"))
-        const shown = `[...document.querySelectorAll("button")].map((button) => [
+        yield* Effect.promise(() => tab.waitForSelector("nav button"))
+        const shown = `[...document.querySelectorAll("nav button")].map((button) => [
           button.textContent,
           button.getAttribute("aria-current"),
-          button.querySelector("img").naturalWidth
+          button.querySelector("img")?.naturalWidth ?? 0
         ])`
         expect(yield* Effect.promise(() => tab.evaluate(shown))).toEqual([
           ["“No. 1” & its story", "true", 1],

@@ -288,7 +288,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
               `document.querySelector("h2")?.textContent === "${title}" && document.images.length === 4`
             )
           yield* isShown("The Penrice Fog Bell")
-          yield* evaluate(tab, 'document.querySelectorAll("button")[2].click()')
+          yield* evaluate(tab, 'document.querySelectorAll("nav button")[2].click()')
           yield* isShown("A Bottle of Spring Tide")
           yield* eventually(
             Effect.sync(() => readFileSync(`${reader.folder}/vitrine.d.ts`, "utf8") === types)

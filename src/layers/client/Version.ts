@@ -52,7 +52,7 @@ export interface Version {
 
   /**
    * What a `<picture>` needs to show a file in the size that the screen wants, as an attachment or a link has it beside its
-   * `localPath`, or of a path alone. All addresses are as `url` gives them.
+   * `localPath`, or of a path alone. All addresses are as `url` gives them. `Picture` shows how it is spread in JSX.
    */
   readonly picture: (source: string, file: string | PictureFile) => Picture
 

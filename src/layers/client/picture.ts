@@ -24,14 +24,24 @@ export interface Attachment extends PictureFile {
   readonly height?: number
 }
 
-/** What a `<picture>` needs. */
+/**
+ * The attributes of a `<picture>`, without `sizes`, which says how wide the picture is on the screen. In JSX, with `sources` and the
+ * rest apart (`const { sources, ...image } = version.picture(…)`):
+ *
+ * ```tsx
+ * <picture>
+ *   {sources.map(({ srcset, type }) => <source key={type} type={type} srcSet={srcset} sizes="50vw" />)}
+ *   <img {...image} alt={alt} />
+ * </picture>
+ * ```
+ */
 export interface Picture {
   /** For the `<img>`: the largest picture of the last type, for browsers that support no other. Without sizes, the file itself. */
   readonly src: string
   /** In pixels, of the picture at `src`; absent without sizes. */
   readonly width?: number
   readonly height?: number
-  /** One `<source>` each; a browser takes the first whose type it knows. */
+  /** A `<source>` for each type, the attribute `srcset` as in HTML (`srcSet` in JSX). A browser takes the first type that it knows. */
   readonly sources: ReadonlyArray<{ readonly type: string; readonly srcset: string }>
 }
 

@@ -1,56 +1,109 @@
-import { useEffect, useRef, useState, useSyncExternalStore } from "react"
-import { exhibit } from "./exhibit.ts"
+import { useEffect, useRef, useState } from "react"
+import type * as client from "vitrine/client/preview"
+import { type Content, isCalm, languages, type Media, wide } from "./exhibit.ts"
+import { useExhibit, useLanguage, useSlideShow } from "./hooks.ts"
 
 export default function App() {
-  const { connection, problem, shown, version } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
-  const [chosen, choose] = useState("")
+  const { problem, shown } = useExhibit()
+  // What the controller has to say is for its status, and not for visitors once there is something to see.
+  return shown ? (
+    <Exhibit {...shown} />
+  ) : (
+    <header>
+      <h1>One moment, please</h1>
+      <p id="status" role="status">
+        {problem}
+      </p>
+    </header>
+  )
+}
+
+const Exhibit = ({ media, ...tables }: Content) => {
+  const { inLanguage, speak, spoken } = useLanguage()
+  const [chosen, choose] = useState<string>()
   const article = useRef<HTMLElement>(null)
-  const title = shown?.settings.title
-  const object = shown?.objects.find(({ id }) => id === chosen) ?? shown?.objects[0]
+  const button = useRef<HTMLButtonElement>(null)
+
+  const { objects, settings } = inLanguage(tables)
+  const index = Math.max(0, objects.findIndex(({ id }) => id === chosen))
+  const { alt, id, text, title, year } = objects[index] ?? {}
+  const { film, picture } = media.get(`${id}`) ?? {}
+
+  // There is time for the text and the film.
+  const seconds = Math.max(settings.slideSeconds || 16, (text ?? "").length / 15, film?.seconds ?? 0)
+  useSlideShow(id, seconds, () => {
+    speak(languages[0])
+    if (!isCalm.matches) choose(objects[(index + 1) % objects.length]?.id)
+  })
+
   useEffect(() => {
-    if (title) document.title = title
-  }, [title])
-  // Each object begins at its top.
+    document.title = settings.title ?? ""
+  }, [settings.title])
+
+  // Another object begins at the top of its text, and its button is moved into view.
   useEffect(() => {
     article.current?.scrollTo(0, 0)
-  }, [object?.id])
-  if (!shown || !version) {
-    return (
-      <>
-        <h1>One moment, please</h1>
-        <footer role="status">{problem ?? "Waiting for content"}</footer>
-      </>
-    )
-  }
+    button.current?.scrollIntoView({ block: "nearest" })
+  }, [id])
+
   return (
     <>
-      <h1>{title}</h1>
+      <header>
+        <h1 id="title">{settings.title}</h1>
+        <div id="languages">
+          {(languages.length > 1 ? languages : []).map((lang) => (
+            <button key={lang} type="button" lang={lang} value={lang} aria-current={lang === spoken} onClick={() => speak(lang)}>
+              {new Intl.DisplayNames(lang, { type: "language" }).of(lang)}
+            </button>
+          ))}
+        </div>
+      </header>
       <main>
         <figure>
-          <img src={object?.src} alt={object?.alt ?? ""} />
+          {film && <video key={id} src={film.src} aria-label={alt} autoPlay={!isCalm.matches} controls loop muted playsInline />}
+          {picture && <Picture key={id} picture={picture} sizes={wide} alt={alt} />}
         </figure>
-        <article ref={article} aria-live="polite">
-          <p id="year">{object?.year}</p>
-          <h2>{object?.title}</h2>
-          <p id="text">{object?.text}</p>
+        <article ref={article} tabIndex={0} aria-live="polite">
+          <p id="year">{year}</p>
+          <h2>{title}</h2>
+          <p id="text">{text}</p>
         </article>
       </main>
-      <nav aria-label="All objects">
+      <nav aria-labelledby="title">
         <ul>
-          {shown.objects.map(({ id, src, title }) => (
-            <li key={id}>
-              <button type="button" aria-current={id === object?.id} onClick={() => choose(id)}>
-                <img src={src} alt="" />
+          {objects.map(({ id: itsId, title }) => (
+            <li key={itsId}>
+              <button
+                type="button"
+                value={itsId}
+                ref={itsId === id ? button : null}
+                aria-current={itsId === id}
+                onClick={() => choose(itsId)}
+              >
+                <Thumbnail {...media.get(itsId)} />
                 {title}
               </button>
             </li>
           ))}
         </ul>
       </nav>
-      <footer role="status">
-        Version {version.id}
-        {connection === "offline" && ", offline: it stays until there is another one"}
-      </footer>
     </>
   )
 }
+
+const Thumbnail = ({ film, picture }: Media) => (
+  <span className="thumbnail" aria-hidden="true">
+    {film && "▶"}
+    {picture && <Picture picture={picture} sizes="4rem" />}
+  </span>
+)
+
+/** The browser loads the size that fits: `sizes` is how wide the picture is on the screen. */
+const Picture = ({ alt = "", picture: { sources, ...image }, sizes }: { alt?: string | undefined; picture: client.Picture; sizes: string }) => (
+  <picture>
+    {sources.map(({ srcset, type }) => (
+      <source key={type} type={type} srcSet={srcset} sizes={sizes} />
+    ))}
+    <img {...image} alt={alt} />
+  </picture>
+)

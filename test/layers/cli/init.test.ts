@@ -8,6 +8,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { transformSync } from "esbuild"
+import { readTemplate } from "../../../src/layers/cli/templates.ts"
 import { says } from "../../support/says.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 
@@ -161,6 +163,26 @@ describe("vitrine init --vite", () => {
       }
     })
   )
+})
+
+describe("the page of vitrine init", () => {
+  /** Without its types and imports. */
+  const script = (text = "") =>
+    transformSync(text.replace(/^(import |\/\/\/).*\n/gm, ""), { loader: "ts" }).code
+
+  it("is the same script with Vite and without", () => {
+    const withVite = script(readTemplate("vite")["src/main.ts"])
+    expect(withVite).toContain("connect({")
+    expect(script(readTemplate("page")["page/main.js"])).toBe(withVite)
+  })
+
+  it("has the same style in all projects", () => {
+    const style = readTemplate("page")["page/style.css"]
+    expect(style).toContain("article")
+    for (const kind of ["vite", "react"] as const) {
+      expect(readTemplate(kind)["src/style.css"]).toContain(style)
+    }
+  })
 })
 
 describe("vitrine init, beside a .gitignore", () => {

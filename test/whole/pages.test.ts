@@ -1,0 +1,264 @@
+/**
+ * The pages of `vitrine init` with forty objects, two languages and a film, in a real browser and on four sizes of screens.
+ */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, layer } from "@effect/vitest"
+import react from "@vitejs/plugin-react"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Page } from "playwright-core"
+import sharp from "sharp"
+import { build, type PluginOption } from "vite"
+import { vitrine } from "../../src/vite.ts"
+import { Browser, openTab } from "../support/browser.ts"
+import { isMissing } from "../support/programs.ts"
+import { makeReader } from "../support/reader.ts"
+import { evaluate, waitFor } from "../support/stage.ts"
+import { linkPackages, viteConfig } from "../support/vite.ts"
+
+const count = 40
+
+const sentence = (words: string, length: number) =>
+  words
+    .repeat(20)
+    .slice(0, length - 4)
+    .trimEnd()
+    .concat(" End")
+
+const titleOf = (number: number) =>
+  number % 7 === 0
+    ? `The Donaudampfschifffahrtsgesellschaftskapitän, ${number}`
+    : number % 5 === 0
+      ? `A Rather Long Name for a Small Bottle of Spring Tide, ${number}`
+      : `Bell ${number}`
+
+/** Object 1 has the longest text, 2 a photograph, 3 is a film, 4 has no picture, and every third has no German title. */
+const rowOf = (number: number) => [
+  `VM-${number}`,
+  titleOf(number),
+  number % 3 === 0 ? "" : `Glocke ${number}`,
+  `${1800 + number}`,
+  number === 4
+    ? ""
+    : `pictures/${number === 2 ? "photograph.jpg" : number === 3 ? "film.webm" : `${number}.svg`}`,
+  `Picture ${number}`,
+  `Bild ${number}`,
+  sentence("It was rung by hand every ninety seconds. ", number === 1 ? 1000 : 160),
+  sentence("Sie wurde alle neunzig Sekunden geläutet. ", number === 1 ? 1000 : 160)
+]
+
+const drawing = (number: number) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="${100 + 10 * number}"><rect width="100%" height="100%" fill="hsl(${number * 29} 45% 45%)"/></svg>`
+
+/** A second of moving colours, as the browser records it; in Base64. */
+const record = `(async () => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 320, height: 180 })
+  const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: "video/webm" })
+  const chunks = []
+  recorder.ondataavailable = ({ data }) => chunks.push(data)
+  const ended = new Promise((resolve) => { recorder.onstop = resolve })
+  recorder.start()
+  for (let frame = 0; frame < 25; frame++) {
+    const context = canvas.getContext("2d")
+    context.fillStyle = "hsl(" + frame * 10 + " 60% 40%)"
+    context.fillRect(0, 0, 320, 180)
+    await new Promise((resolve) => setTimeout(resolve, 40))
+  }
+  recorder.stop()
+  await ended
+  return btoa(String.fromCharCode(...new Uint8Array(await new Blob(chunks).arrayBuffer())))
+})()`
+
+const photograph = sharp({ create: { width: 3000, height: 2000, channels: 3, background: "#a33" } }).jpeg()
+
+const writeContent = (folder: string, film: string, photograph: Buffer) => {
+  const content = join(folder, "content")
+  mkdirSync(join(content, "pictures"), { recursive: true })
+  writeFileSync(join(content, "pictures/film.webm"), Buffer.from(film, "base64"))
+  writeFileSync(join(content, "pictures/photograph.jpg"), photograph)
+  const rows = Array.from({ length: count }, (_, index) => {
+    writeFileSync(join(content, `pictures/${index + 1}.svg`), drawing(index + 1))
+    return rowOf(index + 1).map((cell) => `"${cell}"`)
+  })
+  const names = "id,title,title_de,year,picture,alt,alt_de,text,text_de"
+  writeFileSync(join(content, "Objects.csv"), `${names}\n${rows.map((row) => row.join()).join("\n")}\n`)
+}
+
+const sizes = [
+  [1280, 800],
+  [1920, 1080],
+  [1080, 1920],
+  [390, 844]
+] as const
+
+/** What somebody in front of the screen could not see, read or touch. */
+const faults = `(() => {
+  const faults = []
+  const all = (selector) => [...document.querySelectorAll(selector)]
+  const isAt = (element, x, y) => element.contains(document.elementFromPoint(x, y))
+  const isTouched = (element) => {
+    element.scrollIntoView({ block: "nearest" })
+    const { bottom, left, right, top } = element.getBoundingClientRect()
+    return isAt(element, left + 8, top + 8) && isAt(element, right - 8, bottom - 8)
+  }
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number)
+  const backgroundOf = (element) => {
+    const [red, green, blue, alpha = 1] = channels(getComputedStyle(element).backgroundColor)
+    return alpha === 0 ? (element.parentElement ? backgroundOf(element.parentElement) : [255, 255, 255]) : [red, green, blue]
+  }
+  const luminance = (color) => {
+    const [red, green, blue] = color.map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const contrastOf = (element) => {
+    const [dark, light] = [channels(getComputedStyle(element).color), backgroundOf(element)].map(luminance).sort((a, b) => a - b)
+    return (light + 0.05) / (dark + 0.05)
+  }
+  const { scrollHeight, scrollWidth } = document.documentElement
+  if (scrollWidth > innerWidth || scrollHeight > innerHeight) faults.push("the page is larger than the screen")
+  for (const element of all("h1, h2, #year, #text, button, .thumbnail:not(:empty)")) {
+    const name = element.id || element.textContent
+    if (element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 4) faults.push(name + " is cut")
+    if (contrastOf(element) < 4.5) faults.push(name + " has a contrast of " + contrastOf(element))
+    if (parseFloat(getComputedStyle(element).fontSize) < 16) faults.push(name + " is small")
+  }
+  for (const button of all("button")) {
+    if (!isTouched(button)) faults.push(button.textContent + " is out of reach")
+    const { height, width } = button.getBoundingClientRect()
+    if (height < 48 || width < 48) faults.push(button.textContent + " is small")
+  }
+  const [article, figure] = all("article, figure").map((element) => element.getBoundingClientRect()).sort((a, b) => b.left + b.top - a.left - a.top)
+  if (figure.width < Math.min(innerWidth, innerHeight) * 0.38 || figure.height < 150) faults.push("the picture is small")
+  if (article.width < Math.min(innerWidth, innerHeight) * 0.38) faults.push("the text is narrow")
+  if (innerHeight > innerWidth && (figure.bottom > article.top || figure.width < innerWidth * 0.85)) faults.push("the picture is not over the text")
+  const end = document.createRange()
+  const [{ firstChild: text }] = all("#text")
+  end.setStart(text, text.length - 3)
+  end.setEnd(text, text.length)
+  document.querySelector("article").scrollTop = 1e6
+  const { bottom, left } = end.getBoundingClientRect()
+  if (!isAt(document.querySelector("#text"), left + 2, bottom - 2)) faults.push("the end of the text is out of reach")
+  return faults
+})()`
+
+/** Whether the button of the object is in the part of the list that is seen. */
+const followed = `(() => {
+  const { bottom, top } = document.querySelector("nav").getBoundingClientRect()
+  const button = document.querySelector('nav [aria-current="true"]').getBoundingClientRect()
+  return button.top >= top - 1 && button.bottom <= bottom + 1
+})()`
+
+const shows = (tab: Page, title: string) =>
+  waitFor(tab, `document.querySelector("h2")?.textContent === ${JSON.stringify(title)}`)
+const pass = (tab: Page, seconds: number) => Effect.promise(() => tab.clock.fastForward(seconds * 1000))
+const click = (tab: Page, value: string) =>
+  evaluate(tab, `document.querySelector('button[value="${value}"]').click()`)
+
+const kinds: ReadonlyArray<readonly [option: string, plugins: ReadonlyArray<PluginOption> | undefined]> = [
+  ["--page", undefined],
+  ["--vite", []],
+  ["--react", [react()]]
+]
+
+const environment = Layer.merge(Browser.layer, NodeContext.layer)
+
+describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
+  layer(environment, { excludeTestServices: true, timeout: 200_000 })((it) => {
+    it.scoped.each(kinds)(
+      "%s shows forty objects whole on each screen, and its slide show waits for visitors",
+      ([option, plugins]) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const reader = yield* makeReader
+          expect(yield* reader.run(`npx vitrine init ${option}`)).toMatchObject({ status: 0 })
+          yield* reader.useFreePorts("vitrine.config.ts")
+          const tab = yield* openTab("about:blank")
+          const film = yield* Effect.promise((): Promise<string> => tab.evaluate(record))
+          writeContent(reader.folder, film, yield* Effect.promise(() => photograph.toBuffer()))
+          const file = `${reader.folder}/vitrine.config.ts`
+          const configuration = yield* fs.readFileString(file)
+          yield* fs.writeFileString(
+            file,
+            configuration.replace('directory: "content"', 'directory: "content", pictures: ["picture"]')
+          )
+          if (plugins) {
+            yield* linkPackages(reader.folder)
+            yield* Effect.promise(() =>
+              build({ ...viteConfig(reader.folder), plugins: [...plugins, vitrine()] })
+            )
+          }
+          yield* reader.keepRunning("npx vitrine start", /New version/)
+          const port = /contentServer\(\{ port: (\d+),/.exec(configuration)?.[1]
+          yield* Effect.promise(() => tab.clock.install())
+          yield* Effect.promise(() => tab.goto(`http://127.0.0.1:${port}`))
+
+          // The slide show: with time for a long text, and with the list behind it.
+          yield* shows(tab, titleOf(1))
+          yield* waitFor(tab, `document.querySelectorAll("nav button").length === ${count}`)
+          yield* pass(tab, 40)
+          yield* shows(tab, titleOf(1))
+          yield* pass(tab, 30)
+          for (let number = 2; number < 14; number++) {
+            yield* shows(tab, titleOf(number))
+            yield* waitFor(tab, followed)
+            if (number === 2) {
+              expect(yield* evaluate(tab, 'document.querySelector("figure img").currentSrc')).toMatch(
+                /-1920\.webp/
+              )
+            }
+            yield* pass(tab, 17)
+          }
+          yield* shows(tab, titleOf(14))
+          yield* Effect.promise(async () => {
+            await tab.hover("article")
+            await tab.mouse.wheel(0, 100)
+          })
+          yield* pass(tab, 50)
+          yield* shows(tab, titleOf(14))
+          yield* pass(tab, 15)
+          yield* shows(tab, titleOf(15))
+
+          // Another language, until its visitor has gone.
+          yield* click(tab, "de")
+          yield* click(tab, "VM-1")
+          yield* shows(tab, "Glocke 1")
+          expect(yield* evaluate(tab, "[document.title, document.documentElement.lang]")).toEqual([
+            "Im Hafen verwahrt",
+            "de"
+          ])
+          expect(yield* evaluate(tab, 'document.querySelector("figure img").alt')).toBe("Bild 1")
+          for (const [width, height] of sizes) {
+            yield* Effect.promise(() => tab.setViewportSize({ width, height }))
+            for (const [language, object] of [
+              ["de", 1],
+              ["en", 1],
+              ["en", 3],
+              ["en", 7]
+            ] as const) {
+              yield* click(tab, language)
+              yield* click(tab, `VM-${object}`)
+              yield* shows(tab, language === "de" ? `Glocke ${object}` : titleOf(object))
+              expect({ width, language, object, faults: yield* evaluate(tab, faults) }).toMatchObject({
+                faults: []
+              })
+            }
+          }
+          yield* click(tab, "VM-3")
+          yield* waitFor(tab, 'document.querySelector("figure video")?.currentTime > 0')
+          yield* click(tab, "de")
+          yield* click(tab, "VM-2")
+          yield* pass(tab, 70)
+          yield* shows(tab, titleOf(3))
+
+          // What visitors need not know.
+          yield* reader.interrupt
+          yield* pass(tab, 60)
+          yield* shows(tab, titleOf(6))
+          expect(yield* Effect.promise(() => tab.innerText("body"))).not.toMatch(/version|offline|reach/i)
+        })
+    )
+  })
+})
