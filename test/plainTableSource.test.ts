@@ -263,6 +263,25 @@ describe("a table that cannot be read", () => {
 })
 
 describe("a table that is not as expected", () => {
+  it.scopedLive("comes without the records that may be left out", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp(
+        { Objects: objects, Settings: settings },
+        { expect: { Objects: { fields: { nowhere: "text" }, leaveOut: 1 } } }
+      )
+      const outcomes = yield* Effect.forEach(fetch(), settle)
+      expect(outcomes[0]).toEqual({ value: [] })
+      const few = yield* setUp(
+        { Objects: objects, Settings: settings },
+        { expect: { Objects: { fields: { nowhere: "text" }, leaveOut: 0.1 } } }
+      )
+      expect((yield* Effect.forEach(few.fetch(), settle)).at(-1)).toHaveProperty(
+        "error.message",
+        expect.stringContaining('("leaveOut" is 0.1)')
+      )
+    })
+  )
+
   it.scopedLive.each<[string, Parameters<typeof setUp>[1], string]>([
     [
       "a record",

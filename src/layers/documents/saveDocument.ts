@@ -28,7 +28,7 @@ import {
   openList,
   writeValue
 } from "./documentFile.ts"
-import type { Expectations } from "./expect/Expectations.ts"
+import { type Expectations, readNames } from "./expect/Expectations.ts"
 import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { type JsonObject, sorted } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
@@ -254,7 +254,7 @@ export const makeReadDocument = ({ expectations, failedIn, finding, isOfTables, 
           failed
         }
       ).pipe(catchTooDeep(failed))
-      const verdict = yield* expectations.end(name, check, previous, about.name, saved.holds)
+      const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
       const isEmptied = isEmpty && (hadRecords(previous, about.name) || wasEmptied)
       const warnings = [
         ...saved.warnings,

@@ -20,7 +20,7 @@ import { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { catchTooDeep, type Document, type Keys } from "../documents/Document.ts"
-import { makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
+import { type Expectations, makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
 import { linkRecords } from "../documents/linkRecords.ts"
 import { makeSayWarnings, notice, withWarnings } from "../documents/warnings.ts"
@@ -111,10 +111,14 @@ const readAll = Effect.fnUntraced(function* (
   options: Options
 ) {
   const client = yield* TableSourceClient
+  const { defaultView: view, expect, links } = options
+  const expectations = makeExpectations(expect, { view, isAttachment: isAttachment(client.attachments) })
   const linked = yield* linkRecords(
-    options.links,
+    links,
     {
-      documents: documents.map((source) => tableDocument(source, options, client)),
+      documents: documents.map((source) =>
+        expectations.leaveOut(tableDocument(source, options, client), Object.keys(links), columnsOf)
+      ),
       linked: (table) => linkedTable(table, options, client)
     },
     failedInTable
@@ -122,7 +126,7 @@ const readAll = Effect.fnUntraced(function* (
   for (const [index, document] of documents.entries()) {
     const content = linked.documents[index]
     if (content === undefined) continue
-    yield* document.succeed(yield* read(content, document.holds, options, client))
+    yield* document.succeed(yield* read(content, document.holds, expectations))
   }
   yield* linked.end
 })
@@ -142,11 +146,8 @@ const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSigna
 const read = Effect.fnUntraced(function* <E>(
   { again = identity, content, name }: Document<E>,
   holds: SourceTable["holds"],
-  { defaultView, expect }: Options,
-  { attachments }: typeof TableSourceClient.Service
+  { begin, end }: Expectations
 ) {
-  const { begin } = makeExpectations(expect, { view: defaultView, isAttachment: isAttachment(attachments) })
-
   const readRecords = (pages: Stream.Stream<ReadonlyArray<unknown>, E>) =>
     Effect.suspend(() => {
       const check = begin(name, holds)
@@ -179,6 +180,6 @@ const read = Effect.fnUntraced(function* <E>(
         )
   const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(again(withWarnings(reading)))
   yield* notice(warnings.map((warning) => `Table "${name}": ${warning}`))
-  yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
+  yield* requireExpected([yield* end(name, check, Effect.succeedNone)])
   return data
 })

@@ -18,7 +18,7 @@ import type { Document } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { expectedSchema } from "./fieldTypes.ts"
-import { type LeavingOut, leavingOut, type TooManyLeftOut } from "./leaveOut.ts"
+import { type LeavingOut, leavingOut, mostOf, type TooManyLeftOut } from "./leaveOut.ts"
 import {
   type CheckedTable,
   makeTableCheck,
@@ -72,27 +72,23 @@ export const makeExpectations = (
         makeTableCheck({ table, holds, ...tables }, expectation)
       ),
 
-    /** The verdict on a table that was read, whose file in the version before has this name. */
-    end: Effect.fnUntraced(function* (
+    /** The verdict on a table that was read. `previous` reads what the version before has of it. */
+    end: Effect.fnUntraced(function* <R>(
       table: string,
       check: Option.Option<TableCheck>,
-      previous: Option.Option<PreviousContent>,
-      name: string,
-      holds: CheckedTable["holds"]
+      previous: Effect.Effect<Option.Option<SavedNames>, never, R>
     ) {
       const leftOut = tooMany.get(table)
       const judged = leftOut === undefined ? Option.getOrUndefined(check) : leftOut.check
       if (judged === undefined) return noViolations
-      const verdict = judged.end(
-        judged.needsPrevious() ? yield* readNames(previous, name, holds) : Option.none()
-      )
+      const verdict = judged.end(judged.needsPrevious() ? yield* previous : Option.none())
       if (leftOut === undefined) return verdict
       const { count, total } = leftOut
       const share = expect[table]?.leaveOut ?? 0
       const beyond = {
         table,
         ...(tables.kind && { kind: tables.kind }),
-        expected: `at most ${Math.floor(share * total)} of ${countText(total, "record")} to be left out ("leaveOut" is ${share})`,
+        expected: `at most ${mostOf(share, total)} of ${countText(total, "record")} to be left out ("leaveOut" is ${share})`,
         found: `${count} that are not as expected`
       }
       return { ...verdict, violations: [beyond, ...verdict.violations] }
@@ -123,7 +119,7 @@ export const documentSchemas = (
 }
 
 /** What the version before has in a file; `None` if it does not exist, or is not whole. */
-const readNames = Effect.fnUntraced(function* (
+export const readNames = Effect.fnUntraced(function* (
   previous: Option.Option<PreviousContent>,
   file: string,
   holds: CheckedTable["holds"]

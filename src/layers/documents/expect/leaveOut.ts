@@ -107,7 +107,7 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
   return {
     keep: (page: ReadonlyArray<unknown>) => page.filter(isKept),
     end: Effect.suspend(() => {
-      const isTooMany = count > share * total
+      const isTooMany = count > mostOf(share, total)
       ended(isTooMany ? Option.some({ check, count, total }) : Option.none())
       if (isTooMany) return Effect.void
       return notice(
@@ -116,6 +116,9 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
     })
   }
 }
+
+/** How many may be left out. As doubles, 0.29 of 100 is less than 29. */
+export const mostOf = (share: number, total: number): number => Math.floor(share * total + 1e-9)
 
 const problemText = ({ expected, found, path }: Problem): string => {
   const field = placeOf(path)
