@@ -12,7 +12,6 @@ import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
-import { violationText } from "../../services/Violation.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
 
@@ -86,10 +85,9 @@ export const reportFailure = ({ report }: ContentSource, error: SourceError): Ef
   error.isTransient
     ? Effect.void
     : (report?.(
-        (error.violations?.map(violationText) ?? [withoutSource(error)]).map((text) => ({
-          isRejected: true,
-          text
-        }))
+        withoutSource(error)
+          .split("\n")
+          .map((text) => ({ isRejected: true, text }))
       ) ?? Effect.void)
 
 const withoutSource = (error: SourceError): string =>

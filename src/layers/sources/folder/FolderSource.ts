@@ -162,11 +162,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
-  const report = options.problems === undefined ? undefined : makeProblemsFile(directory)
+  const file = options.problems && (yield* makeProblemsFile(id, directory))
 
   const source: ContentSource = {
     ...documentSource,
-    report: report && ((problems) => Effect.provide(report(problems), environment)),
+    report: file && ((problems) => Effect.provide(file.report(problems), environment)),
     fetch: (target) =>
       notInside(directory, target).pipe(
         Effect.zipRight(
@@ -179,7 +179,14 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
         withPermits(1),
         Effect.provide(environment)
       ),
-    poll: (cursor) => Effect.mapError(folder.poll(cursor), failureOf(id)),
+    poll: (cursor) =>
+      folder
+        .poll(cursor)
+        .pipe(
+          Effect.mapError(failureOf(id)),
+          Effect.ensuring(file?.writeAgain ?? Effect.void),
+          Effect.provide(environment)
+        ),
     changes: Stream.provideContext(
       isBuildNeeded ? Stream.onStart(folder.changes, announceBuild(directory)) : folder.changes,
       environment

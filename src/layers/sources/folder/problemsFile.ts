@@ -5,11 +5,14 @@
  * restart.
  */
 import { lstat } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { replaceFile } from "../../../internal/durable.ts"
-import { remove } from "../../../internal/heldOpen.ts"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import { isHeldOpen } from "../../../internal/heldOpen.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
@@ -17,28 +20,69 @@ import type { SourceProblem } from "../../../services/ContentSource.ts"
 import { readFile } from "./folderFiles.ts"
 import { problemsName, seenOf } from "./lookAtFolder.ts"
 
-/** Makes what keeps the file of a folder (absolute path). A folder that cannot be written is logged once. */
-export const makeProblemsFile = (directory: string) => {
+/** Sources of one folder share its file: what is wrong with each, by their ids. */
+const makeShared = () => ({
+  problems: new Map<string, ReadonlyArray<SourceProblem>>(),
+  oneAtATime: Effect.unsafeMakeSemaphore(1)
+})
+
+const sharedFiles = new Map<string, ReturnType<typeof makeShared>>()
+
+/**
+ * Makes what keeps the file of a folder (absolute path) for the source of this id. A folder that cannot be written is logged once,
+ * until it can.
+ */
+export const makeProblemsFile = Effect.fnUntraced(function* (source: string, directory: string) {
   const place = join(directory, problemsName)
+  const shared = sharedFiles.get(directory) ?? makeShared()
+  sharedFiles.set(directory, shared)
+  yield* Effect.addFinalizer(() => Effect.sync(() => shared.problems.delete(source)))
   const warning = makeWarnWhile((message) => `${place} cannot be written: ${message}`)
   const before = Effect.tryPromise(() => lstat(place)).pipe(
     Effect.flatMap((stats) => readFile({ path: problemsName, place, ...seenOf(stats) })),
-    Effect.map((bytes) => new TextDecoder().decode(bytes)),
-    Effect.orElseSucceed(() => "")
+    Effect.map((bytes) => `\ufeff${new TextDecoder().decode(bytes)}`),
+    Effect.option,
+    Effect.map(Option.getOrUndefined)
   )
-  return (problems: ReadonlyArray<SourceProblem>) =>
-    Effect.gen(function* () {
-      if (problems.length === 0) return yield* remove(place)
-      const text = yield* before
-      const next = problemsText(problems, sinceIn(text), minuteText(new Date(yield* Clock.currentTimeMillis)))
-      if (next !== `\ufeff${text}`) yield* replaceFile(place, next)
-    }).pipe(
-      Effect.matchCauseEffect({
-        onFailure: (cause) => warning.fails(messageOf(cause)),
-        onSuccess: () => warning.works
-      })
-    )
-}
+  const write = Effect.gen(function* () {
+    const problems = [...shared.problems.values()].flat()
+    const text = yield* before
+    const now = minuteText(new Date(yield* Clock.currentTimeMillis))
+    const next = problems.length === 0 ? undefined : problemsText(problems, sinceIn(text ?? ""), now)
+    // Where nothing had to be written, it is not known whether it could be.
+    if (yield* replace(place, text, next)) yield* warning.works
+  }).pipe(
+    Effect.catchAllCause((cause) => warning.fails(messageOf(Cause.squash(cause)))),
+    shared.oneAtATime.withPermits(1)
+  )
+  return {
+    report: (problems: ReadonlyArray<SourceProblem>) =>
+      Effect.zipRight(
+        Effect.sync(() => shared.problems.set(source, problems)),
+        write
+      ),
+    /** Writes what could not be written, as while an editor had the file open. */
+    writeAgain: Effect.asVoid(Effect.whenEffect(write, warning.isFailing))
+  }
+})
+
+/** Replaces or removes the file, and gives whether that was needed. A fetch waits for it: it is tried for half a second. */
+const replace = Effect.fnUntraced(function* (
+  place: string,
+  before: string | undefined,
+  next: string | undefined
+) {
+  const fileSystem = yield* FileSystem.FileSystem
+  // One name for all, so that no killed process leaves many files there.
+  const temporary = join(dirname(place), `.${basename(place)}.tmp`)
+  yield* Effect.ignore(fileSystem.remove(temporary, { force: true }))
+  if (before === next) return false
+  // It fails for a link that somebody may have put there.
+  if (next !== undefined) yield* fileSystem.writeFileString(temporary, next, { flag: "wx" })
+  const last = next === undefined ? fileSystem.remove(place) : fileSystem.rename(temporary, place)
+  yield* Effect.retry(last, { while: isHeldOpen, times: 3, schedule: Schedule.spaced("150 millis") })
+  return true
+})
 
 const sincePrefix = "   Since "
 

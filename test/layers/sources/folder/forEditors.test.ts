@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -22,6 +22,8 @@ import { problemsText, sinceIn } from "../../../../src/layers/sources/folder/pro
 import { BaseFolder } from "../../../../src/services/ContentSource.ts"
 import { violationText } from "../../../../src/services/Violation.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { withLocked } from "../../../support/lockedFiles.ts"
+import { withLog } from "../../../support/logged.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)
@@ -67,7 +69,7 @@ describe("key/value tables of a folder", () => {
         { "Settings.csv": settings, "Objects.csv": "id\n1\n2\n" },
         { keyValueTables: ["Settings"], expect: { Settings: { fields: { title: "text", empty: "text?" } } } }
       )
-      const { records, saved } = yield* fetch
+      const { records, saved, values } = yield* fetch
       expect(yield* saved("Settings.json")).toEqual({
         empty: null,
         idle: 90,
@@ -75,7 +77,7 @@ describe("key/value tables of a folder", () => {
         slides: ["a", "b"],
         title: "The Lighthouse"
       })
-      expect(records).toBe(2)
+      expect([records, values]).toEqual([2, 1])
       expect(yield* source.schema ?? Effect.void).toMatchObject({ Settings: { holds: "value" } })
     }).pipe(run)
   )
@@ -228,14 +230,28 @@ describe("records that may be left out", () => {
     }).pipe(run)
   )
 
+  it.scoped.each([
+    [0.29, 29, 100],
+    [0.58, 29, 50]
+  ] as const)("may be as many as the share says, also if %d is no exact number", ([leaveOut, bad, all]) =>
+    Effect.gen(function* () {
+      const rows = Array.from({ length: all }, (_, index) => `${index},${index < bad ? "" : "a"}`)
+      const { fetch } = yield* setUp(
+        { "Objects.csv": `id,title\n${rows.join("\n")}\n` },
+        { expect: leavingOut(leaveOut) }
+      )
+      expect((yield* fetch).records).toBe(all - bad)
+    }).pipe(run)
+  )
+
   it("are as many as the share says, whatever the pages are", () => {
     const page = FastCheck.array(
       FastCheck.record({ id: FastCheck.string(), title: FastCheck.constantFrom("", "a") })
     )
-    const share = FastCheck.double({ min: 0.01, max: 1, noNaN: true })
+    const percent = FastCheck.integer({ min: 1, max: 100 })
     return FastCheck.assert(
-      FastCheck.asyncProperty(FastCheck.array(page, { maxLength: 5 }), share, async (pages, leaveOut) => {
-        const { end, leaveOut: leave } = makeExpectations(leavingOut(leaveOut), {
+      FastCheck.asyncProperty(FastCheck.array(page, { maxLength: 5 }), percent, async (pages, percent) => {
+        const { end, leaveOut: leave } = makeExpectations(leavingOut(percent / 100), {
           view: null,
           isAttachment: () => false
         })
@@ -248,13 +264,13 @@ describe("records that may be left out", () => {
           const kept = yield* wholeOf(content)
           return {
             kept,
-            verdict: yield* end("Objects", Option.none(), Option.none(), "Objects.json", "records")
+            verdict: yield* end("Objects", Option.none(), Effect.succeedNone)
           }
         }).pipe(Effect.provide(NodeContext.layer), Effect.runPromise)
         const all = pages.flat()
         const good = all.filter(({ title }) => title !== "")
         expect(kept).toEqual(good)
-        expect(verdict.violations.length > 0).toBe(all.length - good.length > leaveOut * all.length)
+        expect(verdict.violations.length > 0).toBe((all.length - good.length) * 100 > percent * all.length)
       }),
       { numRuns: 100 }
     )
@@ -279,6 +295,83 @@ describe("the file with the problems of a folder", () => {
       yield* report([])
       expect(yield* Effect.promise(() => readFile(file, "utf8").catch(() => "gone"))).toBe("gone")
     }).pipe(run)
+  )
+
+  const told = Effect.fnUntraced(function* (id = "exhibits") {
+    const { folder, source } = yield* setUp({ "Objects.csv": "id\n1\n" }, { problems: "file" })
+    const content = join(folder, "content")
+    const other = yield* folderSource({ id, directory: "content", problems: "file" }).make.pipe(
+      Effect.provideService(BaseFolder, folder)
+    )
+    const tell = (to: typeof source) => (text?: string) =>
+      to.report?.(text === undefined ? [] : [{ isRejected: true, text }]) ??
+      Effect.dieMessage("It tells nobody")
+    return {
+      content,
+      source,
+      file: join(content, "VITRINE-PROBLEMS.txt"),
+      report: tell(source),
+      reportOther: tell(other),
+      names: Effect.promise(async () => (await readdir(content)).toSorted()),
+      text: Effect.promise(() => readFile(join(content, "VITRINE-PROBLEMS.txt"), "utf8"))
+    }
+  })
+
+  it.scoped("lists what all sources of the folder have", () =>
+    Effect.gen(function* () {
+      const { names, report, reportOther, text } = yield* told("other")
+      yield* report("of the first")
+      yield* reportOther("of the second")
+      expect(yield* text).toMatch(/of the first[\s\S]*of the second/)
+      yield* report()
+      expect(yield* text).not.toContain("of the first")
+      yield* reportOther()
+      expect(yield* names).toEqual(["Objects.csv"])
+    }).pipe(run)
+  )
+
+  it.scoped("leaves nothing of a killed controller there, and is written through no link", () =>
+    Effect.gen(function* () {
+      const { content, file, names, report, text } = yield* told()
+      const elsewhere = join(content, "..", "elsewhere.txt")
+      yield* Effect.promise(async () => {
+        await writeFile(elsewhere, "kept")
+        await symlink(elsewhere, file)
+        await symlink(elsewhere, join(content, ".VITRINE-PROBLEMS.txt.tmp"))
+      })
+      yield* report("wrong")
+      expect(yield* text).toContain("wrong")
+      expect(yield* Effect.promise(() => readFile(elsewhere, "utf8"))).toBe("kept")
+      yield* Effect.promise(() => writeFile(join(content, ".VITRINE-PROBLEMS.txt.tmp"), "half"))
+      yield* report()
+      expect(yield* names).toEqual(["Objects.csv"])
+    }).pipe(run)
+  )
+
+  it.scoped(
+    "is told of once in the log if it cannot be written, and comes or goes at the next poll if it can",
+    () => {
+      const locked = new Set<string>()
+      return Effect.gen(function* () {
+        const { file, names, report, source, text } = yield* told()
+        const lines: Array<string> = []
+        // A file cannot replace a folder, not for root either.
+        yield* Effect.promise(() => mkdir(join(file, "of an editor"), { recursive: true }))
+        yield* withLog(lines)(Effect.all([report("a"), report(), report("b")]))
+        expect(lines.filter((line) => /^WARN .*VITRINE-PROBLEMS.txt/.test(line))).toHaveLength(1)
+        expect(yield* Effect.promise(() => readdir(file))).toEqual(["of an editor"])
+        const poll = withAdvancingClock(source.poll?.(Option.none()) ?? Effect.void)
+        yield* Effect.promise(() => rm(file, { recursive: true }))
+        yield* poll
+        expect(yield* text).toContain("1. b\r\n")
+        locked.add(file)
+        yield* withAdvancingClock(report())
+        expect(yield* text).toContain("1. b\r\n")
+        locked.delete(file)
+        yield* poll
+        expect(yield* names).toEqual(["Objects.csv"])
+      }).pipe(Effect.provide(withLocked((path) => locked.has(path))), run)
+    }
   )
 
   it("can be read back", () => {
