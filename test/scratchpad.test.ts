@@ -46,7 +46,7 @@ const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
   "mounted-transport": ["Welcome to Hall 2", '{"result":"bright"}', "text/event-stream"],
   opentelemetry: ["changed: true"],
   "replay-backlog": ["event: greeting", 'data: "Welcome back"'],
-  "table-source": ["records: 1", "2 [ 'Objects.json', 'Settings.json' ]", '"title": "Stars"'],
+  "table-source": ["records: 1", "1 [ 'Objects.json', 'Settings.json' ]", '"title": "Stars"'],
   "table-source-client": ["{ key: 'museum', value:", "NotFound"]
 }
 

@@ -70,7 +70,9 @@ it.scopedLive(
           '"content", expect: { Objects: { fields: { titel: "text" } } } })'
         )
       )
-      expect(String(yield* Effect.flip(says("check", "--config", file)))).toContain('"titel": expected text, found nothing')
+      expect(String(yield* Effect.flip(says("check", "--config", file)))).toContain(
+        '"titel": expected text, found nothing'
+      )
       expect((yield* says("check", "museum", "--config", file)).join()).toContain(
         "museum/Objects.json: 2 records"
       )
