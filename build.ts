@@ -158,6 +158,30 @@ const bundleCommandLine = () =>
     requiring("import.meta.url")
   )
 
+/**
+ * What Node imports as `vitrine`: the modules, once the packages that they need are there. A static import would fail
+ * before anything could say what to install. Bundlers and `require` have the modules themselves.
+ */
+const writeImport = async () => {
+  const { metafile } = await build({
+    entryPoints: ["src/index.ts"],
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    outfile: "dist/index.js",
+    metafile: true,
+    write: false,
+    logLevel: "error"
+  })
+  const names = Object.values(metafile.outputs).flatMap(({ exports }) => exports)
+  writeFileSync(
+    "dist/import.js",
+    `import { requirePeers } from "./peers.js"\nrequirePeers()\nexport const { ${names.join(", ")} } = await import("./index.js")\n`
+  )
+}
+
+await writeImport()
+
 /** The types of what a script element gives. */
 for (const [name, globalName] of Object.entries(globals)) {
   writeFileSync(

@@ -5,29 +5,14 @@
  *
  * Plugins of a configuration bring the Effect that the project has installed, and two versions of Effect in one process
  * do not see each other's services. A project with another release of Effect 3 therefore gets the modules, which run
- * with that. There are none for Effect 4: the bundle reports what it cannot run.
+ * with that. Beside Effect 4 the bundle runs, and reports plugins that are made with that.
  */
 import { createRequire } from "node:module"
 import { CommanderError } from "commander"
 import { type Given, makeProgram } from "./layers/cli/program.ts"
+import { hasPeers, installedVersion } from "./peers.ts"
 
 const require = createRequire(import.meta.url)
-
-/** Empty where the package is not installed. */
-const installedVersion = (name: string): string => {
-  try {
-    return require(`${name}/package.json`).version
-  } catch {
-    return ""
-  }
-}
-
-/** What the modules need, by the beginning of its version. */
-const peers = { effect: "3.", "@effect/platform": "0.", "@effect/platform-node": "0." }
-
-/** Whether the modules can run: npm installs a version that they are not made for only if it is forced to. */
-const hasPeers = () =>
-  Object.entries(peers).every(([name, beginning]) => installedVersion(name).startsWith(beginning))
 
 const isInBundle = () => require("./bundle.json").effectVersion === installedVersion("effect")
 

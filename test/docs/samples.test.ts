@@ -90,7 +90,8 @@ describe("a sample of the documentation", () => {
   })
 
   it("compiles if it is TypeScript", { timeout: 300_000 }, async () => {
-    const samples = samplesIn("ts").map(([, sample]) => sample)
+    // A sample for another version of Effect is compiled and run beside that.
+    const samples = samplesIn("ts").flatMap(([, sample]) => (sample.info === "effect4" ? [] : sample))
     expect(samples.length).toBeGreaterThan(5)
     expect(await compile(samples)).toBe("")
   })

@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { compile, strictly } from "../../support/compile.ts"
 import { buildImage } from "../../support/dockerfile.ts"
-import { read } from "../../support/documents.ts"
+import { read, samplesOf } from "../../support/documents.ts"
 import { newFolder, Packed } from "../../support/packed.ts"
 import { runVitrine } from "../../support/vitrineProcess.ts"
 
@@ -91,6 +91,12 @@ const projectWithPackage = Effect.gen(function* () {
 })
 
 type Project = Effect.Effect.Success<typeof emptyProject>
+
+/** Without the mistakes in the types of other packages: Effect 4 and the oldest Vitest have some of their own. */
+const compilerSays = (folder: string) =>
+  compile(folder)
+    .split("\n")
+    .filter((line) => !/^([^(]*\/node_modules\/(?!vitrine\/)| |$)/.test(line))
 
 /** What newcomers do. Nothing but the controller's log is on standard error. */
 const beginsAndRuns = ({ folder, vitrine, write }: Project) =>
@@ -187,9 +193,7 @@ export const installs = (it: It) => {
         modules.map((name, index) => `export * as m${index} from "${name}"\n`).join("")
       )
       yield* write("tsconfig.json", strictly({ module: "nodenext", moduleResolution: "nodenext" }))
-      // The oldest Vitest has mistakes in types of its own.
-      const said = compile(folder).split("\n")
-      expect(said.filter((line) => !/^([^(]*\/node_modules\/(?!vitrine\/)| |$)/.test(line))).toEqual([])
+      expect(compilerSays(folder)).toEqual([])
     })
   )
 
@@ -238,15 +242,11 @@ export const installs = (it: It) => {
       })
   )
 
-  scenario("is refused beside Effect 4; forced, all runs that brings its own Effect", () =>
+  scenario("is installed beside Effect 4, where all runs that brings its own Effect", () =>
     Effect.gen(function* () {
       const project = yield* projectWithPackage
       const { folder, vitrine, write } = project
-      const install = [...npmInstall, "effect@4"]
-      const refused = yield* run(folder, "npm", ...install)
-      expect(refused.succeeded).toBe(false)
-      expect(refused.output).toMatch(/ERESOLVE[\s\S]*peerOptional effect@"\^3[\s\S]* from vitrine/)
-      yield* succeeds(folder, "npm", ...install, "--legacy-peer-deps")
+      yield* succeeds(folder, "npm", ...npmInstall, "effect@4")
       yield* beginsAndRuns(project)
       yield* plainRuns(project, 'import { Effect } from "effect"\nawait Effect.runPromise(Effect.void)')
       yield* write(
@@ -257,6 +257,39 @@ export const installs = (it: It) => {
       const { status, stderr } = yield* controller.ended
       expect(status).toBe(1)
       expect(stderr).toContain("plugins[0] (mine): Vitrine needs effect 3: expected a Layer of that version")
+
+      yield* write("import.mjs", 'await import("vitrine").catch(({ message }) => console.log(message))\n')
+      expect(yield* succeeds(folder, process.execPath, "import.mjs")).toMatch(
+        /^"vitrine" needs Effect 3, and this project has effect 4\.\d+\.\d+, .*: npm install effect@3 [^\n]+\.\n$/
+      )
+    })
+  )
+
+  scenario("runs its recipe for Effect 4: events of a PubSub and commands over HTTP", () =>
+    Effect.gen(function* () {
+      const { folder, write } = yield* projectWithPackage
+      yield* succeeds(folder, "npm", ...npmInstall, "effect@4", "neverthrow")
+      const [recipe] = samplesOf("docs/recipes.md").filter(({ info }) => info === "effect4")
+      yield* write("controller.ts", `${recipe?.text}\n`)
+      yield* write("tsconfig.json", strictly({ module: "nodenext", moduleResolution: "nodenext" }))
+      expect(compilerSays(folder)).toEqual([])
+
+      const bin = join(folder, "node_modules/jiti/lib/jiti-cli.mjs")
+      const controller = yield* runVitrine(["controller.ts"], { cwd: folder, bin, env: { PORT: "0" } })
+      const url = yield* controller.shown(/HTTP transport on (http:\S+): /)
+      const events = yield* Effect.promise((signal) => fetch(`${url}/events`, { signal }))
+      const send = (command: unknown) =>
+        Effect.promise(async () => {
+          const answer = await fetch(`${url}/command`, { method: "POST", body: JSON.stringify(command) })
+          return [answer.status, await answer.json()]
+        })
+      expect(yield* send({ type: "lamp.dim", percent: 40 })).toEqual([200, { result: { done: true } }])
+      expect(yield* send({ type: "lamp.dim", percent: "half" })).toMatchObject([500, {}])
+      yield* controller.signal("SIGINT")
+      expect(yield* Effect.promise(() => events.text())).toContain(
+        'event: lamp:dimmed\ndata: {"percent":40}\n\n'
+      )
+      expect(yield* controller.ended).toMatchObject({ status: 0 })
     })
   )
 
