@@ -35,6 +35,7 @@ const folder = fileURLToPath(new URL("../scratchpad/effect/", import.meta.url))
 
 /** What each prints, among other things and in this order. */
 const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
+  defined: ["10\n10\n"],
   "command-bus": ["lamp.dim", "brightness: 0.4", "percent: Expected", "Known are: lamp.dim."],
   content: ["changed: true", "changed: false"],
   "content-server": ["206 <!doctype html>", '404 {"error":{"message":"Not found: /versions/none"}}'],

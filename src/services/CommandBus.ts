@@ -10,6 +10,7 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -85,6 +86,64 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const isCommand = (value: unknown): value is Command =>
   Predicate.isReadonlyRecord(value) && typeof value.type === "string"
 
+/** What a command is: its type, its fields, and the result of its handler. */
+export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
+  readonly type: string
+  readonly fields: Schema.Schema<Fields, EncodedFields>
+  /** `Schema.Null` for a command that has no result. */
+  readonly success: Schema.Schema<Success, EncodedSuccess>
+}
+
+/** A command with types, for those who execute it and those who dispatch it. */
+export interface DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess>
+  extends CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
+  /** As `register` of the bus. A result that `success` cannot encode fails the command with `CommandFailed`. */
+  readonly register: <E, R>(
+    run: (fields: Fields) => Effect.Effect<Success, E, R>
+  ) => Effect.Effect<void, CommandAlreadyRegistered, CommandBus | R | Scope.Scope>
+
+  /**
+   * As `dispatch` of the bus. Fields that `fields` cannot encode are `InvalidCommandFields`; a result that `success` cannot
+   * decode, from another version of the handler for example, is `CommandFailed`.
+   */
+  readonly dispatch: (
+    fields: Fields,
+    options?: DispatchOptions
+  ) => Effect.Effect<Success, DispatchError, CommandBus>
+}
+
+/** Defines a command with its types. The bus carries the encoded fields and the encoded result. */
+export const define = <
+  Fields,
+  EncodedFields extends Readonly<Record<string, unknown>>,
+  Success,
+  EncodedSuccess
+>(
+  definition: CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess>
+): DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess> => {
+  const { fields, success, type } = definition
+  const encodeFields = Schema.encode(fields, { errors: "all" })
+  const encodeResult = Schema.encode(success)
+  const decodeResult = Schema.decodeUnknown(success)
+  return {
+    ...definition,
+    register: (run) =>
+      Effect.flatMap(CommandBus, ({ register }) =>
+        register({ type, fields, run: (decoded) => Effect.flatMap(run(decoded), encodeResult) })
+      ),
+    dispatch: (given, options) =>
+      Effect.gen(function* () {
+        const { dispatch } = yield* CommandBus
+        const encoded = yield* Effect.mapError(encodeFields(given), invalidFields(type))
+        const result = yield* dispatch({ ...encoded, type }, options)
+        return yield* Effect.mapError(decodeResult(result), (cause) => new CommandFailed({ type, cause }))
+      })
+  }
+}
+
+const invalidFields = (type: string) => (error: ParseResult.ParseError) =>
+  new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })
+
 /** Decodes the fields of a command for its handler, in a bus. Every wrong field is in the error. */
 export const decodeFields = <Fields, Encoded, R>({
   fields,
@@ -93,11 +152,7 @@ export const decodeFields = <Fields, Encoded, R>({
   command: Command
 ) => Effect.Effect<Fields, InvalidCommandFields>) => {
   const decode = Schema.decodeUnknown(fields, { errors: "all" })
-  return (command) =>
-    Effect.mapError(
-      decode(command),
-      (error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })
-    )
+  return (command) => Effect.mapError(decode(command), invalidFields(type))
 }
 
 /** What a client has sent is no command. */

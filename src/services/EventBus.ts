@@ -5,10 +5,15 @@
  * (`ReplayBacklog`) or their form on a wire (the transports).
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
+import { issueText, placedIssues } from "../internal/ParseIssues.ts"
+import { makeWarnOnce } from "../internal/warnOnce.ts"
 
 /** Something that happened: a name such as `content:fetch:start`, and what there is to say about it. */
 export interface BusEvent {
@@ -54,6 +59,61 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
     readonly emptied: Stream.Stream<void>
   }
 >() {}
+
+/** An event with a type, for those who publish it and those who subscribe to it. */
+export interface DefinedEvent<Payload, Encoded> {
+  readonly name: string
+  readonly payload: Schema.Schema<Payload, Encoded>
+
+  /** As `publish` of the bus. A payload that the schema cannot encode fails, and is not published. */
+  readonly publish: (payload: Payload) => Effect.Effect<void, EventBusError, EventBus>
+
+  /**
+   * As `subscribe` of the bus, with the payloads of this event alone. An event with another payload is left out, and a
+   * warning is logged the first time.
+   */
+  readonly subscribe: Effect.Effect<
+    Stream.Stream<Payload, EventBusError>,
+    EventBusError,
+    EventBus | Scope.Scope
+  >
+}
+
+/** Defines an event with its type. The bus carries the encoded payload. */
+export const define = <Payload, Encoded>(
+  name: string,
+  payload: Schema.Schema<Payload, Encoded>
+): DefinedEvent<Payload, Encoded> => {
+  const encode = Schema.encode(payload, { errors: "all" })
+  const decode = Schema.decodeUnknown(payload)
+  const warnOnce = makeWarnOnce(
+    (name) => `An event "${name}" was left out: its payload is not what this program expects.`
+  )
+  const decodeEvent = (event: BusEvent) =>
+    event.name === name
+      ? Effect.catchAll(Effect.asSome(decode(event.payload)), () =>
+          Effect.as(warnOnce(name), Option.none<Payload>())
+        )
+      : Effect.succeedNone
+  return {
+    name,
+    payload,
+    publish: (given) =>
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        yield* bus.publish(name, yield* Effect.mapError(encode(given), invalidPayload(name)))
+      }),
+    subscribe: Effect.flatMap(EventBus, ({ subscribe }) =>
+      Effect.map(subscribe, (feed) => Stream.filterMap(Stream.mapEffect(feed, decodeEvent), identity))
+    )
+  }
+}
+
+const invalidPayload = (name: string) => (error: ParseResult.ParseError) =>
+  new EventBusError({
+    action: "publish",
+    detail: `The payload of "${name}" is wrong: ${issueText(placedIssues(error))}`
+  })
 
 const actions = {
   publish: "publish an event",
