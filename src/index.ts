@@ -34,6 +34,9 @@ export type { ContentServerConfig } from "./layers/contentServer/ContentServerOp
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export type { DashboardConfig } from "./layers/dashboard/DashboardOptions.ts"
 export type { RecordsStep as Step } from "./layers/documents/DocumentOptions.ts"
+export type { TableExpectation } from "./layers/documents/expect/ExpectOptions.ts"
+export type { ImageConfig as Image } from "./layers/documents/images/ImageConfig.ts"
+export type { MediaConfig as Media } from "./layers/documents/media/MediaOptions.ts"
 export type { ContentConfig } from "./layers/fetching/ContentOptions.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
@@ -57,6 +60,7 @@ export {
 // The declarations of a program that exports a source or a plugin name these types.
 export type { ContentSourceDefinition } from "./services/ContentSource.ts"
 export type { Plugin as PluginDefinition } from "./services/Plugin.ts"
+export type { OpeningHours } from "./services/StatusSnapshot.ts"
 
 // What provides the services of a program, one implementation each.
 

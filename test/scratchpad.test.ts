@@ -35,7 +35,7 @@ const folder = fileURLToPath(new URL("../scratchpad/effect/", import.meta.url))
 
 /** What each prints, among other things and in this order. */
 const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
-  defined: ["10\n10\n"],
+  defined: ["Open for 10 minutes", "1970-01-01T00:10:00.000Z"],
   "command-bus": ["lamp.dim", "brightness: 0.4", "percent: Expected", "Known are: lamp.dim."],
   content: ["changed: true", "changed: false"],
   "content-server": ["206 <!doctype html>", '404 {"error":{"message":"Not found: /versions/none"}}'],

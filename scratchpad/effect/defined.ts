@@ -19,8 +19,8 @@ const program = Effect.gen(function* () {
   )
   const feed = yield* opened.subscribe
   const { minutes } = yield* open.dispatch({ until: new Date(600_000) })
-  yield* Console.log(minutes)
-  yield* Stream.runForEach(Stream.take(feed, 1), ({ until }) => Console.log(until.getUTCMinutes()))
+  yield* Console.log(`Open for ${minutes} minutes`)
+  yield* Stream.runForEach(Stream.take(feed, 1), ({ until }) => Console.log(until.toISOString()))
 })
 
 const buses = Layer.merge(CommandBusMemory.layer, EventBusMemory.layer)

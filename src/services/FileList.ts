@@ -124,7 +124,7 @@ export type FileList = typeof FileList.Type
 /** The text of `files.json`. */
 export const FileListJson = Schema.parseJson(FileList)
 
-/** The text of `files.json`: the same one for the same list, whatever order its files came in. */
+/** The text of `files.json`: the same one for the same list, whatever order its files came in. @internal */
 export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }: FileList): string =>
   JSON.stringify(
     {

@@ -41,7 +41,7 @@ import { type ControllerPaths, locateController } from "./socketPath.ts"
 
 export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 
-/** How many connections are served at once. */
+/** How many connections are served at once. @internal */
 export const maxConnections = 32
 
 /** Where the socket is. */

@@ -53,7 +53,7 @@ export const layer = <R = never>(
 export const make = <R = never>(config: FetchingConfig<R>) =>
   Effect.flatMap(decodeFetching(config), (options) => fromOptions({ ...options, sources: config.sources }))
 
-/** As `make`, of decoded options. */
+/** As `make`, of decoded options. @internal */
 export const fromOptions = <R = never>(options: FetchingConfig<R>) =>
   Effect.gen(function* () {
     const { directory } = yield* VersionStore
@@ -70,7 +70,7 @@ const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
     cause instanceof InvalidOptions ? cause : new SourceError({ source: id, cause })
   )
 
-/** As `fromOptions`, of sources that are made. */
+/** As `make`, with sources that are made. */
 export const fromSources = (
   {
     commands = true,

@@ -4,6 +4,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { addLoggerHere } from "../../internal/loggers.ts"
@@ -40,11 +41,15 @@ export const layer = (
   | HttpClient.HttpClient
 > => Layer.scoped(Content, make(config))
 
+/** The same with options from the environment, `{ from: Config.string("HUB"), … }`. */
+export const layerConfig = (config: Config.Config.Wrap<ReplicaLayerConfig>) =>
+  Layer.scoped(Content, Effect.flatMap(Config.unwrap(config), make))
+
 /** The same without a layer. */
 export const make = (config: ReplicaLayerConfig) =>
   Effect.flatMap(decodeLayer(config), (options) => fromOptions(options, addLoggerHere))
 
-/** The same from decoded options. `addLogger` is that of the controller: the hub is sent the last warnings. */
+/** The same from decoded options. `addLogger` is that of the controller: the hub is sent the last warnings. @internal */
 export const fromOptions = Effect.fnUntraced(function* (
   options: FollowingOptions,
   addLogger: PluginContext["addLogger"]

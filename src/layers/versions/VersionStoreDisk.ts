@@ -3,6 +3,8 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -41,10 +43,19 @@ export const layer = (
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(VersionStore, make(config))
 
+/** The same with options from the environment, `{ directory: Config.string("DOWNLOADS"), … }`. */
+export const layerConfig = (
+  config: Config.Config.Wrap<VersionStoreDiskConfig>
+): Layer.Layer<
+  VersionStore,
+  InvalidOptions | VersionStoreError | DownloadsInUse | ConfigError,
+  FileSystem.FileSystem | Path.Path
+> => Layer.scoped(VersionStore, Effect.flatMap(Config.unwrap(config), make))
+
 /** The same without a layer. */
 export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decode(config), open)
 
-/** As `make`, of decoded options. */
+/** As `make`, of decoded options. @internal */
 export const open = (options: VersionStoreDiskOptions) =>
   Effect.flatMap(Layer.build(diskLayer(options)), (disk) => Effect.provide(makeStore(options), disk)).pipe(
     withoutParentSpan

@@ -4,6 +4,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
@@ -28,6 +30,29 @@ describe("VersionStoreDisk", () => {
 
   const manifestIn = (directory: string) =>
     Effect.flatMap(VersionStore, ({ manifest }) => manifest).pipe(Effect.provide(storeIn(directory)))
+
+  scenario("takes options from the environment, and reports those that are wrong", (directory) =>
+    Effect.gen(function* () {
+      const layer = VersionStoreDisk.layerConfig({
+        directory: Config.string("DOWNLOADS"),
+        keepVersions: Config.integer("KEEP")
+      })
+      const build = (keep: string) =>
+        Effect.map(VersionStore, ({ directory }) => directory).pipe(
+          Effect.provide(layer),
+          Effect.withConfigProvider(
+            ConfigProvider.fromMap(
+              new Map([
+                ["DOWNLOADS", directory],
+                ["KEEP", keep]
+              ])
+            )
+          )
+        )
+      expect(yield* build("2")).toBe(directory)
+      expect((yield* Effect.flip(build("-1"))).message).toContain("keepVersions")
+    })
+  )
 
   scenario("keeps its versions after a restart, and writes only the documented files", (directory) =>
     Effect.gen(function* () {

@@ -41,7 +41,7 @@ export const make = (
 ): Effect.Effect<typeof TableSourceClient.Service, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
   Effect.flatMap(decodeClient(config), fromOptions)
 
-/** As `make`, of decoded options. */
+/** As `make`, of decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const api = yield* makeApi(options)
   const { ask, askForOne, calls, quote, unexpected } = api

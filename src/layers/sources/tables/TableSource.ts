@@ -11,6 +11,8 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -41,6 +43,12 @@ export const layer = (
 ): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
   Layer.scoped(ContentSource, make(config))
 
+/** The same with options from the environment. */
+export const layerConfig = (
+  config: Config.Config.Wrap<TableSourceConfig>
+): Layer.Layer<ContentSource, InvalidOptions | ConfigError, Environment | HttpClient.HttpClient> =>
+  Layer.scoped(ContentSource, Effect.flatMap(Config.unwrap(config), make))
+
 /** The source over any client, without a layer. */
 export const make = (
   config: TableSourceConfig
@@ -52,7 +60,7 @@ interface Options extends TableSourceOptions, Omit<FileOptions, "maxTimeout"> {
   readonly endpointUrl?: string
 }
 
-/** As `make`, of decoded options. */
+/** As `make`, of decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   const { defaultView: view, endpointUrl, id, maxAttachmentBytes, wholeEvery } = options
   yield* warnOfNoTables(options)
