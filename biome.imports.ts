@@ -1,7 +1,7 @@
 /**
  * Writes the rules of who imports whom to `biome.imports.json`: `npm run check` and `npm run format` do.
  *
- * internal ← services ← shared rooms ← documents ← the other rooms ← entry files
+ * internal ← services ← files ← shared rooms ← documents ← the other rooms ← entry files
  */
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -75,10 +75,15 @@ const ruleOf = (room: string, includes: string, depth: number) => {
 }
 
 const overrides = [
+  { includes: ["src/**"], plugins: ["./biome.namespaces.grit"] },
   rule("src/internal/**", { group: ["../**"], message: "What is internal stands alone." }),
   rule("src/services/**", {
-    group: ["../layers/**", "../*.ts"],
+    group: ["../layers/**", "../files/**", "../*.ts"],
     message: "A contract knows no implementation."
+  }),
+  rule("src/files/**", {
+    group: ["../layers/**", "../*.ts"],
+    message: "What works on disks knows contracts, and no room."
   }),
   ...rooms.flatMap((room) => {
     const depth = room.split("/").length

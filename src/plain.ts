@@ -24,7 +24,7 @@ export {
   PluginSetupFailed,
   type TableDocument,
   type TableSource
-} from "./layers/plain/PlainController.ts"
+} from "./layers/plain/plainController.ts"
 export { tableSource } from "./layers/plain/tableSource.ts"
 export type { PlainSourceConfig as TableSourceConfig } from "./layers/sources/tables/TableConfig.ts"
 export type { GlobalState, Mode, StatusSnapshot } from "./services/StatusSnapshot.ts"

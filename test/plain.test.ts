@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { errAsync, okAsync, ResultAsync } from "neverthrow"
 import { issuesOf } from "../src/internal/Options.ts"
-import { listen } from "../src/layers/http/listen.ts"
+import { listen } from "../src/layers/http/Listen.ts"
 import { decode } from "../src/layers/httpTransport/HttpTransportOptions.ts"
 import {
   type HttpTransportConfig,

@@ -10,7 +10,7 @@ import * as Queue from "effect/Queue"
 import { InvalidOptions } from "../src/internal/Options.ts"
 import * as httpClient from "../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../src/layers/memory/RequestPacingMemory.ts"
-import { tableSource as effectTableSource } from "../src/layers/sources/tables/AirtableSource.ts"
+import { tableSource as effectTableSource } from "../src/layers/sources/tables/airtableSource.ts"
 import {
   type PlainFetchContext,
   type TableDocument,

@@ -7,7 +7,7 @@ import type * as Redacted from "effect/Redacted"
 import type { Result, ResultAsync } from "neverthrow"
 import type { FieldSchema } from "../src/layers/documents/expect/ExpectOptions.ts"
 import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
-import type { AirtableSourceOptions } from "../src/layers/sources/tables/AirtableSource.ts"
+import type { AirtableSourceOptions } from "../src/layers/sources/tables/airtableSource.ts"
 import type * as TableSource from "../src/layers/sources/tables/TableConfig.ts"
 import type { AirtableClientConfig, AirtableSourceConfig } from "../src/layers/sources/tables/TableConfig.ts"
 import type {

@@ -4,7 +4,7 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as schedules from "#dist/internal/schedules.js"
+import * as schedules from "#dist/internal/Schedules.js"
 import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
 import * as Hub from "#dist/layers/replica/Hub.js"
 import { answer } from "../processes.ts"

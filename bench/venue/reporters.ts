@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
-import * as PostReport from "#dist/layers/fleet/postReport.js"
+import * as PostReport from "#dist/layers/fleet/PostReport.js"
 import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
 import { type PlayerReport, reportEvery } from "#dist/services/PlayerReport.js"
 import { answer } from "../processes.ts"

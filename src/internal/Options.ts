@@ -10,8 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { ParseOptions } from "effect/SchemaAST"
-import { isPlainFileName } from "./FileName.ts"
-import { issuesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
+import { issuesText, PlacedIssue, placedIssues } from "./parseIssues.ts"
 
 /** Every mistake in some options, each with its place and what would be right. */
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrine/InvalidOptions", {
@@ -129,9 +128,3 @@ export const show = (value: unknown): string => {
             : String(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
-
-/** The id in undecoded options, which is the name of a folder as well; empty where it is none. */
-export const idOf = (input: unknown): string =>
-  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
-    ? input.id
-    : ""

@@ -3,13 +3,14 @@
  */
 import * as Schema from "effect/Schema"
 import { countText } from "./readable.ts"
+import { optional } from "./schemas.ts"
 
 /** Fields of schemas. */
 export const contentCounts = {
   /** In lists. */
   records: Schema.NonNegativeInt,
   /** Documents that are no list: key/value tables, and single objects. Missing where there are none. */
-  values: Schema.optionalWith(Schema.NonNegativeInt, { exact: true })
+  values: optional(Schema.NonNegativeInt)
 }
 
 export interface ContentCounts {

@@ -1,6 +1,7 @@
 /**
  * Errors as data: the shape in which errors leave the process (docs/wire.md, section 2.4).
  */
+import * as Predicate from "effect/Predicate"
 import { printable } from "./printable.ts"
 
 /** An error as JSON: its name, its message and, as far as it has them, its causes (docs/wire.md, section 2.4). */
@@ -96,3 +97,11 @@ const asText = (value: unknown): string => {
     return "unknown error"
   }
 }
+
+/** The system's code in the chain of causes, `ENOSPC` for example. */
+export const errorCode = (error: unknown, depth = 0): string | undefined =>
+  Predicate.hasProperty(error, "code") && Predicate.isString(error.code)
+    ? error.code
+    : Predicate.hasProperty(error, "cause") && depth < 8
+      ? errorCode(error.cause, depth + 1)
+      : undefined

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
 import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
-import { errorCode } from "./systemError.ts"
+import { errorCode } from "./serializeError.ts"
 
 /** The most names that are warned about; the last warning says that no more will come. */
 export const maxNames = 100

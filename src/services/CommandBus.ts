@@ -11,10 +11,9 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as ParseResult from "effect/ParseResult"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { issueText, placedIssues } from "../internal/ParseIssues.ts"
+import { issueText, placedIssues } from "../internal/parseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 export type { BuiltInCommands } from "./ContentCommands.ts"
@@ -69,23 +68,6 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   }
 >() {}
 
-/** The command that bytes are as JSON, for transports: any object with a `type`, registered or not. */
-export const parseCommand = (bytes: Uint8Array): Effect.Effect<Command, MalformedCommand> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(utf8.decode(bytes)),
-    catch: () => new MalformedCommand({ message: "The body is not valid JSON." })
-  }).pipe(
-    Effect.filterOrFail(
-      isCommand,
-      () => new MalformedCommand({ message: 'The body must be a JSON object with a string "type".' })
-    )
-  )
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-const isCommand = (value: unknown): value is Command =>
-  Predicate.isReadonlyRecord(value) && typeof value.type === "string"
-
 /** What a command is: its type, its fields, and the result of its handler. */
 export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
   readonly type: string
@@ -134,25 +116,11 @@ export const define = <
     dispatch: (given, options) =>
       Effect.gen(function* () {
         const { dispatch } = yield* CommandBus
-        const encoded = yield* Effect.mapError(encodeFields(given), invalidFields(type))
+        const encoded = yield* Effect.mapError(encodeFields(given), InvalidCommandFields.of(type))
         const result = yield* dispatch({ ...encoded, type }, options)
         return yield* Effect.mapError(decodeResult(result), (cause) => new CommandFailed({ type, cause }))
       })
   }
-}
-
-const invalidFields = (type: string) => (error: ParseResult.ParseError) =>
-  new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })
-
-/** Decodes the fields of a command for its handler, in a bus. Every wrong field is in the error. */
-export const decodeFields = <Fields, Encoded, R>({
-  fields,
-  type
-}: CommandHandler<Fields, Encoded, R>): ((
-  command: Command
-) => Effect.Effect<Fields, InvalidCommandFields>) => {
-  const decode = Schema.decodeUnknown(fields, { errors: "all" })
-  return (command) => Effect.mapError(decode(command), invalidFields(type))
 }
 
 /** What a client has sent is no command. */
@@ -190,6 +158,10 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
     issues: Schema.String
   }
 ) {
+  /** The error for a command of this type whose fields are not as its schema says. */
+  static readonly of = (type: string) => (error: ParseResult.ParseError) =>
+    new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })
+
   override get message() {
     return `The command "${this.type}" was given wrong fields: ${this.issues}`
   }

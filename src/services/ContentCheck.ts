@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { contentCounts } from "../internal/contentCounts.ts"
+import { optional } from "../internal/schemas.ts"
 import { ContentDiff } from "./ContentDiff.ts"
 
 /** What a fetch would change; the result of `content.check`. */
@@ -14,7 +15,7 @@ export const ContentCheck = Schema.Struct({
       /** Whether anything in it would change, if only the order of records: there would be a new version. */
       changed: Schema.Boolean,
       ...contentCounts,
-      warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+      warnings: optional(Schema.Array(Schema.String))
     })
   ),
   /** What would be different from the latest version, as in two versions. */

@@ -2,6 +2,7 @@
  * What is different in two versions: the result of `content.diff`.
  */
 import * as Schema from "effect/Schema"
+import { optional } from "../internal/schemas.ts"
 import { VersionId } from "./VersionStore.ts"
 
 const counter = Schema.NonNegativeInt
@@ -19,8 +20,8 @@ export type ChangeKind = typeof ChangeKind.Type
  * attachment is its `localPath`. Long texts begin, with `…`, shortly before the first difference.
  */
 const valueChange = {
-  from: Schema.optionalWith(Schema.String, { exact: true }),
-  to: Schema.optionalWith(Schema.String, { exact: true })
+  from: optional(Schema.String),
+  to: optional(Schema.String)
 }
 
 /** A field of a record that has changed. */
@@ -31,12 +32,12 @@ export type FieldChange = typeof FieldChange.Type
 export const RecordChange = Schema.Struct({
   id: Schema.String,
   /** What people call the record: the text of its field `name`, `title` or `label`. Missing where it has none. */
-  name: Schema.optionalWith(Schema.String, { exact: true }),
+  name: optional(Schema.String),
   change: ChangeKind,
   /** For a changed record; at most ten. */
-  fields: Schema.optionalWith(Schema.Array(FieldChange), { exact: true }),
+  fields: optional(Schema.Array(FieldChange)),
   /** How many more fields have changed. */
-  moreFields: Schema.optionalWith(Schema.Positive, { exact: true }),
+  moreFields: optional(Schema.Positive),
   /** The value of a key. */
   ...valueChange
 })

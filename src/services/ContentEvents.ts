@@ -6,14 +6,13 @@
 import * as Schema from "effect/Schema"
 import { contentCounts } from "../internal/contentCounts.ts"
 import { SerializedError } from "../internal/SerializedError.ts"
+import { optional, timestamp } from "../internal/schemas.ts"
 import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
 import { AskedScreen, TakenByScreen } from "./ScreenActions.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
-/** ISO 8601, UTC, with milliseconds. */
-const timestamp = Schema.String
 const durationMs = Schema.NonNegativeInt
 const sourceId = Schema.String
 
@@ -25,7 +24,7 @@ export const FetchOutcome = Schema.Struct({
   /** The active version. */
   versionId: Schema.String,
   /** Missing where it is not held. */
-  held: Schema.optionalWith(Hold, { exact: true }),
+  held: optional(Hold),
   ...contentCounts,
   durationMs
 })
@@ -41,9 +40,9 @@ export const SourceOutcome = Schema.Struct({
   ...contentCounts,
   /** The size of everything that was saved, files taken over included. */
   bytes: Schema.NonNegativeInt,
-  attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),
+  attachments: optional(FetchedAttachments),
   /** What the editors of the content should look at. */
-  warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
+  warnings: optional(Schema.Array(Schema.String)),
   durationMs
 })
 export type SourceOutcome = typeof SourceOutcome.Type

@@ -3,8 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { printableLine } from "../internal/printable.ts"
-
-const count = Schema.NonNegativeInt
+import { count, optional } from "../internal/schemas.ts"
 
 /** What is in a field of the records that were looked at. */
 export const SampledField = Schema.Struct({
@@ -13,7 +12,7 @@ export const SampledField = Schema.Struct({
   /** The types of its values: `text`, `number`, `boolean`, `list`, `object`, `nothing`. */
   types: Schema.Array(Schema.String),
   /** The first value that is a text or a number, cut. */
-  example: Schema.optionalWith(Schema.String, { exact: true })
+  example: optional(Schema.String)
 })
 
 /** Links to files that are in the same place. */
@@ -42,7 +41,7 @@ export type SampledDocument = typeof SampledDocument.Type
 export const ContentSample = Schema.Struct({
   sourceId: Schema.String,
   sampled: Schema.Array(SampledDocument),
-  warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+  warnings: optional(Schema.Array(Schema.String))
 })
 export type ContentSample = typeof ContentSample.Type
 

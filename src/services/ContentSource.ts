@@ -12,8 +12,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type { PlacedIssue } from "../internal/ParseIssues.ts"
-import { Sha256 } from "../internal/sha256.ts"
+import type { PlacedIssue } from "../internal/parseIssues.ts"
+import { count, optional } from "../internal/schemas.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import type { SourceError } from "./SourceError.ts"
 import { WaitReason } from "./WaitObserver.ts"
@@ -129,24 +129,27 @@ export interface PreviousContent {
   readonly files: Readonly<Record<string, SourceFile>>
 }
 
-const counter = Schema.NonNegativeInt
+/** A SHA-256 digest. */
+export const Sha256 = Schema.String.pipe(
+  Schema.pattern(/^[0-9a-f]{64}$/, { message: () => "must be 64 lower-case hexadecimal digits" })
+)
 
 /** A file as it is in a version. */
 export const SourceFile = Schema.Struct({
   /** In bytes. */
-  size: counter,
+  size: count,
   sha256: Sha256
 })
 export type SourceFile = typeof SourceFile.Type
 
 /** How many files are there, over all documents. */
 export const AttachmentProgress = Schema.Struct({
-  done: counter,
-  total: counter,
+  done: count,
+  total: count,
   /** The size of those that are done, and of what there is of others. */
-  bytes: counter,
+  bytes: count,
   /** The size of all of them, where that is known. */
-  totalBytes: Schema.optionalWith(counter, { exact: true })
+  totalBytes: optional(count)
 })
 export type AttachmentProgress = typeof AttachmentProgress.Type
 
@@ -155,11 +158,11 @@ export const SourceProgress = Schema.Struct({
   /** What it works on. */
   document: Schema.String,
   /** How many documents are read to their end. */
-  documents: Schema.Struct({ done: counter, total: counter }),
+  documents: Schema.Struct({ done: count, total: count }),
   /** How many records of the document are saved. */
-  records: counter,
+  records: count,
   /** Where it works on the files that hang on records. */
-  attachments: Schema.optionalWith(AttachmentProgress, { exact: true }),
+  attachments: optional(AttachmentProgress),
   /** Where it rests: why, and until when at the earliest (ISO 8601, UTC). */
   waiting: Schema.optionalWith(Schema.Struct({ reason: WaitReason, until: Schema.String }), { exact: true })
 })
@@ -167,10 +170,10 @@ export type SourceProgress = typeof SourceProgress.Type
 
 /** How many attachments were saved; `bytes` is their size in all. */
 export const FetchedAttachments = Schema.Struct({
-  total: counter,
-  bytes: counter,
+  total: count,
+  bytes: count,
   /** How many were taken over from the active version. */
-  reused: counter
+  reused: count
 })
 export type FetchedAttachments = typeof FetchedAttachments.Type
 

@@ -12,7 +12,8 @@ import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { issueText, placedIssues } from "../internal/ParseIssues.ts"
+import { issueText, placedIssues } from "../internal/parseIssues.ts"
+import { optional } from "../internal/schemas.ts"
 import { makeWarnOnce } from "../internal/warnOnce.ts"
 
 /** Something that happened: a name such as `content:fetch:start`, and what there is to say about it. */
@@ -125,7 +126,7 @@ const actions = {
 export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/EventBusError", {
   action: Schema.Literal("publish", "subscribe", "receive"),
   detail: Schema.String,
-  cause: Schema.optionalWith(Schema.Defect, { exact: true })
+  cause: optional(Schema.Defect)
 }) {
   override get message() {
     return `The event bus could not ${actions[this.action]}: ${this.detail}`

@@ -8,6 +8,7 @@
 import * as Schema from "effect/Schema"
 import { expects } from "../internal/Options.ts"
 import { excerpt, printableLine } from "../internal/printable.ts"
+import { optional } from "../internal/schemas.ts"
 import { Problem } from "./Problem.ts"
 
 /** How many a report has at most: the first problems and screens, which are the worst, and the last warnings. */
@@ -35,8 +36,6 @@ export const screenWords = [
   "showing",
   "closed for the day"
 ] as const
-
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /** Changes values into others of the same type when they are decoded. */
 const made = <A, I>(from: Schema.Schema<A, I>, make: (input: A) => A) =>

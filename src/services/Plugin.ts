@@ -5,13 +5,11 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Effect from "effect/Effect"
 import type * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { needsEffect3 } from "../internal/Options.ts"
-import type { PlacedIssue } from "../internal/ParseIssues.ts"
+import type { PlacedIssue } from "../internal/parseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
 import type { ContentSource } from "./ContentSource.ts"
@@ -73,13 +71,6 @@ export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
 /** What the controller provides to every plugin. */
 export type PluginEnvironment = ControllerServices | Platform
-
-/** A plugin that provides its layer and has nothing to do when every other one is set up. */
-export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
-  name,
-  issues: Layer.isLayer(layer) ? [] : [{ path: "", message: needsEffect3("a Layer") }],
-  setup: () => Effect.as(Layer.build(layer), Effect.void)
-})
 
 /** A plugin could not be set up: `cause` is what its `setup` failed with. */
 export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("vitrine/PluginSetupFailed", {

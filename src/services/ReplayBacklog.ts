@@ -7,6 +7,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { optional } from "../internal/schemas.ts"
 
 /** What is remembered of an event: its name, its payload as JSON text, and its place among all events of the bus. */
 export interface RememberedEvent {
@@ -37,7 +38,7 @@ export class ReplayBacklogError extends Schema.TaggedError<ReplayBacklogError>()
   {
     action: Schema.Literal("read", "write"),
     detail: Schema.String,
-    cause: Schema.optionalWith(Schema.Defect, { exact: true })
+    cause: optional(Schema.Defect)
   }
 ) {
   override get message() {

@@ -2,6 +2,7 @@
  * What a screen can be asked to do by somebody at the controller: load its page again, or show its name. There is nothing else.
  */
 import * as Schema from "effect/Schema"
+import { optional } from "../internal/schemas.ts"
 
 export const ScreenAction = Schema.Literal("reload", "identify")
 export type ScreenAction = typeof ScreenAction.Type
@@ -12,7 +13,7 @@ export const AskedScreen = Schema.Struct({
   screen: Schema.String,
   action: ScreenAction,
   /** What they said they are called. */
-  by: Schema.optionalWith(Schema.String, { exact: true })
+  by: optional(Schema.String)
 })
 export type AskedScreen = typeof AskedScreen.Type
 

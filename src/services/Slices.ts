@@ -4,19 +4,13 @@
  * Everything that people and programs see of a plugin is made of its slice. No secret is ever in one.
  */
 import * as Schema from "effect/Schema"
+import { count, listOfChecked, optional, timestamp } from "../internal/schemas.ts"
 import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
 import { SourceProgress } from "./ContentSource.ts"
 import { Player } from "./PlayerReport.ts"
 import { Mute } from "./Problem.ts"
 import { Hold, Released, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
-
-const count = Schema.NonNegativeInt
-
-/** ISO 8601, UTC, with milliseconds. */
-const timestamp = Schema.String
-
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 const SourceState = Schema.Struct({
   /** When it began to be fetched; missing where it is not fetched now. */
@@ -200,17 +194,6 @@ export const TransportState = Schema.Struct({
 })
 export type TransportState = typeof TransportState.Type
 
-const isPlayer = Schema.is(Player)
-
-const checked = new WeakSet<object>()
-
-/** Each is checked once: a hub has a thousand, and its state is read far more often than they report. */
-const Players = Schema.declare(
-  (input): input is ReadonlyArray<Player> =>
-    Array.isArray(input) &&
-    input.every((player) => checked.has(player) || (isPlayer(player) && checked.add(player)))
-)
-
 /** The slice of a content server. */
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
@@ -225,7 +208,7 @@ export const ContentServerState = Schema.Struct({
   requests: count,
   bytes: count,
   /** Those that report here, 1,024 at most; absent where it takes no reports. */
-  players: optional(Players)
+  players: optional(listOfChecked(Player))
 })
 export type ContentServerState = typeof ContentServerState.Type
 

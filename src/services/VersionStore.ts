@@ -22,8 +22,8 @@ import type * as Scope from "effect/Scope"
 import { type ContentCounts, contentCounts } from "../internal/contentCounts.ts"
 import type { RecordKey } from "../internal/recordKey.ts"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
-import { Sha256 } from "../internal/sha256.ts"
-import type { PreviousContent, SourceFile } from "./ContentSource.ts"
+import { optional } from "../internal/schemas.ts"
+import { type PreviousContent, Sha256, type SourceFile } from "./ContentSource.ts"
 
 /** UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second. */
 export const VersionId = Schema.String.pipe(
@@ -41,15 +41,15 @@ export const Hold = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   since: Schema.String,
   /** Who holds it, for people; one line of 64 characters at most. */
-  by: Schema.optionalWith(Schema.String, { exact: true }),
+  by: optional(Schema.String),
   /** Not held by a person: versions are released by hand, and one has been waiting since then. Missing if a person holds it. */
-  byRule: Schema.optionalWith(Schema.Literal(true), { exact: true }),
+  byRule: optional(Schema.Literal(true)),
   /** When it ends by itself, as `content.resume` ends it; ISO 8601, UTC. Missing where somebody has to end it. */
-  until: Schema.optionalWith(Schema.String, { exact: true }),
+  until: optional(Schema.String),
   /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
-  waiting: Schema.optionalWith(VersionId, { exact: true }),
+  waiting: optional(VersionId),
   /** The version that was held and is not on disk any more: the active one is held in its place. */
-  lost: Schema.optionalWith(VersionId, { exact: true })
+  lost: optional(VersionId)
 })
 export type Hold = typeof Hold.Type
 
@@ -58,7 +58,7 @@ export const Released = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   at: Schema.String,
   /** For people; one line of 64 characters at most. */
-  by: Schema.optionalWith(Schema.String, { exact: true })
+  by: optional(Schema.String)
 })
 export type Released = typeof Released.Type
 
@@ -76,11 +76,11 @@ export const Manifest = Schema.Struct({
     Schema.maxItems(maxSources)
   ),
   /** The digest of the version's `files.json`. Missing where an older Vitrine made the version. */
-  filesSha256: Schema.optionalWith(Sha256, { exact: true }),
+  filesSha256: optional(Sha256),
   /** Missing where the active version is not held. */
-  held: Schema.optionalWith(Hold, { exact: true }),
+  held: optional(Hold),
   /** Missing where the active version has not waited for somebody. */
-  released: Schema.optionalWith(Released, { exact: true })
+  released: optional(Released)
 })
 export type Manifest = typeof Manifest.Type
 
@@ -184,7 +184,7 @@ export const VersionSummary = Schema.Struct({
   sources: Schema.Array(
     Schema.Struct({
       sourceId: Schema.String,
-      records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+      records: optional(Schema.NonNegativeInt),
       values: contentCounts.values,
       files: Schema.NonNegativeInt,
       /** The size of its files. */
@@ -239,7 +239,7 @@ export const HoldOutcome = Schema.Struct({
   /** Whether another version was active before. */
   changed: Schema.Boolean,
   /** Missing where it is not held. */
-  held: Schema.optionalWith(Hold, { exact: true })
+  held: optional(Hold)
 })
 export type HoldOutcome = typeof HoldOutcome.Type
 
@@ -257,9 +257,9 @@ export const Lease = Schema.Struct({
   /** Whether it closes, or was not heard of for too long: the version is kept, but counts as shown by this consumer no more. */
   isSilent: Schema.Boolean,
   /** What the consumer could not show; one line of 500 characters at most. Missing where it is silent. */
-  problem: Schema.optionalWith(Schema.String, { exact: true }),
+  problem: optional(Schema.String),
   /** When the problem was first heard of, in milliseconds since 1970. */
-  problemSince: Schema.optionalWith(Schema.Number, { exact: true })
+  problemSince: optional(Schema.Number)
 })
 export type Lease = typeof Lease.Type
 
@@ -319,9 +319,9 @@ export type VersionOverview = typeof VersionOverview.Type
 /** All versions on disk, the oldest first, with what they are made of where that is known; the result of `content.versions`. */
 export const VersionsReport = Schema.Struct({
   /** Missing where the active version is not held. */
-  held: Schema.optionalWith(Hold, { exact: true }),
+  held: optional(Hold),
   /** Missing where the active version has not waited for somebody. */
-  released: Schema.optionalWith(Released, { exact: true }),
+  released: optional(Released),
   versions: Schema.Array(
     VersionOverview.pipe(
       Schema.extend(Schema.partialWith(VersionSummary, { exact: true })),
@@ -331,7 +331,7 @@ export const VersionsReport = Schema.Struct({
            * What has changed since the version before, in words; of the latest three, where little has to be read for that.
            * Empty where no record and no other file is different.
            */
-          changes: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+          changes: optional(Schema.Array(Schema.String))
         })
       )
     )

@@ -5,15 +5,11 @@
  * an extract of it. It says the same after it has been through JSON.
  */
 import * as Schema from "effect/Schema"
+import { optional, timestamp } from "../internal/schemas.ts"
 import { Player, screenWords } from "./PlayerReport.ts"
 import { Mute, Problem } from "./Problem.ts"
 import { ContentState, Screen } from "./Slices.ts"
 import type { Row, StatusSnapshot } from "./StatusSnapshot.ts"
-
-/** ISO 8601, UTC, with milliseconds. */
-const timestamp = Schema.String
-
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /** How all is, from the worst. */
 export const HealthWord = Schema.Literal("NO CONTENT", "FAILING", "HELD", "WARNING", "OK")

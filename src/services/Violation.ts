@@ -2,8 +2,7 @@
  * What in fetched content is not as it is expected to be, so that it is not shown.
  */
 import * as Schema from "effect/Schema"
-
-const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../internal/schemas.ts"
 
 /** All text in it is one line without control characters, cut where it is long. */
 export const Violation = Schema.Struct({
@@ -26,29 +25,3 @@ export const Violation = Schema.Struct({
   hint: optional(Schema.String)
 })
 export type Violation = typeof Violation.Type
-
-/**
- * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` With lines it is
- * `Objects.csv, line 6, "Title": expected text, found nothing.`
- */
-export const violationText = (violation: Violation): string => {
-  const { expected, found, hint } = violation
-  return `${placeText(violation)}: expected ${expected}, found ${found}.${hint === undefined ? "" : ` ${hint}`}`
-}
-
-const placeText = ({ field, file, kind, lines, recordId, records = 1, table }: Violation): string => {
-  const moreThan = (named: number) => (records > named ? ` and ${records - named} more` : "")
-  return (
-    file === undefined || lines === undefined
-      ? [
-          `${kind === "document" ? "Document" : "Table"} ${JSON.stringify(table)}`,
-          ...(recordId === undefined ? [] : [`record ${recordId}${moreThan(1)}`]),
-          ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
-        ]
-      : [
-          file,
-          `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${moreThan(lines.length)}`,
-          ...(field === undefined ? [] : [JSON.stringify(field)])
-        ]
-  ).join(", ")
-}

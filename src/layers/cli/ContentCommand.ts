@@ -10,9 +10,9 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { readPlainText } from "../../files/readPlainText.ts"
+import { sha256OfText } from "../../files/sha256.ts"
 import { printableJson } from "../../internal/printable.ts"
-import { readPlainText } from "../../internal/readPlainText.ts"
-import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -23,7 +23,7 @@ import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
 import { CliError } from "./CliError.ts"
-import * as configuration from "./configuration.ts"
+import * as Configuration from "./Configuration.ts"
 import type { Arguments, CommandName, Options } from "./options.ts"
 import { setExitStatus } from "./processExit.ts"
 import { logTo } from "./terminal/log.ts"
@@ -122,10 +122,10 @@ export const versionField = (versionId: string | undefined) => (versionId === un
 const runCommand = (options: Options, asked: Asked) =>
   Effect.gen(function* () {
     const path = yield* Path.Path
-    const file = yield* configuration.locate(options)
+    const file = yield* Configuration.locate(options)
     const display = yield* makeProgressDisplay
     const here = runHere(options, file, asked, display).pipe(
-      configuration.keepPrivate(file, options),
+      Configuration.keepPrivate(file, options),
       Effect.map((result) => ({ result, isHere: true }))
     )
     return yield* runThere(options, file, asked, display).pipe(
@@ -182,7 +182,7 @@ const runHere = Effect.fnUntraced(
     { command, isOnDisk, triesConfiguration = false }: Asked,
     display: ProgressDisplay
   ) {
-    const loaded = yield* configuration.load(file)
+    const loaded = yield* Configuration.load(file)
     const needed = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
       const { dispatch, types } = yield* CommandBus

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto"
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
-import { retryHeldOpen } from "../../internal/heldOpen.ts"
+import { retryHeldOpen } from "../../files/heldOpen.ts"
 import { folderProblem } from "../control/claimFolder.ts"
 import { CliError } from "./CliError.ts"
 

@@ -10,16 +10,16 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { readPlainText } from "../../files/readPlainText.ts"
+import { sha256OfText } from "../../files/sha256.ts"
+import { isUnwritable } from "../../files/systemError.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { readPlainText } from "../../internal/readPlainText.ts"
-import { sha256OfText } from "../../internal/sha256.ts"
-import { isUnwritable } from "../../internal/systemError.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Stop } from "../../services/Slices.ts"
-import * as Alerts from "../alerts/alerts.ts"
-import * as Mutes from "../alerts/mutes.ts"
+import * as Alerts from "../alerts/Alerts.ts"
+import * as Mutes from "../alerts/Mutes.ts"
 import { reportProblems } from "../alerts/reportProblems.ts"
 import { ControllerAlreadyRunning } from "../control/claimFolder.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
@@ -29,7 +29,7 @@ import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
 import { caller } from "./askController.ts"
-import * as configuration from "./configuration.ts"
+import * as Configuration from "./Configuration.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import type { Options } from "./options.ts"
@@ -38,12 +38,12 @@ import { openLogFile } from "./terminal/logFile.ts"
 
 export const run = (options: Options) =>
   Effect.gen(function* () {
-    const file = yield* configuration.locate(options)
+    const file = yield* Configuration.locate(options)
     yield* options.detach === true
       ? startInBackground(file, options)
       : runHere(file, options.runDir).pipe(
           Effect.provideService(HasDevServer, options.devServer === true),
-          configuration.keepPrivate(file, options),
+          Configuration.keepPrivate(file, options),
           withLog(options),
           Effect.scoped
         )
@@ -52,7 +52,7 @@ export const run = (options: Options) =>
 const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
   const path = yield* Path.Path
   const text = yield* Effect.orElseSucceed(readPlainText(file), () => "")
-  const loaded = yield* configuration.load(file)
+  const loaded = yield* Configuration.load(file)
   // A controller that is refused here leaves the log to the one that runs.
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
   yield* Effect.logInfo(`Starting with ${loaded.file}`)

@@ -13,15 +13,15 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { replaceFile } from "../../internal/durable.ts"
-import { explain } from "../../internal/systemError.ts"
+import { replaceFile } from "../../files/durable.ts"
+import { explain } from "../../files/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import { inFile } from "../controller/loadConfiguration.ts"
 import { ConfigurationUnusable } from "../controller/locateConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
 import { CliError } from "./CliError.ts"
-import * as configuration from "./configuration.ts"
+import * as Configuration from "./Configuration.ts"
 import type { Options } from "./options.ts"
 import { failureText } from "./terminal/log.ts"
 import type { VitrineModule } from "./VitrineModule.ts"
@@ -31,7 +31,7 @@ type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | V
 export const run = (options: Options) =>
   Effect.gen(function* () {
     const path = yield* Path.Path
-    const file = yield* configuration.locate(options)
+    const file = yield* Configuration.locate(options)
     const output = path.resolve(options.output ?? path.join(path.dirname(file), "vitrine.d.ts"))
     yield* options.watch === true ? keepTypes({ file, output }) : writeOnce({ file, output })
   })
@@ -52,7 +52,7 @@ const nameOf = ({ file, output }: TypesTarget): string => relative(dirname(file)
 
 /** The content of a configuration that is loaded once more, until the scope ends. */
 const keptContents = Effect.fnUntraced(function* ({ file }: TypesTarget) {
-  const { cwd, plugins } = yield* configuration.load(file, true)
+  const { cwd, plugins } = yield* Configuration.load(file, true)
   const contents = yield* Effect.forEach(
     plugins.flatMap(({ content }) => content ?? []),
     (content) => content({ cwd })

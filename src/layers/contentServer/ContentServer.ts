@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { InvalidOptions } from "../../internal/Options.ts"
-import { findPrivate, withPrivate } from "../../internal/privateFiles.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer, HasDevServer } from "../../services/ContentServer.ts"
 import { BaseFolder } from "../../services/ContentSource.ts"
@@ -18,21 +18,21 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
 import * as Reports from "../fleet/Reports.ts"
-import { refuseHost } from "../http/access.ts"
-import * as application from "../http/application.ts"
-import * as ConnectionLimit from "../http/connectionLimit.ts"
+import { refuseHost } from "../http/Access.ts"
+import * as Application from "../http/Application.ts"
+import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import { methodNotAllowed } from "../http/errors.ts"
-import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
+import { type BindError, isEverywhere, listen, urlOf } from "../http/Listen.ts"
 import {
   type ContentServerConfig,
   type ContentServerOptions,
   decode,
   nameOf
 } from "./ContentServerOptions.ts"
-import * as KeepWhileRead from "./keepWhileRead.ts"
+import * as KeepWhileRead from "./KeepWhileRead.ts"
 import { reading } from "./pluginReading.ts"
-import * as Resources from "./resources.ts"
-import * as routes from "./routes.ts"
+import * as Resources from "./Resources.ts"
+import * as Routes from "./Routes.ts"
 import { makeRecorder } from "./statistics.ts"
 
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
@@ -59,8 +59,10 @@ export const layerConfig = (
   Layer.scoped(ContentServer, Effect.flatMap(Config.unwrap(options), make))
 
 /** The same without a layer. */
-export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {}) {
-  const options = yield* decode(config)
+export const make = (config: ContentServerConfig = {}) => Effect.flatMap(decode(config), fromOptions)
+
+/** The same with decoded options. @internal */
+export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOptions) {
   const { addMomentary, addReading, mode } = yield* ControllerState
   const recorder = makeRecorder()
   if (mode === "task") {
@@ -74,9 +76,9 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   )
   const reports =
     options.reports === undefined ? undefined : yield* Reports.make({ ...options, reports: options.reports })
-  const server = yield* application.make({
+  const server = yield* Application.make({
     routes: [
-      ...(yield* routes.make({
+      ...(yield* Routes.make({
         reading: yield* KeepWhileRead.make(options.content),
         resources: yield* Resources.make(options)
       })),
@@ -84,8 +86,8 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     ],
     refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),
     connections,
-    headers: () => ({ ...routes.everyResponse, "Cache-Control": "no-store" }),
-    preflight: routes.preflight,
+    headers: () => ({ ...Routes.everyResponse, "Cache-Control": "no-store" }),
+    preflight: Routes.preflight,
     otherwise: ({ method }) => methodNotAllowed(method),
     onRequest: ({ socket }, response) => {
       const ended = recorder.begin()

@@ -9,8 +9,8 @@ import * as Option from "effect/Option"
 import mime from "mime"
 import type { Manifest, VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "../http/errors.ts"
-import type { PlainFile } from "./plainFile.ts"
-import type { StoredFile } from "./versionFiles.ts"
+import type { PlainFile } from "./PlainFile.ts"
+import type { StoredFile } from "./VersionFiles.ts"
 
 type Headers = Readonly<Record<string, string>>
 

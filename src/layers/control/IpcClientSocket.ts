@@ -15,11 +15,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { jsonText } from "../../internal/JsonText.ts"
+import { jsonText } from "../../internal/jsonText.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { socketAddress } from "../../internal/socketFile.ts"
-import { errorCode } from "../../internal/systemError.ts"
+import { optional } from "../../internal/schemas.ts"
+import { errorCode } from "../../internal/serializeError.ts"
 import {
   CommandRefused,
   ControllerNotRunning,
@@ -32,6 +32,7 @@ import {
   IpcProtocolError
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
+import { socketAddress } from "../folderLock/socketFile.ts"
 import { isTrustedOwner, locateController } from "./socketPath.ts"
 
 /** How long the controller may take to answer, but to a command. */
@@ -126,7 +127,7 @@ export const make = (path: string) =>
 
 const ControllerProcess = Schema.Struct({
   pid: Schema.Int,
-  configuration: Schema.optionalWith(Schema.String, { exact: true })
+  configuration: optional(Schema.String)
 })
 const Stopping = Schema.Struct({ result: Schema.Null })
 const Result = Schema.Struct({ result: Schema.Unknown })

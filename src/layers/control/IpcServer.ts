@@ -14,23 +14,23 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { jsonText } from "../../internal/JsonText.ts"
+import { jsonText } from "../../internal/jsonText.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { socketAddress } from "../../internal/socketFile.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { Stop } from "../../services/Slices.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
-import * as application from "../http/application.ts"
-import * as ConnectionLimit from "../http/connectionLimit.ts"
+import { socketAddress } from "../folderLock/socketFile.ts"
+import * as Application from "../http/Application.ts"
+import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import { listenAt } from "../http/listen.ts"
+import { listenAt } from "../http/Listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
-import { json, result } from "../http/responses.ts"
+import { json, result } from "../http/Responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
-import * as transportRoutes from "../httpTransport/routes.ts"
+import * as TransportRoutes from "../httpTransport/Routes.ts"
 import {
   type ControllerAlreadyRunning,
   claimFolder,
@@ -83,7 +83,7 @@ export const serve: (
 ) => Effect.Effect<void, IpcSocketUnusable, CommandBus | EventBus | ControllerState | Scope.Scope> =
   Effect.fnUntraced(function* (paths, { configuration, stop }) {
     const { close, ...eventStream } = yield* makeEventStream
-    const routes = yield* transportRoutes.make({
+    const routes = yield* TransportRoutes.make({
       options: { allowedCommands: "all", exposeState: true },
       events: HttpServerRequest.HttpServerRequest.pipe(
         Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {}))
@@ -101,7 +101,7 @@ export const serve: (
       yield* Effect.forkDaemon(stopOnce)
       return result(null)
     })
-    const server = yield* application.make({
+    const server = yield* Application.make({
       routes: [
         ...routes,
         HttpLayerRouter.route(

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { lockHolder } from "../folderLock/FolderLock.ts"
+import { lockHolder } from "../folderLock/folderLock.ts"
 import { readPidFile } from "./pidFile.ts"
 import type { ControllerPaths } from "./socketPath.ts"
 

@@ -6,7 +6,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { View } from "../../services/View.ts"
-import { violationText } from "../../services/Violation.ts"
+import { violationText } from "../status/violationText.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
 
 /** How long after a connection has failed or ended the next one is tried. */

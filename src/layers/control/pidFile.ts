@@ -5,9 +5,9 @@ import { rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { unfinishedFile } from "../../internal/durable.ts"
-import { retryHeldOpen } from "../../internal/heldOpen.ts"
-import { readPlainText } from "../../internal/readPlainText.ts"
+import { unfinishedFile } from "../../files/durable.ts"
+import { retryHeldOpen } from "../../files/heldOpen.ts"
+import { readPlainText } from "../../files/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Writes the id of this process as a whole, and removes it with the scope. */

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { InvalidOptions, needsEffect3 } from "../../internal/Options.ts"
-import type { PlacedIssue } from "../../internal/ParseIssues.ts"
+import type { PlacedIssue } from "../../internal/parseIssues.ts"
 import {
   type Plugin,
   type PluginContext,

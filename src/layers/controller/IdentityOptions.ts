@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
+import { fileKey, isPlainFileName } from "../../files/fileName.ts"
 import { nodeId } from "../../internal/nodeId.ts"
 import { expects, omittable } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"

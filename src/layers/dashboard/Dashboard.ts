@@ -9,27 +9,27 @@ import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import { defined } from "../../internal/defined.ts"
 import { addLoggerHere } from "../../internal/loggers.ts"
 import { makeLogTail } from "../../internal/logTail.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { Dashboard } from "../../services/Dashboard.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
-import * as application from "../http/application.ts"
-import * as ConnectionLimit from "../http/connectionLimit.ts"
-import { type BindError, listen, urlOf } from "../http/listen.ts"
-import * as Access from "./access.ts"
-import * as Actions from "./actions.ts"
-import { type DashboardConfig, decode } from "./DashboardOptions.ts"
+import * as Application from "../http/Application.ts"
+import * as ConnectionLimit from "../http/ConnectionLimit.ts"
+import { type BindError, listen, urlOf } from "../http/Listen.ts"
+import * as Access from "./Access.ts"
+import * as Actions from "./Actions.ts"
+import { type DashboardConfig, type DashboardOptions, decode } from "./DashboardOptions.ts"
 import { type DashboardState, reading } from "./DashboardState.ts"
-import * as Live from "./live.ts"
+import * as Live from "./Live.ts"
 import { setNodeInfo } from "./metrics.ts"
 import { makeOverview } from "./overview.ts"
-import * as routes from "./routes.ts"
+import * as Routes from "./Routes.ts"
 
 export { Dashboard }
 
@@ -59,12 +59,15 @@ export const layerConfig = (
     Effect.flatMap(Config.unwrap(options), (options) => make(options))
   )
 
-/** The same without a layer. `addLogger` is that of the controller. */
-export const make = Effect.fnUntraced(function* (
-  config: DashboardConfig = {},
+/** The same without a layer. */
+export const make = (config: DashboardConfig = {}) =>
+  Effect.flatMap(decode(config), (options) => fromOptions(options))
+
+/** The same with decoded options. `addLogger` belongs to the controller. @internal */
+export const fromOptions = Effect.fnUntraced(function* (
+  options: DashboardOptions,
   addLogger: PluginContext["addLogger"] = addLoggerHere
 ) {
-  const options = yield* decode(config)
   const { addMomentary, addReading, mode } = yield* ControllerState
   if (mode === "task") {
     return Dashboard.of({ address: Option.none() })
@@ -95,11 +98,11 @@ export const make = Effect.fnUntraced(function* (
     log: Effect.sync(log.lines)
   })
   const live = yield* Live.make({ shown, changed, maxClients: options.maxClients })
-  const server = yield* application.make({
-    routes: yield* routes.make({ access, act: yield* Actions.make, live }),
+  const server = yield* Application.make({
+    routes: yield* Routes.make({ access, act: yield* Actions.make, live }),
     refuse: access.refuseReading,
     connections: ConnectionLimit.make(ConnectionLimit.maxConnections + options.maxClients),
-    headers: () => routes.everyResponse
+    headers: () => Routes.everyResponse
   })
   const address = yield* listen(server, { ...options, beforeDrain: live.close })
 

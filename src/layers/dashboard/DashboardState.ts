@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { countText } from "../../internal/readable.ts"
+import { optional } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { BusProblem } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
@@ -15,7 +16,7 @@ export const DashboardState = Schema.Struct({
   url: Schema.String,
   pages: Schema.NonNegativeInt,
   maxPages: Schema.NonNegativeInt,
-  problem: Schema.optionalWith(BusProblem, { exact: true })
+  problem: optional(BusProblem)
 })
 export type DashboardState = typeof DashboardState.Type
 

@@ -3,7 +3,7 @@
  */
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
-import { defined } from "../../internal/defined.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { PlayerStatus, ScreenStatus } from "../../services/View.ts"
 import { detailOf } from "../screens/playerTexts.ts"

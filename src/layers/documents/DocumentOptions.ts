@@ -6,12 +6,11 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { isPlainFileName } from "../../internal/FileName.ts"
+import { isPlainFileName } from "../../files/fileName.ts"
 import {
   decodeOptions,
   documentName,
   expects,
-  idOf,
   issuesOf,
   omittable,
   optional
@@ -145,3 +144,9 @@ export const define = <A, I>(
   )(config)
   return { id, issues: issuesOf(decoded), make: Effect.flatMap(decoded, make) }
 }
+
+/** The id in undecoded options, which is the name of a folder as well; empty where it is none. */
+export const idOf = (input: unknown): string =>
+  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
+    ? input.id
+    : ""

@@ -13,8 +13,8 @@ import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { fileKey } from "../../files/fileName.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
-import { fileKey } from "../../internal/FileName.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type {
   AttachmentProgress,

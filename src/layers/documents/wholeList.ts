@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { sha256OfText } from "../../files/sha256.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { sha256OfText } from "../../internal/sha256.ts"
 
 /** A page of a list. */
 export interface ListPage<Position, Item> {

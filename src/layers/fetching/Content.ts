@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { InvalidOptions } from "../../internal/Options.ts"
-import * as schedules from "../../internal/schedules.ts"
+import * as Schedules from "../../internal/Schedules.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content } from "../../services/Content.ts"
 import {
@@ -82,7 +82,7 @@ export const fromSources = (
   }: Partial<Omit<FetchingConfig, "sources">>,
   sources: ReadonlyArray<ContentSource>
 ) => {
-  const schedule = schedules.fetch(Option.fromNullable(fetchEvery))
+  const schedule = Schedules.fetch(Option.fromNullable(fetchEvery))
   return makeContent(
     { commands, name, rules: { failingFor, maxAge }, schedule },
     fetchSources(sources, Duration.decode(settle))

@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { fileKey } from "../../internal/FileName.ts"
+import { fileListName } from "../../files/FileList.ts"
+import { fileKey } from "../../files/fileName.ts"
 import {
   decodeOptions,
   expects,
@@ -17,7 +18,6 @@ import {
 } from "../../internal/Options.ts"
 import { type DurationConfig, duration, durationWithin } from "../../internal/optionSchemas.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
-import { fileListName } from "../../services/FileList.ts"
 import { folder, release, retentionOptions } from "../versions/VersionStoreDiskOptions.ts"
 
 const isDefinition = (value: unknown): value is ContentSourceDefinition =>

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
+import { optional } from "../../internal/schemas.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content, FetchError } from "../../services/Content.ts"
@@ -21,11 +22,11 @@ import { makeScreenActions } from "../screens/screenActions.ts"
 import { zoneOf } from "../status/openingHours.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import type { Report } from "./report.ts"
-import * as undo from "./undo.ts"
+import * as Undo from "./Undo.ts"
 
-const text = Schema.optionalWith(Schema.String, { exact: true })
+const text = optional(Schema.String)
 
-const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
+const flag = optional(Schema.Boolean)
 
 /** How much of a reason is logged, which has the name of the screen in it. */
 const maxReason = 300
@@ -83,7 +84,7 @@ export const registerCommands = Effect.fnUntraced(function* (
       consumerId: Schema.String,
       versionId: Schema.String,
       problem: text,
-      renewMs: Schema.optionalWith(Schema.Positive, { exact: true }),
+      renewMs: optional(Schema.Positive),
       visible: flag,
       drawing: flag,
       runId: text,
@@ -113,11 +114,11 @@ export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
   const store = yield* VersionStore
   yield* register("verify", Schema.Struct({ versionId: text }), ({ versionId }) => store.verify(versionId))
   const { diff, withChanges } = yield* makeComparing
-  yield* register("versions", Schema.Struct({}), () => Effect.flatMap(undo.versions, withChanges))
+  yield* register("versions", Schema.Struct({}), () => Effect.flatMap(Undo.versions, withChanges))
   yield* register("diff", Schema.Struct({ from: text, to: text }), diff)
-  yield* register("rollback", Schema.Struct({ by: text, versionId: text }), undo.rollback)
+  yield* register("rollback", Schema.Struct({ by: text, versionId: text }), Undo.rollback)
   const { hours } = (yield* (yield* ControllerState).state).system
-  yield* register("hold", Schema.Struct({ by: text, until: text }), undo.hold(zoneOf(hours)))
-  yield* register("release", Schema.Struct({ by: text, versionId: text }), undo.release)
-  yield* register("resume", Schema.Struct({ by: text }), undo.resume)
+  yield* register("hold", Schema.Struct({ by: text, until: text }), Undo.hold(zoneOf(hours)))
+  yield* register("release", Schema.Struct({ by: text, versionId: text }), Undo.release)
+  yield* register("resume", Schema.Struct({ by: text }), Undo.resume)
 })

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { Hold } from "../../services/VersionStore.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import * as undo from "./undo.ts"
+import * as Undo from "./Undo.ts"
 
 /** How long it sleeps at most: the clock may be set, or the machine may have slept. */
 const longestSleep = Duration.seconds(10)
@@ -29,7 +29,7 @@ export const endHolds = Effect.gen(function* () {
     if (left > 0) {
       return Option.some(Duration.min(left, longestSleep))
     }
-    return yield* undo.resume({ dueAt: now, ...(by === undefined ? {} : { by }) }).pipe(
+    return yield* Undo.resume({ dueAt: now, ...(by === undefined ? {} : { by }) }).pipe(
       Effect.zipRight(warning.works),
       Effect.as(Option.none<Duration.Duration>()),
       Effect.catchAll(({ message }) => Effect.as(warning.fails(message), Option.some(retryAfter)))

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Fetches } from "../../internal/schedules.ts"
+import type { Fetches } from "../../internal/Schedules.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"

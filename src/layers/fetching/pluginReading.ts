@@ -5,30 +5,30 @@
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import { countsText } from "../../internal/contentCounts.ts"
-import { defined } from "../../internal/defined.ts"
 import { countText } from "../../internal/readable.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
-import { violationText } from "../../services/Violation.ts"
 import { problemRows, screenRows } from "../screens/screenRows.ts"
 import { countOn } from "../screens/screens.ts"
 import { codes } from "../status/codes.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
 import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slices.ts"
+import { violationText } from "../status/violationText.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { diskProblems } from "./diskSpace.ts"
 import { fetchedPercent } from "./fetchedPercent.ts"
-import * as hub from "./hubReading.ts"
+import * as HubReading from "./HubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
 export const reading = (name: string, rules: ContentRules) =>
   readingOf(contentsOf, name, (slice, { now, screens, state }) => {
     const shownBy = screens.filter(({ content }) => content === name)
-    const excused = isOpen(state.system.hours, now) ? new Set() : hub.awayCodes(slice)
+    const excused = isOpen(state.system.hours, now) ? new Set() : HubReading.awayCodes(slice)
     return {
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
       problems: problems(name, slice, rules, now).filter(({ code }) => !excused.has(code)),
@@ -108,7 +108,7 @@ export const problems = (
   }
   return [
     ...found,
-    ...hub.problems(slice, error !== undefined, now),
+    ...HubReading.problems(slice, error !== undefined, now),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
   ]
 }
@@ -123,7 +123,7 @@ export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>):
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
-    ...hub.rows(slice),
+    ...HubReading.rows(slice),
     list(
       "Sources",
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))

@@ -3,9 +3,9 @@
  */
 import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
-import { defined } from "../../internal/defined.ts"
 import { nodeIdOf } from "../../internal/nodeId.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import {
   maxReportBytes,
   type PlayerReport,

@@ -11,7 +11,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as Effect from "effect/Effect"
 import { type FrameSink, QueueLimit } from "../fanOut/FanOut.ts"
 import type { TooManyClients } from "./errors.ts"
-import { written } from "./requestHandler.ts"
+import { written } from "./RequestHandler.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { closed } from "./stallTimeout.ts"
 

@@ -1,7 +1,7 @@
 /**
  * The frames of a Server-Sent Events stream, as text (docs/wire.md, section 2.6).
  */
-import { jsonText } from "../../internal/JsonText.ts"
+import { jsonText } from "../../internal/jsonText.ts"
 
 /** What a response has that is a stream. A proxy that compressed it would hold its events back. */
 export const headers = {

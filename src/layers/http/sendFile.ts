@@ -9,7 +9,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
-import { written } from "./requestHandler.ts"
+import { written } from "./RequestHandler.ts"
 import { endIfStalled } from "./stallTimeout.ts"
 
 export interface SentFile {

@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { sizeText } from "../../internal/readable.ts"
-import { errorCode } from "../../internal/systemError.ts"
+import { errorCode } from "../../internal/serializeError.ts"
+import { charsetOf, contentLength, decodeText, type Headers } from "./headers.ts"
 import {
   broken,
   type DownloadFailed,
@@ -19,8 +20,7 @@ import {
   retryAfter,
   retryable,
   wrongSize
-} from "./HttpFailure.ts"
-import { charsetOf, contentLength, decodeText, type Headers } from "./headers.ts"
+} from "./httpFailure.ts"
 
 /** What has come before the body. */
 export interface Response {

@@ -12,8 +12,8 @@ import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
 import { drop, end, isWholeRead, type Response } from "./Body.ts"
-import { connectionFailed, DownloadFailed, failed, notWhole, silent, withTimeout } from "./HttpFailure.ts"
 import { type Headers, readHeader } from "./headers.ts"
+import { connectionFailed, DownloadFailed, failed, notWhole, silent, withTimeout } from "./httpFailure.ts"
 import { hideSecrets } from "./secrets.ts"
 
 export interface RequestOptions {

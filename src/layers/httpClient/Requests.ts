@@ -14,6 +14,7 @@ import { excerpt, printableLine } from "../../internal/printable.ts"
 import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import * as Body from "./Body.ts"
 import * as Get from "./Get.ts"
+import { type Headers, mayChangeUnseen, readHeaders } from "./headers.ts"
 import {
   DownloadFailed,
   originOf,
@@ -22,8 +23,7 @@ import {
   retryAfter,
   withRetries,
   withTimeout
-} from "./HttpFailure.ts"
-import { type Headers, mayChangeUnseen, readHeaders } from "./headers.ts"
+} from "./httpFailure.ts"
 import { naming } from "./localAddress.ts"
 import { hideSecrets, SentSecrets } from "./secrets.ts"
 

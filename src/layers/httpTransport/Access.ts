@@ -13,9 +13,9 @@ import {
   refuseHost,
   shown,
   tokenCheck
-} from "../http/access.ts"
+} from "../http/Access.ts"
 import { jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
-import { preflight } from "../http/responses.ts"
+import { preflight } from "../http/Responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export type Options = Pick<HttpTransportOptions, "allowedHosts" | "allowedOrigins" | "requireJson" | "token">

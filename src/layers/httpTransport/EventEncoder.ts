@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
-import { encodeJson } from "../../internal/JsonText.ts"
+import { encodeJson } from "../../internal/jsonText.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"

@@ -11,19 +11,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { defined } from "../../internal/defined.ts"
 import { InvalidOptions } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { TransportState } from "../../services/Slices.ts"
-import * as application from "../http/application.ts"
-import * as ConnectionLimit from "../http/connectionLimit.ts"
+import * as Application from "../http/Application.ts"
+import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import { type BindError, isEverywhere, listen, urlOf } from "../http/listen.ts"
+import { type BindError, isEverywhere, listen, urlOf } from "../http/Listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
 import { clientOf } from "./Clients.ts"
@@ -36,9 +36,9 @@ import {
   type RoutesConfig,
   type RoutesOptions
 } from "./HttpTransportOptions.ts"
-import * as mountedRoutes from "./mountedRoutes.ts"
+import * as MountedRoutes from "./MountedRoutes.ts"
 import { reading } from "./pluginReading.ts"
-import * as transportRoutes from "./routes.ts"
+import * as TransportRoutes from "./Routes.ts"
 import { makeRecorder } from "./statistics.ts"
 
 export type { TransportStatistics } from "../../services/HttpTransport.ts"
@@ -67,34 +67,35 @@ export const layerConfig = (
 > => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
 
 /** The same without a layer. It subscribes to the event bus before it waits for anything. */
-export const make = (config: HttpTransportConfig = {}) =>
-  Effect.flatMap(decode(config), (options) =>
-    start(options, EventStream.makeSockets, (eventStream, access) =>
-      Effect.gen(function* () {
-        const server = yield* application.make({
-          routes: yield* transportRoutes.make({
-            options,
-            events: eventsOf(eventStream, access, options.traceRequests),
-            body: RequestBody.read
-          }),
-          refuse: access.refuse,
-          headers: access.corsHeaders,
-          preflight: access.preflight,
-          connections: ConnectionLimit.make(ConnectionLimit.maxConnections + options.maxClients),
-          answersHead: false,
-          ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
-        })
-        const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
-        const url = urlOf(options.host, address.port)
-        yield* Effect.logInfo(
-          `HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`
-        )
-        return {
-          address: Option.some(address),
-          place: { url, ...(isEverywhere(options.host) ? { everywhere: true } : {}) }
-        }
+export const make = (config: HttpTransportConfig = {}) => Effect.flatMap(decode(config), fromOptions)
+
+/** The same with decoded options. @internal */
+export const fromOptions = (options: HttpTransportOptions) =>
+  start(options, EventStream.makeSockets, (eventStream, access) =>
+    Effect.gen(function* () {
+      const server = yield* Application.make({
+        routes: yield* TransportRoutes.make({
+          options,
+          events: eventsOf(eventStream, access, options.traceRequests),
+          body: RequestBody.read
+        }),
+        refuse: access.refuse,
+        headers: access.corsHeaders,
+        preflight: access.preflight,
+        connections: ConnectionLimit.make(ConnectionLimit.maxConnections + options.maxClients),
+        answersHead: false,
+        ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
       })
-    )
+      const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
+      const url = urlOf(options.host, address.port)
+      yield* Effect.logInfo(
+        `HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`
+      )
+      return {
+        address: Option.some(address),
+        place: { url, ...(isEverywhere(options.host) ? { everywhere: true } : {}) }
+      }
+    })
   )
 
 /** Answers with the event stream over the socket of the request. The span of a request ends with its handler. */
@@ -102,7 +103,7 @@ const eventsOf = (
   { join, leave }: EventStream.Sockets,
   access: Access.Access,
   isTraced = false
-): transportRoutes.RoutesContext["events"] =>
+): TransportRoutes.RoutesContext["events"] =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const client = clientOf(request)
@@ -135,7 +136,7 @@ export const routes = (
     Effect.flatMap(decodeRoutes(options), ({ prefix, ...options }) =>
       start(options, EventStream.makeStreams, (eventStream, access) =>
         Effect.addFinalizer(() => eventStream.close).pipe(
-          Effect.zipRight(mountedRoutes.add({ access, eventStream, options, prefix })),
+          Effect.zipRight(MountedRoutes.add({ access, eventStream, options, prefix })),
           Effect.as({ address: Option.none(), place: { path: prefix === "" ? "/" : prefix } })
         )
       )

@@ -20,9 +20,9 @@ import {
   CommandUnavailable,
   type DispatchError,
   type DispatchOptions,
-  decodeFields,
   UnknownCommand
 } from "../../services/CommandBus.ts"
+import { decodeCommandFields } from "./commandJson.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
@@ -87,7 +87,7 @@ export const withDispatchTimeout = <A, R>(
 
 const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>) => {
   const { run, type } = handler
-  const decode = decodeFields(handler)
+  const decode = decodeCommandFields(handler)
   let hasDied = false
   /** Every defect is reported to its caller; only the first is logged. */
   const reportDefect = (cause: Cause.Cause<unknown>) =>

@@ -28,8 +28,8 @@ import {
   type ReadSlice,
   type Section
 } from "../../services/ControllerState.ts"
+import * as Players from "../screens/PlayersReading.ts"
 import { playersOf } from "../screens/players.ts"
-import * as players from "../screens/playersReading.ts"
 import { screensOf } from "../screens/screens.ts"
 import { nothingRemembered, type Remembered } from "../status/standingProblems.ts"
 import { makeView } from "../status/view.ts"
@@ -60,7 +60,7 @@ export const make = (mode: Mode, given?: Identity) =>
       state: { system: { startTime, mode, ...identity }, plugins: {}, _version: 0 },
       momentary: [],
       sections: [],
-      readings: [makeReader("players", players.reading)]
+      readings: [makeReader("players", Players.reading)]
     })
     const begun = yield* Ref.make(0)
     const latest = yield* SynchronizedRef.make<Latest>({

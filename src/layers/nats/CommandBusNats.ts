@@ -29,7 +29,7 @@ import {
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
 import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import { makeInstance } from "./instance.ts"
-import * as leases from "./leases.ts"
+import * as Leases from "./Leases.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import { requestTimeout, type Session } from "./Session.ts"
 
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
   const claim = (session: Session, type: string) =>
     Effect.zipRight(
       instance.subscribe(session),
-      leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
+      Leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
     )
 
   /** Gives the command where the server had lost its lease. */
@@ -57,7 +57,7 @@ export const make = Effect.gen(function* () {
       const registration = registered.get(type)
       if (registration === undefined) {
         // Its scope has ended.
-        yield* Effect.unless(leases.release(session, nats, lease), () => !isNew || claiming.has(type))
+        yield* Effect.unless(Leases.release(session, nats, lease), () => !isNew || claiming.has(type))
         return []
       }
       const isOurs = lease.instance === instance.id
@@ -117,7 +117,7 @@ export const make = Effect.gen(function* () {
       const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
       registered.delete(type)
       return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
-        leases.release(session, nats, lease)
+        Leases.release(session, nats, lease)
       )
     }).pipe(Effect.disconnect, Effect.interruptible, Effect.timeout("300 millis"), Effect.ignore)
 
@@ -152,7 +152,7 @@ export const make = Effect.gen(function* () {
 
   const types = Effect.gen(function* () {
     const session = yield* nats.session
-    const others = (yield* leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
+    const others = (yield* Leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
     const held = yield* Effect.filter(others, (lease) => instance.isHeld(session, lease), { concurrency: 16 })
     return held.map(({ type }) => type)
   }).pipe(
@@ -165,7 +165,7 @@ export const make = Effect.gen(function* () {
       const { type } = command
       const unreachable = () => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
       const session = yield* Effect.mapError(nats.session, unreachable)
-      const lease = yield* Effect.mapError(leases.find(session, nats, type), unreachable)
+      const lease = yield* Effect.mapError(Leases.find(session, nats, type), unreachable)
       if (Option.isNone(lease) || lease.value.instance === instance.id) {
         return yield* new UnknownCommand({ type, known: yield* types })
       }
@@ -192,7 +192,7 @@ export const layer: Layer.Layer<CommandBus, never, NatsConnection> = Layer.scope
 /** A command of this process. */
 interface Registration {
   /** Where the server has granted it. */
-  readonly lease: Option.Option<leases.Lease>
+  readonly lease: Option.Option<Leases.Lease>
   readonly giveUp: Effect.Effect<void>
 }
 

@@ -7,13 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { optional } from "../../internal/schemas.ts"
 
 /** Internal to this room: each service has its own error. */
 export class NatsFailure extends Schema.TaggedError<NatsFailure>()("vitrine/NatsFailure", {
   detail: Schema.String,
   /** Whether the server may have done what it was asked for all the same. */
   mayHaveHappened: Schema.Boolean,
-  cause: Schema.optionalWith(Schema.Unknown, { exact: true })
+  cause: optional(Schema.Unknown)
 }) {
   override get message() {
     return this.detail

@@ -11,7 +11,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { encodeJson } from "../../internal/JsonText.ts"
+import { encodeJson } from "../../internal/jsonText.ts"
 import {
   type Command,
   CommandFailed,
@@ -19,7 +19,7 @@ import {
   DispatchError,
   InvalidCommandFields
 } from "../../services/CommandBus.ts"
-import type { Lease } from "./leases.ts"
+import type { Lease } from "./Leases.ts"
 import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
 import type { StreamOptions } from "./streams.ts"

@@ -3,17 +3,11 @@
  */
 import * as Schema from "effect/Schema"
 import { countText } from "../../internal/readable.ts"
+import { count, optional, timestamp } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { kv } from "../status/rows.ts"
 import { readingOf, slicesOf } from "../status/slices.ts"
-
-const count = Schema.NonNegativeInt
-
-/** ISO 8601, UTC. */
-const timestamp = Schema.String
-
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /** The slice of the connection to NATS. */
 export const NatsState = Schema.Struct({

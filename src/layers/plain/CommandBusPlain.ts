@@ -6,10 +6,10 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
-import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { issueText, placedIssues } from "../../internal/parseIssues.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
 import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
-import type { PlainContext, PlainSettled } from "./PlainController.ts"
+import type { PlainContext, PlainSettled } from "./plainController.ts"
 
 /**
  * Commands are the controller's own: it knows which there are, decodes them and carries them out. After a timeout they

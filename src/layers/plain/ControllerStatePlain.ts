@@ -11,7 +11,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import { nothingRemembered } from "../status/standingProblems.ts"
 import { makeView } from "../status/view.ts"
-import type { PlainContext } from "./PlainController.ts"
+import type { PlainContext } from "./plainController.ts"
 
 /**
  * Both are what the controller says. It has one slice for each plugin that it sets up, whatever that calls itself, and

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import { EventBus } from "../../services/EventBus.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
-import type { PlainContext, PlainEventHandler } from "./PlainController.ts"
+import type { PlainContext, PlainEventHandler } from "./plainController.ts"
 
 /**
  * All subscriptions share one handler, which is on the plain bus until the scope ends; in task mode there is none. It takes events

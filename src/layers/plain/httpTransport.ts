@@ -22,11 +22,11 @@ import { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import * as HttpTransport from "../httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../httpTransport/HttpTransportConfig.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
+import { checkContext } from "./CheckContext.ts"
 import * as CommandBusPlain from "./CommandBusPlain.ts"
 import * as ControllerStatePlain from "./ControllerStatePlain.ts"
-import { checkContext } from "./checkContext.ts"
 import * as EventBusPlain from "./EventBusPlain.ts"
-import type { HttpTransportPlugin, Instance, PlainContext } from "./PlainController.ts"
+import type { HttpTransportPlugin, Instance, PlainContext } from "./plainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */

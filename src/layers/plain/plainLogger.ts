@@ -10,7 +10,7 @@ import * as LogLevel from "effect/LogLevel"
 import { messageText } from "../../internal/loggers.ts"
 import { printable } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import type { PlainContext, PlainLogger } from "./PlainController.ts"
+import type { PlainContext, PlainLogger } from "./plainController.ts"
 
 /** Every line of every level goes there: what is shown is for that logger to say. One that throws does no harm. */
 export const withPlainLogger =

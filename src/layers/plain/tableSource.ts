@@ -14,12 +14,12 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { fileName } from "../../internal/FileName.ts"
-import { idOf } from "../../internal/Options.ts"
+import { fileName } from "../../files/fileName.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { catchTooDeep, type Document, type Keys } from "../documents/Document.ts"
+import { idOf } from "../documents/DocumentOptions.ts"
 import { type Expectations, makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
 import { linkRecords } from "../documents/linkRecords.ts"
@@ -39,8 +39,8 @@ import {
   tablesOf,
   warnOfNoTables
 } from "../sources/tables/tableDocuments.ts"
-import { checkFetchContext } from "./checkContext.ts"
-import type { PlainFetchContext, TableDocument, TableSource } from "./PlainController.ts"
+import { checkFetchContext } from "./CheckContext.ts"
+import type { PlainFetchContext, TableDocument, TableSource } from "./plainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
 
 /** A source of content for plain controllers: the tables of a hosted base. */

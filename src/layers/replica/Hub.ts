@@ -12,7 +12,7 @@ import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import { naming } from "../httpClient/localAddress.ts"
 import * as Requests from "../httpClient/Requests.ts"
-import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
+import { decodeManifest, type HubVersion, maxManifestBytes } from "./hubManifest.ts"
 import type { Address } from "./ReplicaOptions.ts"
 
 export interface Hub {

@@ -4,9 +4,9 @@
 
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import type { FileList, ListedSource } from "../../files/FileList.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import { serializeError } from "../../internal/SerializedError.ts"
-import type { FileList, ListedSource } from "../../services/FileList.ts"
 import type { CopiedFile } from "../../services/VersionStore.ts"
 import { setRecords } from "../fetching/metrics.ts"
 import { type Report, timestamp } from "../fetching/report.ts"

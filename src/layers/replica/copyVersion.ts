@@ -8,11 +8,11 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
-import { sha256OfText } from "../../internal/sha256.ts"
-import { isDiskFull } from "../../internal/systemError.ts"
+import { type FileList, fileListName } from "../../files/FileList.ts"
+import { sha256OfText } from "../../files/sha256.ts"
+import { isDiskFull } from "../../files/systemError.ts"
+import { issueText, placedIssues } from "../../internal/parseIssues.ts"
 import type { CopyFailed } from "../../services/Content.ts"
-import { type FileList, fileListName } from "../../services/FileList.ts"
 import {
   type CopiedFile,
   type StagedCopy,
@@ -29,7 +29,7 @@ import { decodeList } from "../versions/fileLists.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
 import type { Hub, MovedOn } from "./Hub.ts"
-import { folderOf, type HubVersion } from "./HubManifest.ts"
+import { folderOf, type HubVersion } from "./hubManifest.ts"
 import * as Parts from "./Parts.ts"
 
 /** Fails if the hub names another version by now. */

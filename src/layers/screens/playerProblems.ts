@@ -2,9 +2,9 @@
  * What is wrong with a player, by what its hub knows and by what it reports.
  */
 
-import { defined } from "../../internal/defined.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { durationText } from "../../internal/readable.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { PlayerStatus } from "../../services/View.ts"

@@ -2,7 +2,7 @@
  * What the players of a hub do, each in one word, and what is wrong with them.
  */
 import * as Order from "effect/Order"
-import { defined } from "../../internal/defined.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"

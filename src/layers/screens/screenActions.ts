@@ -6,7 +6,7 @@ import { printableLine } from "../../internal/printable.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { type AckAnswer, type AskedScreen, UnknownScreen } from "../../services/ScreenActions.ts"
-import * as AskedScreens from "./askedScreens.ts"
+import * as AskedScreens from "./AskedScreens.ts"
 
 /** Characters of a name. */
 const maxName = 64

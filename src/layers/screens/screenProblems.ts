@@ -1,7 +1,7 @@
 /**
  * What is wrong with a screen.
  */
-import { defined } from "../../internal/defined.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Screen } from "../../services/Slices.ts"
 import type { ScreenStatus } from "../../services/View.ts"

@@ -2,7 +2,7 @@
  * What the screens do, each in one word, and what is wrong with them.
  */
 import * as Order from "effect/Order"
-import { defined } from "../../internal/defined.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
 import type { ScreenStatus, ScreenWord } from "../../services/View.ts"

@@ -17,12 +17,13 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { syncDirectory } from "../../internal/durable.ts"
-import { retryHeldOpen } from "../../internal/heldOpen.ts"
-import { makePath } from "../../internal/makePath.ts"
-import { errorCode, isDiskFull } from "../../internal/systemError.ts"
+import { syncDirectory } from "../../files/durable.ts"
+import { fileListName } from "../../files/FileList.ts"
+import { retryHeldOpen } from "../../files/heldOpen.ts"
+import { makePath } from "../../files/makePath.ts"
+import { isDiskFull } from "../../files/systemError.ts"
+import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
-import { fileListName } from "../../services/FileList.ts"
 import {
   DownloadsInUse,
   SavesNothing,
@@ -31,7 +32,7 @@ import {
   VersionStoreError,
   type VersionSummary
 } from "../../services/VersionStore.ts"
-import { lockFolder } from "../folderLock/FolderLock.ts"
+import { lockFolder } from "../folderLock/folderLock.ts"
 import { mapDiskError, orWhereMissing, refuseLink } from "./diskError.ts"
 import { readList, summaryOf, type WrittenList } from "./fileLists.ts"
 

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { replaceFile } from "../../internal/durable.ts"
+import { replaceFile } from "../../files/durable.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
-import type { Heard, Said } from "../screens/consumers.ts"
+import type { Heard, Said } from "../screens/Consumers.ts"
 import { mapDiskError } from "./diskError.ts"
 
 /** A lease file is far smaller; of a larger one nothing is read. */

@@ -8,7 +8,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { isPlainFileName } from "../../internal/FileName.ts"
+import { isPlainFileName } from "../../files/fileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
@@ -19,10 +19,10 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import * as DownloadsFolder from "./DownloadsFolder.ts"
-import * as hold from "./hold.ts"
-import * as Leases from "./leases.ts"
+import * as Hold from "./Hold.ts"
+import * as Leases from "./Leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
-import * as retention from "./retention.ts"
+import * as Retention from "./Retention.ts"
 import { stageCopy } from "./stageCopy.ts"
 import { stage } from "./staging.ts"
 import {
@@ -62,7 +62,7 @@ export const open = (options: VersionStoreDiskOptions) =>
   )
 
 const diskLayer = ({ ackLease, directory, release }: VersionStoreDiskOptions) =>
-  Layer.mergeAll(ManifestFile.layer(release), Leases.layer(ackLease), retention.readersLayer).pipe(
+  Layer.mergeAll(ManifestFile.layer(release), Leases.layer(ackLease), Retention.readersLayer).pipe(
     Layer.provideMerge(DownloadsFolder.layer(directory))
   )
 
@@ -72,7 +72,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
   const leases = yield* Leases.Leases
   const services = (yield* ManifestFile.disk).pipe(
     Context.add(Leases.Leases, leases),
-    Context.add(retention.Readers, yield* retention.Readers)
+    Context.add(Retention.Readers, yield* Retention.Readers)
   )
   const oneVerification = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
@@ -99,17 +99,17 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
     manifest: manifestFile.read,
     stage: onDisk(stage),
     stageCopy: onDisk(stageCopy),
-    activate: (versionId) => change(hold.activate(versionId)),
-    hold: (request) => change(hold.hold(request)),
-    release: (request) => change(hold.release(request)),
-    resume: (request) => change(hold.resume(request)),
+    activate: (versionId) => change(Hold.activate(versionId)),
+    hold: (request) => change(Hold.hold(request)),
+    release: (request) => change(Hold.release(request)),
+    resume: (request) => change(Hold.resume(request)),
     summarize: folder.summarize,
     acknowledge,
     consumers: leases.consumers,
-    keep: (versionId, still) => onDisk(retention.keep(versionId, still)),
+    keep: (versionId, still) => onDisk(Retention.keep(versionId, still)),
     verify: (versionId) => onDisk(oneVerification(verify(versionId))),
-    versions: onDisk(retention.versions),
-    sweep: onDisk(retention.sweep(keepVersions, true)),
-    evict: onDisk(retention.sweep(0, false))
+    versions: onDisk(Retention.versions),
+    sweep: onDisk(Retention.sweep(keepVersions, true)),
+    evict: onDisk(Retention.sweep(0, false))
   })
 })

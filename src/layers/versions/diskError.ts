@@ -5,7 +5,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { explain } from "../../internal/systemError.ts"
+import { explain } from "../../files/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
 
 /** Says what could not be done to which file or folder, and why. */

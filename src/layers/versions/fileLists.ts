@@ -12,11 +12,11 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { entriesIn, forEachFile, toError } from "../../internal/fileBatch.ts"
-import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
-import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
+import { FileList, FileListJson, fileListName, fileListText, ListedSource } from "../../files/FileList.ts"
+import { entriesIn, forEachFile, toError } from "../../files/fileBatch.ts"
+import { sha256OfFile, sha256OfText } from "../../files/sha256.ts"
+import { issueText, placedIssues } from "../../internal/parseIssues.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
-import { FileList, FileListJson, fileListName, fileListText, ListedSource } from "../../services/FileList.ts"
 import {
   type VersionId,
   type VersionSource,

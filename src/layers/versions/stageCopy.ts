@@ -7,11 +7,11 @@ import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { fileListName, filesOf } from "../../files/FileList.ts"
+import { linkOrCopy } from "../../files/reuseFile.ts"
+import { isDiskFull } from "../../files/systemError.ts"
+import { issueText, placedIssues } from "../../internal/parseIssues.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { linkOrCopy } from "../../internal/reuseFile.ts"
-import { isDiskFull } from "../../internal/systemError.ts"
-import { fileListName, filesOf } from "../../services/FileList.ts"
 import {
   type CopiedFile,
   type Manifest,
@@ -22,7 +22,7 @@ import {
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
-import { writeLatest } from "./hold.ts"
+import { writeLatest } from "./Hold.ts"
 import { type Disk, disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
 import { publishCopy } from "./publish.ts"
 

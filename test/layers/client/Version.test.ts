@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { fileName as nameOnDisk } from "../../../src/internal/FileName.ts"
+import { fileName as nameOnDisk } from "../../../src/files/fileName.ts"
 import { pictureOf } from "../../../src/layers/client/picture.ts"
 import { fileName, makeVersion, openVersion } from "../../../src/layers/client/Version.ts"
 

@@ -11,7 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scheduler from "effect/Scheduler"
 import * as Body from "../../../src/layers/httpClient/Body.ts"
-import { failed, withTimeout } from "../../../src/layers/httpClient/HttpFailure.ts"
+import { failed, withTimeout } from "../../../src/layers/httpClient/httpFailure.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 /** Parts of a body: how many turns of the event loop each comes after the one before, and its length. */

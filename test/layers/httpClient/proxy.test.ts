@@ -7,7 +7,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
-import { deepestMessage } from "../../../src/layers/httpClient/HttpFailure.ts"
+import { deepestMessage } from "../../../src/layers/httpClient/httpFailure.ts"
 import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 
 const names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]

@@ -12,7 +12,7 @@ import type { ContentServerConfig } from "../../../src/layers/contentServer/Cont
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
-import { folderSource } from "../../../src/layers/sources/folder/FolderSource.ts"
+import { folderSource } from "../../../src/layers/sources/folder/folderSource.ts"
 import { BaseFolder } from "../../../src/services/ContentSource.ts"
 import { servicesIn } from "../../support/content.ts"
 import { writeFile } from "../../support/contentServer.ts"

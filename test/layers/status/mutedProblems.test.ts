@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { wordOf } from "../../../src/layers/status/Health.ts"
+import { wordOf } from "../../../src/layers/status/health.ts"
 import { isNamed, muteSections, mutesOf, withMutes } from "../../../src/layers/status/mutedProblems.ts"
 import { toneOf } from "../../../src/layers/status/rows.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"

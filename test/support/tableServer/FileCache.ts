@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { explain } from "../../../src/internal/systemError.ts"
+import { explain } from "../../../src/files/systemError.ts"
 import { decodeText, placeText } from "../../../src/layers/documents/textMistakes.ts"
 
 /** What is wrong with a file of the folder of tables, for its editors. */

@@ -6,8 +6,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
-import { makePath } from "../../../internal/makePath.ts"
-import { explain, isDiskFull } from "../../../internal/systemError.ts"
+import { makePath } from "../../../files/makePath.ts"
+import { explain, isDiskFull } from "../../../files/systemError.ts"
 import { CliError } from "../CliError.ts"
 
 /**

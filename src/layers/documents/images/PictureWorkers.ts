@@ -12,9 +12,10 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
+import { explain } from "../../../files/systemError.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import { Sha256 } from "../../../internal/sha256.ts"
-import { explain } from "../../../internal/systemError.ts"
+import { optional } from "../../../internal/schemas.ts"
+import { Sha256 } from "../../../services/ContentSource.ts"
 import type * as Worker from "./pictureWorker.ts"
 
 /** A picture is broken, takes too long, or cannot be written. */
@@ -59,7 +60,7 @@ const Made = Schema.Struct({
   bytes: Schema.Int,
   sha256: Sha256,
   /** What the decoder says of a file that it could read nevertheless. */
-  warning: Schema.optionalWith(Schema.String, { exact: true })
+  warning: optional(Schema.String)
 })
 export type Made = typeof Made.Type
 
@@ -67,7 +68,7 @@ const Failed = Schema.Struct({
   is: Schema.Literal("failed"),
   message: Schema.String,
   /** The code of the system, where it is an error of that. */
-  code: Schema.optionalWith(Schema.String, { exact: true })
+  code: optional(Schema.String)
 })
 export type Failed = typeof Failed.Type
 

@@ -11,7 +11,7 @@ import { quotedExcerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import type { DownloadFailed } from "../../httpClient/HttpFailure.ts"
+import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { Place, placeText } from "../Document.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 

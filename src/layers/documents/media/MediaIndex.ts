@@ -7,10 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { optional } from "../../../internal/schemas.ts"
 import type { PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
 import { isMediaPath, mediaFolder } from "./fileNames.ts"
 
-const optionalText = Schema.optionalWith(Schema.String, { exact: true })
+const optionalText = optional(Schema.String)
 
 /** A file, and what tells whether it has changed. */
 export const IndexEntry = Schema.Struct({

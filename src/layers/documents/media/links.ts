@@ -4,7 +4,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import mime from "mime"
-import { hashOfName } from "../../../internal/FileName.ts"
+import { hashOfName } from "../../../files/fileName.ts"
 import { mapParts } from "../jsonValues.ts"
 
 /** A longer text is no link. */

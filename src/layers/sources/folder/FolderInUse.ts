@@ -2,10 +2,11 @@
  * Why a folder cannot be read.
  */
 import * as Schema from "effect/Schema"
-import { isHeldOpen } from "../../../internal/heldOpen.ts"
+import { isHeldOpen } from "../../../files/heldOpen.ts"
+import { explain } from "../../../files/systemError.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import { errorCode, explain } from "../../../internal/systemError.ts"
+import { errorCode } from "../../../internal/serializeError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
 

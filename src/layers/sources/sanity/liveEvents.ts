@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import { excerpt } from "../../../internal/printable.ts"
-import * as schedules from "../../../internal/schedules.ts"
+import * as Schedules from "../../../internal/Schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { ContentSource } from "../../../services/ContentSource.ts"
 import type { Problem } from "../../../services/Problem.ts"
@@ -115,7 +115,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     changes: Stream.asyncPush<void>(
       (emit) =>
         listen(Effect.sync(() => emit.single(undefined))).pipe(
-          Effect.repeat(schedules.poll("1 second")),
+          Effect.repeat(Schedules.poll("1 second")),
           Effect.annotateLogs("source", id),
           Effect.forkScoped
         ),

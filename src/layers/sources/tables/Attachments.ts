@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import { fileKey, fileName, hashOfName } from "../../../internal/FileName.ts"
+import { fileKey, fileName, hashOfName } from "../../../files/fileName.ts"
 import type {
   Attachment,
   AttachmentFormat,

@@ -10,18 +10,18 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
+import { fileKey, isPlainFileName } from "../../../files/fileName.ts"
 import {
   decodeOptions,
   expects,
   expectsSecret,
   InvalidOptions,
-  idOf,
   omittable,
   optional
 } from "../../../internal/Options.ts"
 import { ifUnset, isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
-import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
+import type { PlacedIssue } from "../../../internal/parseIssues.ts"
+import { idOf } from "../../documents/DocumentOptions.ts"
 import {
   ExpectOptions,
   type FieldSchema,

@@ -26,7 +26,7 @@ import {
 } from "../../../services/TableSourceClient.ts"
 import type { JsonObject } from "../../documents/jsonValues.ts"
 import { parsePage, TooMuch } from "../../documents/readText.ts"
-import { withRetries } from "../../httpClient/HttpFailure.ts"
+import { withRetries } from "../../httpClient/httpFailure.ts"
 import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"

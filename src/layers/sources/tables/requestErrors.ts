@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { TableError } from "../../../services/TableSourceClient.ts"
-import { passes } from "../../httpClient/HttpFailure.ts"
+import { passes } from "../../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { Request } from "./api.ts"
 

@@ -14,7 +14,7 @@ import sharp from "sharp"
 import type { ImageConfig } from "../../../../src/layers/documents/images/ImageConfig.ts"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import { jsonSource } from "../../../../src/layers/sources/json/JsonSource.ts"
+import { jsonSource } from "../../../../src/layers/sources/json/jsonSource.ts"
 import { colourAt, heic, noisy, plain } from "../../../support/pictures.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import { isPortableFileName } from "../../../../src/internal/FileName.ts"
+import { isPortableFileName } from "../../../../src/files/fileName.ts"
 import {
   dispositionName,
   type FileKind,

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import { readFile, withUrls } from "../../../../src/layers/sources/directus/DirectusSource.ts"
+import { readFile, withUrls } from "../../../../src/layers/sources/directus/directusSource.ts"
 
 const id = "d9bd4bcd-5a97-42ad-af27-97d5a676e5ce"
 

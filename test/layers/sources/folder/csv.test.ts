@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { FolderSourceConfig } from "../../../../src/layers/sources/folder/FolderOptions.ts"
-import { folderSource } from "../../../../src/layers/sources/folder/FolderSource.ts"
+import { folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
 import { BaseFolder } from "../../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 

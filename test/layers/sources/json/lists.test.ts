@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import { jsonSource } from "../../../../src/layers/sources/json/JsonSource.ts"
 import type { JsonDocument } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
+import { jsonSource } from "../../../../src/layers/sources/json/jsonSource.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 

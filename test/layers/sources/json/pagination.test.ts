@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { readAgain } from "../../../../src/layers/documents/wholeList.ts"
 import { RequestFailed } from "../../../../src/layers/httpClient/Requests.ts"
-import { readDocument } from "../../../../src/layers/sources/json/JsonSource.ts"
 import { JsonSourceOptions } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
+import { readDocument } from "../../../../src/layers/sources/json/jsonSource.ts"
 
 interface Item {
   readonly id: number

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import type { JsonObject } from "../../../../src/layers/documents/jsonValues.ts"
-import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/SanitySource.ts"
+import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/sanitySource.ts"
 
 const place = { projectId: "zp7mbokg", dataset: "production" }
 const textOf = (characters: string, minLength: number) =>

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import { readFile, withoutFormats } from "../../../../src/layers/sources/strapi/StrapiSource.ts"
+import { readFile, withoutFormats } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 
 const media = {
   id: 1,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { decode } from "../../../../src/layers/sources/tables/AirtableSource.ts"
+import { decode } from "../../../../src/layers/sources/tables/airtableSource.ts"
 
 const valid = { id: "exhibits", baseId: "app1", apiKey: "pat.secret", tables: ["Objects"] }
 

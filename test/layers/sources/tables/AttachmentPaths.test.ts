@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { fileKey } from "../../../../src/internal/FileName.ts"
+import { fileKey } from "../../../../src/files/fileName.ts"
 import { attachmentName, makeAttachmentPaths } from "../../../../src/layers/sources/tables/Attachments.ts"
 
 /** Text rich in what file systems trip over, and in twins. */

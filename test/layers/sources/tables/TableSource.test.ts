@@ -10,14 +10,14 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { FileListJson, filesOf } from "../../../../src/files/FileList.ts"
 import { InvalidOptions } from "../../../../src/internal/Options.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { attachments } from "../../../../src/layers/sources/tables/AirtableClient.ts"
-import { tableSource } from "../../../../src/layers/sources/tables/AirtableSource.ts"
+import { tableSource } from "../../../../src/layers/sources/tables/airtableSource.ts"
 import * as TableSource from "../../../../src/layers/sources/tables/TableSource.ts"
 import * as VersionStoreDisk from "../../../../src/layers/versions/VersionStoreDisk.ts"
 import type { SourceProgress } from "../../../../src/services/ContentSource.ts"
-import { FileListJson, filesOf } from "../../../../src/services/FileList.ts"
 import {
   TableError,
   type TableRecord,

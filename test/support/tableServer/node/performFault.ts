@@ -11,7 +11,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { written } from "../../../../src/layers/http/requestHandler.ts"
+import { written } from "../../../../src/layers/http/RequestHandler.ts"
 import { type ApiError, errorOfStatus, quotaSpent } from "../ApiError.ts"
 import type { Faults, Place, ResponseFault } from "../Faults.ts"
 

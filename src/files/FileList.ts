@@ -1,0 +1,196 @@
+/**
+ * The list of all files of a version: `files.json` in its folder. Replicas copy it verbatim.
+ *
+ * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
+ * its source. Paths have 1,024 bytes and 32 folders at most, and together 2,000,000 names; there are 1,000 sources at most.
+ */
+
+import * as Array from "effect/Array"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { contentCounts } from "../internal/contentCounts.ts"
+import { optional } from "../internal/schemas.ts"
+import { Sha256, SourceFile } from "../services/ContentSource.ts"
+import { maxSources, VersionId } from "../services/VersionStore.ts"
+import { foldCase, isPortableFileName } from "./fileName.ts"
+
+/** The name of the file, which no source may have for its id. */
+export const fileListName = "files.json"
+
+const maxPathBytes = 1024
+const maxFolders = 32
+const maxNames = 2_000_000
+
+/** The name of the prototype would be no key of the record. */
+const isFilePath = (path: string): boolean => {
+  if (Buffer.byteLength(path) > maxPathBytes || path === "__proto__") return false
+  const names = path.split("/")
+  return names.length <= maxFolders + 1 && names.every(isPortableFileName)
+}
+
+const wrongPath = `must be a relative path with forward slashes, of at most ${maxPathBytes} bytes and ${maxFolders} folders, of names that Linux, macOS and Windows can store`
+
+type ListedFiles = Readonly<Record<string, SourceFile>>
+
+const CheckedFiles = Schema.Record({
+  key: Schema.String,
+  value: SourceFile.pipe(Schema.annotations({ parseOptions: { onExcessProperty: "error" } }))
+})
+
+/** The schema of each file takes ten times as long, so it is asked only for one that is wrong. */
+const decodeFiles: ParseResult.DeclarationDecodeUnknown<ListedFiles, never> = (input, options, ast) => {
+  if (areListedFiles(input)) {
+    const problem = clash(Object.keys(input))
+    return problem === true
+      ? ParseResult.succeed(input)
+      : ParseResult.fail(new ParseResult.Type(ast, input, problem))
+  }
+  const wrong = Predicate.isRecord(input)
+    ? Array.findFirst(Object.entries(input), (entry) => !isListedFile(entry))
+    : Option.none()
+  if (Option.isSome(wrong) && !isFilePath(wrong.value[0])) {
+    const [path, file] = wrong.value
+    return ParseResult.fail(new ParseResult.Pointer(path, input, new ParseResult.Type(ast, file, wrongPath)))
+  }
+  const checked = Option.match(wrong, { onNone: () => input, onSome: (entry) => Object.fromEntries([entry]) })
+  return ParseResult.decodeUnknown(CheckedFiles)(checked, options)
+}
+
+const ListedFiles: Schema.Schema<ListedFiles> = Schema.declare([], {
+  decode: () => decodeFiles,
+  encode: () => decodeFiles
+})
+
+const SourceId = Schema.String.pipe(
+  Schema.filter(
+    (id) =>
+      (isPortableFileName(id) && foldCase(id) !== foldCase(fileListName)) ||
+      `${JSON.stringify(id)} cannot be the name of a source's folder`
+  )
+)
+
+const Key = Schema.Array(Schema.String.pipe(Schema.maxLength(200))).pipe(
+  Schema.minItems(1),
+  Schema.maxItems(8)
+)
+
+/** The files of one source of a version (docs/wire.md, section 9). */
+export const ListedSource = Schema.Struct({
+  sourceId: SourceId,
+  fingerprint: Schema.String,
+  records: optional(Schema.NonNegativeInt),
+  values: contentCounts.values,
+  /** The fields that identify the records of documents, by the paths of these, where that is not `id`. */
+  keys: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Key }), { exact: true }),
+  /** By their paths in the folder of the source, with forward slashes. */
+  files: ListedFiles
+})
+export type ListedSource = typeof ListedSource.Type
+
+/** As an array of these, of which it is known first that there are not too many. */
+export const listedSources = <A, I>(source: Schema.Schema<A, I>) =>
+  Schema.Array(Schema.Unknown).pipe(
+    Schema.filter(
+      (sources) => sources.length <= maxSources || `must be ${maxSources} at most, not ${sources.length}`
+    ),
+    Schema.filter(
+      (sources) =>
+        sources.reduce<number>((sum, source) => sum + namesIn(source), 0) <= maxNames ||
+        `the paths of all files have more than ${maxNames} names`
+    ),
+    Schema.compose(Schema.Array(source), { strict: false })
+  )
+
+/** How many names the paths of a source have; of a path that is too long, no more than could be. */
+const namesIn = (source: unknown): number =>
+  Predicate.hasProperty(source, "files") && Predicate.isRecord(source.files)
+    ? Object.keys(source.files).reduce((sum, path) => sum + path.slice(0, maxPathBytes).split("/").length, 0)
+    : 0
+
+/** The files of a version with their sizes and digests, as in its `files.json` (docs/wire.md, section 9). */
+export const FileList = Schema.Struct({
+  schemaVersion: Schema.Literal(1),
+  versionId: VersionId,
+  /** ISO 8601, UTC, with milliseconds. */
+  generatedAt: Schema.String.pipe(Schema.maxLength(24)),
+  sources: listedSources(ListedSource).pipe(
+    Schema.filter((sources) => clash(sources.map(({ sourceId }) => sourceId)))
+  )
+})
+export type FileList = typeof FileList.Type
+
+/** The text of `files.json`. */
+export const FileListJson = Schema.parseJson(FileList)
+
+/** The text of `files.json`: the same one for the same list, whatever order its files came in. @internal */
+export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }: FileList): string =>
+  JSON.stringify(
+    {
+      schemaVersion,
+      versionId,
+      generatedAt,
+      sources: sources.map(({ files, ...source }) => ({
+        ...source,
+        files: Object.fromEntries(Object.entries(files).sort(([one], [other]) => (one < other ? -1 : 1)))
+      }))
+    },
+    null,
+    2
+  )
+
+const filesByList = new WeakMap<FileList, ReadonlyMap<string, SourceFile>>()
+
+/** The files of all sources, by their paths in the folder of the version. Made once for a list. */
+export const filesOf = (list: FileList): ReadonlyMap<string, SourceFile> => {
+  const files =
+    filesByList.get(list) ??
+    new Map(
+      list.sources.flatMap(({ files, sourceId }) =>
+        Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
+      )
+    )
+  filesByList.set(list, files)
+  return files
+}
+
+const isSha256 = Schema.is(Sha256)
+
+const areListedFiles = (input: unknown): input is ListedFiles =>
+  Predicate.isRecord(input) && Object.entries(input).every(isListedFile)
+
+const isListedFile = ([path, input]: readonly [path: string, file: unknown]): boolean =>
+  isFilePath(path) &&
+  Predicate.isRecord(input) &&
+  Object.keys(input).length === 2 &&
+  Number.isSafeInteger(input.size) &&
+  Number(input.size) >= 0 &&
+  Predicate.isString(input.sha256) &&
+  isSha256(input.sha256)
+
+/** Says which paths cannot be stored side by side, where a file system ignores case; `true` where all can. */
+const clash = (paths: ReadonlyArray<string>): true | string => {
+  const entries = paths
+    // Sorted so, what is in a folder comes together, and behind a file of its name.
+    .map((path) => ({ path, key: foldCase(path).replaceAll("/", "\0") }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ path }) => path)
+  const index = entries.findIndex((path, index) => index > 0 && !canBeBeside(entries[index - 1] ?? "", path))
+  const [one = "", other = ""] = entries.slice(Math.max(0, index - 1))
+  const looksEqual = one.normalize() === other.normalize()
+  return (
+    index === -1 ||
+    `${JSON.stringify(one)} and ${JSON.stringify(other)} cannot be stored side by side on all systems${
+      looksEqual ? ": they have the same letters, composed and decomposed" : ""
+    }`
+  )
+}
+
+/** Whether their names, where they begin to differ, do so in more than case, and neither is a folder of the other. */
+const canBeBeside = (one: string, other: string): boolean => {
+  const [names, others] = [one.split("/"), other.split("/")]
+  const index = names.findIndex((name, index) => name !== others[index])
+  const [name, beside] = [names[index], others[index]]
+  return name !== undefined && beside !== undefined && foldCase(name) !== foldCase(beside)
+}

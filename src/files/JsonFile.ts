@@ -1,0 +1,77 @@
+/**
+ * Lists that survive a restart and a loss of power, each as JSON in a file of its own.
+ */
+import { basename, dirname } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../internal/parseIssues.ts"
+import { partsOf } from "../internal/partsOf.ts"
+import { messageOf } from "../internal/SerializedError.ts"
+import { errorCode } from "../internal/serializeError.ts"
+import { makeWarnWhile } from "../internal/warnOnce.ts"
+import { removeUnfinished, replaceFile } from "./durable.ts"
+import { readPlainText } from "./readPlainText.ts"
+
+export interface JsonFile<A> {
+  /** Empty if there is no file, or if it cannot be used: that is a warning. Removes what a killed process left of writing it. */
+  readonly read: Effect.Effect<ReadonlyArray<A>>
+  /** Replaces the file as a whole. Gives whether that worked; the first failure in a row is a warning. */
+  readonly write: (all: ReadonlyArray<A>) => Effect.Effect<boolean>
+}
+
+export interface Meaning {
+  /** What it means that the file cannot be read: `nothing is muted`. */
+  readonly read: string
+  /** What it means that it cannot be written. */
+  readonly written: string
+  /** A larger file is not read, in bytes. Default 1 MiB. */
+  readonly maxBytes?: number
+}
+
+/** How many items are encoded between two turns of the event loop. */
+const batch = 64
+
+/** Only one process may use the file at a time. Without a file, the list is lost with the process. */
+export const make = Effect.fnUntraced(function* <A, I>(
+  file: string | undefined,
+  item: Schema.Schema<A, I>,
+  { maxBytes, read, written }: Meaning
+): Effect.fn.Return<JsonFile<A>, never, FileSystem.FileSystem> {
+  if (file === undefined) {
+    return { read: Effect.succeed([]), write: () => Effect.succeed(true) }
+  }
+  const fs = yield* FileSystem.FileSystem
+  const decode = Schema.decode(Schema.parseJson(Schema.Array(item)))
+  const encode = Schema.encode(Schema.parseJson(item))
+  const writing = makeWarnWhile((reason) => `${file} cannot be written, and ${written}: ${reason}`)
+
+  const textOf = (all: ReadonlyArray<A>) =>
+    Effect.forEach(partsOf(all, batch), (part) =>
+      Effect.zipLeft(
+        Effect.forEach(part, (item) => encode(item)),
+        Effect.yieldNow()
+      )
+    ).pipe(Effect.map((parts) => `[${parts.flat().join(",\n")}]\n`))
+
+  return {
+    read: Effect.ignore(Effect.tryPromise(() => removeUnfinished(dirname(file), basename(file)))).pipe(
+      Effect.zipRight(readPlainText(file, maxBytes)),
+      Effect.flatMap((text) =>
+        Effect.mapError(decode(text), (error) => new Error(issueText(placedIssues(error))))
+      ),
+      Effect.catchAll((error) =>
+        errorCode(error) === "ENOENT"
+          ? Effect.succeed([])
+          : Effect.as(Effect.logWarning(`${file} cannot be read, and ${read}: ${messageOf(error)}`), [])
+      )
+    ),
+    write: (all) =>
+      textOf(all).pipe(
+        Effect.flatMap((text) => replaceFile(file, text, { mode: 0o600 })),
+        Effect.zipRight(Effect.as(writing.works, true)),
+        Effect.catchAll((error) => Effect.as(writing.fails(messageOf(error)), false)),
+        Effect.provideService(FileSystem.FileSystem, fs)
+      )
+  }
+})

@@ -1,0 +1,135 @@
+/**
+ * Writes that survive a loss of power.
+ */
+import { randomUUID } from "node:crypto"
+import { stat } from "node:fs"
+import { readdir, rm } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { promisify } from "node:util"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { errorCode } from "../internal/serializeError.ts"
+import { entriesIn, forEachFile, toError } from "./fileBatch.ts"
+import { move, remove } from "./heldOpen.ts"
+import { explain } from "./systemError.ts"
+
+/** How many files are worked on concurrently. */
+const concurrency = 8
+
+/**
+ * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
+ *
+ * The new content, which must not be empty, is first written to a file of its own in `staging`, a folder on the same disk: by
+ * default that of the file. When that fails, the old file is there. Where the name of the new one cannot be made durable, there
+ * is a warning: readers may have seen it. `mode` is as of `open`.
+ */
+export const replaceFile = Effect.fnUntraced(function* (
+  file: string,
+  content: string,
+  { mode = 0o666, staging = dirname(file) }: { readonly mode?: number; readonly staging?: string } = {}
+) {
+  const temporary = unfinishedFile(file, staging)
+  yield* writeDurably(temporary, content, mode).pipe(
+    Effect.zipRight(move(temporary, file)),
+    Effect.onError(() => Effect.ignore(remove(temporary)))
+  )
+  yield* Effect.catchAll(syncDirectory(dirname(file)), (error) =>
+    Effect.logWarning(
+      `${file} was replaced, but a loss of power may bring the file before it back: ${explain(error)}`
+    )
+  )
+}, Effect.uninterruptible)
+
+/** Another name for a file that is being written: `.mutes.json.<uuid>` in its folder, or in `staging`. */
+export const unfinishedFile = (file: string, staging = dirname(file)): string =>
+  join(staging, `.${basename(file)}.${randomUUID()}`)
+
+/**
+ * Removes the files of such names that killed processes have left, or only those for a file of this name. Nobody else may write them
+ * meanwhile.
+ */
+export const removeUnfinished = async (folder: string, of?: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const [, file] = unfinishedName.exec(name) ?? []
+    if (file === undefined || file !== (of ?? file)) continue
+    await rm(join(folder, name), { force: true })
+  }
+}
+
+const unfinishedName = /^\.(.+)\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** The name of the file in its folder is not synced. */
+const writeDurably = (file: string, content: string, mode: number) =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.open(file, { flag: "w", mode })),
+    Effect.tap((handle) => handle.writeAll(Buffer.from(content))),
+    Effect.flatMap((handle) => handle.sync),
+    Effect.scoped
+  )
+
+/**
+ * Makes a folder durable with everything below it. A file that is the same one as in `latest` needs nothing: it was linked
+ * from there. `linked` are others that need nothing, by their paths with forward slashes.
+ */
+export const syncTree = Effect.fnUntraced(function* (
+  directory: string,
+  latest: Option.Option<string>,
+  linked: ReadonlyMap<string, unknown> = new Map()
+) {
+  const entries = yield* entriesIn(directory)
+  const [files, folders] = Array.partition(entries, ({ isDirectory }) => isDirectory)
+
+  const isLinked = async (entry: string, latest: string) => {
+    const { dev, ino, nlink } = await statFile(join(directory, entry))
+    if (nlink === 1) return false
+    const other = await statFile(join(latest, entry)).catch(() => undefined)
+    return other?.dev === dev && other.ino === ino
+  }
+
+  const written = yield* forEachFile(
+    files.filter(({ path }) => !linked.has(path)),
+    async ({ path }) =>
+      Option.isSome(latest) && (await isLinked(path, latest.value)) ? [] : [join(directory, path)],
+    toError
+  )
+  yield* Effect.forEach(written.flat(), syncFile, { concurrency, discard: true })
+  yield* Effect.forEach(folders, ({ path }) => syncDirectory(join(directory, path)), {
+    concurrency,
+    discard: true
+  })
+  yield* syncDirectory(directory)
+})
+
+const statFile = promisify(stat)
+
+const syncFile = (file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    process.platform === "win32"
+      ? sync(file, "r+").pipe(
+          // Windows needs write access for it, which a copy of a read-only file does not give.
+          Effect.catchAll(() => Effect.zipRight(fs.chmod(file, 0o666), sync(file, "r+")))
+        )
+      : sync(file, "r")
+  )
+
+/** Makes names in a folder durable, on systems where a folder can be synced: Windows has no such thing. */
+export const syncDirectory = (directory: string) =>
+  process.platform === "win32"
+    ? Effect.void
+    : Effect.catchIf(
+        sync(directory, "r"),
+        (error) => unsupported.has(errorCode(error) ?? ""),
+        () => Effect.void
+      )
+
+/** What file systems say that cannot sync folders. */
+const unsupported: ReadonlySet<string> = new Set(["EINVAL", "EISDIR", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
+
+const sync = (path: string, flag: "r" | "r+") =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.open(path, { flag })),
+    Effect.flatMap((handle) => handle.sync),
+    Effect.scoped
+  )

@@ -1,0 +1,64 @@
+/**
+ * What must not be in a folder that is shown to everybody.
+ */
+import { access, realpath } from "node:fs/promises"
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { configurationNames } from "../internal/configurationNames.ts"
+
+const privateNames = [...configurationNames, ".env", ".env.local"]
+
+/** The configuration that was loaded, the environment file that was given, and the downloads, as far as they are known. */
+export class PrivateFiles extends Context.Reference<PrivateFiles>()("vitrine/PrivateFiles", {
+  defaultValue: (): ReadonlyArray<string> => []
+}) {}
+
+/** Adds files and folders, absolute or from the working directory. */
+export const withPrivate =
+  (...files: ReadonlyArray<string>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(PrivateFiles, (others) =>
+      Effect.provideService(effect, PrivateFiles, [...others, ...files])
+    )
+
+/**
+ * The first of these that is there and would be shown with the folder: a configuration and its environment, at the top of it or in
+ * `base`, or one of `PrivateFiles`. All paths are absolute, or start from the working directory.
+ */
+export const findPrivate = Effect.fnUntraced(function* (directory: string, base: string) {
+  const others = yield* PrivateFiles
+  return yield* Effect.promise(async (): Promise<Option.Option<string>> => {
+    const root = await realPlace(directory)
+    const candidates = [directory, base].flatMap((folder) => privateNames.map((name) => join(folder, name)))
+    for (const file of candidates) {
+      const place = await realPlace(file)
+      if (isInside(root, place) && (await isThere(place))) return Option.some(file)
+    }
+    for (const file of others) {
+      if (isInside(root, await realPlace(file))) return Option.some(resolve(file))
+    }
+    return Option.none()
+  })
+})
+
+const isThere = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false
+  )
+
+/** Without links in it, as far as it is there. */
+const realPlace = async (place: string): Promise<string> => {
+  const absolute = resolve(place)
+  const above = dirname(absolute)
+  return realpath(absolute).catch(async () =>
+    above === absolute ? absolute : join(await realPlace(above), relative(above, absolute))
+  )
+}
+
+const isInside = (root: string, place: string): boolean => {
+  const way = relative(root, place)
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}

@@ -1,0 +1,34 @@
+/**
+ * Schemas that several contracts have in common.
+ */
+import * as Schema from "effect/Schema"
+
+/** How many there are. */
+export const count = Schema.NonNegativeInt
+
+/** A time: ISO 8601, UTC, with milliseconds. */
+export const timestamp = Schema.String
+
+/** A field that may be missing, and is never `undefined`. */
+export const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** The same object without its `undefined` fields, which an `optional` field may not have. */
+export function defined<A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> }
+export function defined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/**
+ * A list whose items are checked once, however often the list is read. A hub publishes a thousand players, and its state is read
+ * far more often than a player changes.
+ */
+export const listOfChecked = <A extends object, I>(
+  item: Schema.Schema<A, I>
+): Schema.Schema<ReadonlyArray<A>> => {
+  const isItem = Schema.is(item)
+  const checked = new WeakSet<object>()
+  return Schema.declare(
+    (input): input is ReadonlyArray<A> =>
+      Array.isArray(input) && input.every((one) => checked.has(one) || (isItem(one) && checked.add(one)))
+  )
+}

@@ -1,0 +1,120 @@
+/**
+ * Who has muted what, until when: by commands, and in a file that is there after a restart.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SynchronizedRef from "effect/SynchronizedRef"
+import * as JsonFile from "../../files/JsonFile.ts"
+import { printableLine } from "../../internal/printable.ts"
+import { withLocalTimes } from "../../internal/readable.ts"
+import { optional } from "../../internal/schemas.ts"
+import { CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { Mute } from "../../services/Problem.ts"
+import type { Mutes } from "../../services/Slices.ts"
+import { isNamed } from "../status/mutedProblems.ts"
+import { muteText } from "../status/rows.ts"
+
+/** How many there are at most, and for how long, in milliseconds. */
+export const maxMutes = 100
+const maxMs = 30 * 86_400_000
+
+/** In characters. A longer name is refused: cut, it could be that of something else. */
+const maxName = 512
+const maxBy = 64
+const maxWhy = 200
+
+/** Nothing can be muted so, or it is not muted. */
+export class NotMuted extends Schema.TaggedError<NotMuted>()("vitrine/NotMuted", {
+  message: Schema.String
+}) {}
+
+const text = optional(Schema.String)
+const name = Schema.NonEmptyString.pipe(Schema.maxLength(maxName))
+const Asked = Schema.Struct({ name, until: Schema.String, by: text, why: text })
+type Asked = typeof Asked.Type
+
+/** Nothing where its end is none, is over or too far away. */
+const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.Option<Mute> => {
+  const end = Date.parse(until)
+  const reason = printableLine(why, maxWhy)
+  return now < end && end <= now + maxMs
+    ? Option.some({
+        name,
+        until: new Date(end).toISOString(),
+        by: printableLine(by, maxBy) || "somebody",
+        ...(reason === "" ? {} : { why: reason })
+      })
+    : Option.none()
+}
+
+const notMuted = (name: string, mutes: ReadonlyArray<Mute>): string => {
+  const muted =
+    mutes.length === 0 ? "Nothing is muted" : `Muted are: ${mutes.map(({ name }) => name).join(", ")}`
+  return `Nothing of the name ${JSON.stringify(printableLine(name))} is muted. ${printableLine(muted)}.`
+}
+
+/**
+ * Registers `problem.mute` and `problem.unmute` until the scope ends. What was muted before still is; without a file, it is until the
+ * controller ends.
+ */
+export const make = Effect.fnUntraced(function* (path?: string) {
+  const { register } = yield* CommandBus
+  const { state, updateSlice } = yield* ControllerState
+  const file = yield* JsonFile.make(path, Asked, {
+    read: "nothing is muted",
+    written: "a restart ends what is muted"
+  })
+  const startedAt = yield* Clock.currentTimeMillis
+  const saved = (yield* file.read).flatMap((asked) => Option.toArray(muteOf(asked, startedAt)))
+  const mutes = yield* SynchronizedRef.make<ReadonlyArray<Mute>>(saved.slice(0, maxMutes))
+  const show = (mutes: ReadonlyArray<Mute>) =>
+    updateSlice("mutes", () => ({ kind: "mutes", mutes }) satisfies Mutes)
+  yield* show(yield* SynchronizedRef.get(mutes))
+
+  /** Of those that have not ended. */
+  const change = (f: (before: ReadonlyArray<Mute>) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>) =>
+    SynchronizedRef.updateEffect(mutes, (before) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const after = yield* f(before.filter(({ until }) => now < Date.parse(until)))
+        yield* file.write(after)
+        yield* show(after)
+        return after
+      })
+    )
+
+  const mute = Effect.fnUntraced(function* (asked: Asked) {
+    const now = yield* Clock.currentTimeMillis
+    const muted = yield* Effect.mapError(
+      muteOf(asked, now),
+      () => new NotMuted({ message: "Not muted: it must end in the next 30 days, at a time in ISO 8601." })
+    )
+    yield* change((before) => {
+      const others = before.filter(({ name }) => name !== muted.name)
+      return others.length < maxMutes
+        ? Effect.succeed([...others, muted])
+        : new NotMuted({ message: `Not muted: ${maxMutes} are muted already. End one of them first.` })
+    })
+    yield* Effect.logInfo(`Muted: ${printableLine(muted.name)}, ${withLocalTimes(muteText(muted), now)}`)
+    const { problems = [] } = yield* state
+    return { ...muted, problems: problems.filter((problem) => isNamed(problem, muted.name)).length }
+  })
+
+  const unmute = Effect.fnUntraced(function* ({ by = "", name }: Pick<Asked, "by" | "name">) {
+    yield* change((before) => {
+      const others = before.filter((mute) => mute.name !== name)
+      return others.length < before.length
+        ? Effect.succeed(others)
+        : new NotMuted({ message: notMuted(name, before) })
+    })
+    yield* Effect.logInfo(
+      `No longer muted, by ${printableLine(by, maxBy) || "somebody"}: ${printableLine(name)}`
+    )
+  })
+
+  yield* register({ type: "problem.mute", fields: Asked, run: mute })
+  yield* register({ type: "problem.unmute", fields: Schema.Struct({ name, by: text }), run: unmute })
+})

@@ -1,0 +1,86 @@
+/**
+ * Files of a folder, by the way that their path says and no other.
+ */
+import type { Stats } from "node:fs"
+import { lstat, realpath } from "node:fs/promises"
+import type * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { errorCode } from "../../internal/serializeError.ts"
+import { Unreadable } from "../http/errors.ts"
+
+export interface PlainFile {
+  readonly type: "File" | "Directory"
+  /** Its absolute path. */
+  readonly file: string
+  readonly stats: Stats
+  /** Differs once it was replaced or written to. */
+  readonly stamp: string
+}
+
+export interface PlainFiles {
+  readonly isThere: Effect.Effect<boolean, Unreadable>
+  /**
+   * A file or folder below it, in whose path no name is a link, or another name of it (the short names of Windows, other case);
+   * `None` if there is no such file.
+   */
+  readonly find: (names: ReadonlyArray<string>) => Effect.Effect<Option.Option<PlainFile>, Unreadable>
+}
+
+/** A file or folder that is no link, in a folder that was found before. */
+export const findAt = (file: string): Effect.Effect<Option.Option<PlainFile>, Unreadable> =>
+  Effect.map(
+    reading(() => look(file)),
+    Option.fromNullable
+  )
+
+const look = async (file: string): Promise<PlainFile | undefined> => {
+  const stats = await orNone(lstat(file))
+  const type = stats?.isFile() ? "File" : stats?.isDirectory() ? "Directory" : undefined
+  return stats === undefined || type === undefined
+    ? undefined
+    : { type, file, stats, stamp: `${stats.ino} ${stats.mtimeMs} ${stats.size}` }
+}
+
+/** The folder itself may be behind links, and these may change. */
+export const make = (folder: string, path: Path.Path): PlainFiles => {
+  /** As the system has it, without links and short names: where it was last. */
+  let root: string | undefined
+
+  const find = async (names: ReadonlyArray<string>): Promise<PlainFile | undefined> => {
+    const real = await orNone(realpath(path.join(folder, ...names)))
+    const isBelow = (root: string | undefined) =>
+      root !== undefined && real?.normalize() === path.join(root, ...names).normalize()
+    if (real !== undefined && !isBelow(root)) {
+      root = await orNone(realpath(folder))
+    }
+    return root === undefined || !isBelow(root) ? undefined : look(path.join(root, ...names))
+  }
+
+  return {
+    isThere: Effect.map(
+      reading(() => orNone(realpath(folder))),
+      (root) => root !== undefined
+    ),
+    find: (names) =>
+      Effect.map(
+        reading(() => find(names)),
+        Option.fromNullable
+      )
+  }
+}
+
+const reading = <A>(read: () => Promise<A>): Effect.Effect<A, Unreadable> =>
+  Effect.tryPromise({ try: read, catch: (cause) => new Unreadable({ cause }) })
+
+/** A broken link counts as a missing file, not as an error. */
+const orNone = async <A>(promise: Promise<A>): Promise<A | undefined> => {
+  try {
+    return await promise
+  } catch (error) {
+    if (leadingNowhere.has(errorCode(error) ?? "")) return undefined
+    throw error
+  }
+}
+
+const leadingNowhere = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP", "EINVAL"])

@@ -1,0 +1,210 @@
+/**
+ * What there is at a path: the manifest, the files of versions, and the page.
+ *
+ * Everything is looked up at each request: the folders may come later, and change.
+ */
+import { createRequire } from "node:module"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import { fileListName } from "../../files/FileList.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { Manifest } from "../../services/VersionStore.ts"
+import { hostnameOf } from "../http/Access.ts"
+import { BadRequest, type NotFound, type Unreadable } from "../http/errors.ts"
+import * as RequestTarget from "../http/RequestTarget.ts"
+import type { ContentServerOptions } from "./ContentServerOptions.ts"
+import * as FolderPage from "./FolderPage.ts"
+import * as PlainFiles from "./PlainFile.ts"
+import {
+  jsonResource,
+  listResource,
+  notFound,
+  type Page,
+  pageResource,
+  type Resource,
+  storedResource,
+  type TextResource,
+  withBuild
+} from "./resource.ts"
+import * as SourcePage from "./SourcePage.ts"
+import * as VersionFiles from "./VersionFiles.ts"
+
+export interface Asking {
+  /** The `Host` that the client has used. */
+  readonly host: string | undefined
+  /** `version` of the query; empty without one. */
+  readonly version: string
+}
+
+export interface Resources {
+  /** By the path of a request target, percent-encoded. */
+  readonly find: (
+    path: string,
+    asking: Asking
+  ) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
+}
+
+export const make = Effect.fnUntraced(function* (
+  options: Pick<ContentServerOptions, "content" | "downloadPath" | "site">
+) {
+  const { downloadPath, site } = options
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { state } = yield* ControllerState
+  const downloads = PlainFiles.make(downloadPath, path)
+  const stored = yield* VersionFiles.make(downloadPath)
+  const page: Page | undefined =
+    site === undefined
+      ? undefined
+      : Predicate.isString(site)
+        ? yield* FolderPage.make(site, options)
+        : SourcePage.make(site.source, stored)
+
+  /** As it was read last: most who ask for it ask again and again. */
+  const known = yield* Ref.make(Option.none<ReadManifest>())
+
+  const manifest = Effect.gen(function* () {
+    const { file, stamp } = yield* Effect.filterOrFail(
+      Effect.flatten(downloads.find(["manifest.json"])),
+      ({ stats, type }) => type === "File" && stats.size <= maxManifestBytes
+    ).pipe(Effect.catchTag("NoSuchElementException", () => VersionFiles.noManifest))
+    const before = yield* Ref.get(known)
+    if (Option.isSome(before) && before.value.stamp === stamp) {
+      return before.value
+    }
+    // Read as a whole: what its name leads to is replaced at any moment.
+    const body = Buffer.from(yield* fs.readFile(file))
+    const read = { stamp, resource: jsonResource(body), active: decodeManifest(body.toString()) }
+    yield* Ref.set(known, Option.some(read))
+    return read
+  })
+
+  const active = manifest.pipe(
+    Effect.map(({ active }) => active),
+    Effect.catchTag("vitrine/NotFound", () => Effect.succeedNone)
+  )
+
+  const manifestWithBuild = Effect.gen(function* () {
+    const { active, resource } = yield* manifest
+    return page === undefined ? resource : withBuild(resource, yield* page.build(active))
+  })
+
+  const endpoint = (host: string | undefined) =>
+    Effect.map(state, ({ plugins }) =>
+      jsonResource(
+        Buffer.from(JSON.stringify({ transport: transportFor(host, Object(plugins["http-transport"])) }))
+      )
+    )
+
+  /** It has one address in all versions: who has it does not load it again. */
+  const fileByDigest = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [digest = "", ...path] = names
+    const first = Option.map(yield* active, ({ versionId }) => versionId)
+    const found = yield* stored.findInAny(first, path.join("/"), digest)
+    return yield* Option.match(found, {
+      onNone: () => notFound(["versions", "files", ...names]),
+      onSome: (file) => Effect.succeed(storedResource(file))
+    })
+  })
+
+  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [versionId = "", ...path] = names
+    const missing = notFound(["versions", ...names])
+    if (versionId === "files") return yield* fileByDigest(path)
+    if (!VersionFiles.isVersionId(versionId)) return yield* missing
+    const found = yield* stored.find(versionId, path.join("/"))
+    if (Option.isNone(found)) return yield* missing
+    return found.value.path === fileListName ? listResource(found.value) : storedResource(found.value)
+  })
+
+  const clientScript = Effect.fnUntraced(function* (name: string) {
+    const missing = notFound([clientFolder, name])
+    const script = yield* Effect.orElse(clientModule, () => missing)
+    return yield* Option.match(yield* PlainFiles.make(path.dirname(script), path).find([name]), {
+      onNone: () => missing,
+      onSome: (found) => Effect.succeed(pageResource(found))
+    })
+  })
+
+  const findNames = (
+    names: ReadonlyArray<string>,
+    raw: string,
+    { host, version }: Asking
+  ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable> => {
+    const [first = "", ...rest] = names
+    if (first === "versions" && rest.length > 0) {
+      return versionFile(rest)
+    }
+    if (names.length === 1 && first === "manifest.json") {
+      return manifestWithBuild
+    }
+    if (page === undefined) {
+      return notFound(names)
+    }
+    const [second = "", ...others] = rest
+    if (first === clientFolder && clientScripts.includes(second) && others.length === 0) {
+      return clientScript(second)
+    }
+    return names.length === 1 && first === "endpoint.json"
+      ? endpoint(host)
+      : Effect.flatMap(active, (active) => page.find({ active, names, raw, version }))
+  }
+
+  return {
+    find: (raw, asking) => Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, asking))
+  } satisfies Resources
+})
+
+/** Where a page finds the scripts of `vitrine/client`, as they are made for this version of the controller. */
+const clientFolder = "vitrine"
+const clientScripts = ["client", "preview", "helpers"].flatMap((name) => [`${name}.js`, `${name}.global.js`])
+
+/** By the name of the package: where this module lies in it is another matter once it is bundled. */
+const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vitrine/client"))
+
+/** Manifests that Vitrine writes are much smaller. */
+export const maxManifestBytes = 1_048_576
+
+interface ReadManifest {
+  readonly stamp: string
+  readonly resource: TextResource
+  /** What it says. */
+  readonly active: Option.Option<Manifest>
+}
+
+const decodeManifest = Schema.decodeOption(Schema.parseJson(Manifest))
+
+/** The names between the slashes; none has one in itself. */
+const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest | NotFound> =>
+  Effect.try({
+    try: () => path.slice(1).split("/").map(decodeURIComponent),
+    catch: () => new BadRequest({ message: RequestTarget.unreadable })
+  }).pipe(
+    Effect.filterOrElse(
+      (names) => names.every((name) => !name.includes("/")),
+      (names) => notFound(names)
+    )
+  )
+
+/**
+ * Where a client finds the transport: where that listens on all interfaces, at the name or the address by which the client has found this
+ * server. An address of this machine may have become another since the start.
+ */
+const transportFor = (
+  host: string | undefined,
+  { everywhere, url }: { readonly everywhere?: boolean; readonly url?: string }
+): string | undefined => {
+  const hostname = hostnameOf(host)
+  if (everywhere !== true || url === undefined || hostname === undefined) {
+    return url
+  }
+  const address = new URL(url)
+  address.hostname = hostname
+  return address.origin
+}

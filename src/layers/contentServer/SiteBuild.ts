@@ -1,0 +1,180 @@
+/**
+ * The build of the page: a digest of its files, by which open pages learn that there is another one.
+ */
+import type { Dirent } from "node:fs"
+import { readdir, realpath, stat } from "node:fs/promises"
+import { basename, join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import { isPlainFileName } from "../../files/fileName.ts"
+import { sha256OfFile, sha256OfText } from "../../files/sha256.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { errorCode } from "../../internal/serializeError.ts"
+import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
+import { HasDevServer } from "../../services/ContentServer.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import { Unreadable } from "../http/errors.ts"
+import type { ContentServerOptions } from "./ContentServerOptions.ts"
+
+export interface SiteBuild {
+  /** The build that counts, 16 hexadecimal digits; `None` until the files were read for the first time. */
+  readonly current: Effect.Effect<Option.Option<string>>
+}
+
+/** How often the folder is looked at, and so how long its files have to be quiet. In milliseconds. */
+export const lookMs = 5000
+
+/** How many names of files and folders are looked at. */
+export const maxNames = 5000
+
+/** What a look has seen. */
+interface Listing {
+  /** Which folder it is, wherever a link may lead. */
+  readonly root: string
+  /** The files below it, by their paths. */
+  readonly files: ReadonlyArray<readonly [path: string, file: string]>
+  /** Differs once a file does, or the folder. */
+  readonly key: string
+  /** When a file was written, linked or renamed last, in milliseconds since 1970. */
+  readonly touchedAt: number
+  readonly isCut: boolean
+}
+
+interface Build {
+  readonly id: string
+  /** What it is of. */
+  readonly listing: Listing
+}
+
+/**
+ * Looks at the folder of the page every 5 seconds, and publishes `content:page:built` where a look finds another build than before.
+ *
+ * A build counts when two looks in a row have seen the same, or at once where the folder was replaced by one whose files had been
+ * left alone for as long. A folder that cannot be read keeps its build. One that is not there at the start is warned of, unless a
+ * dev server has the page.
+ */
+export const make = Effect.fnUntraced(function* (
+  site: string,
+  { content }: Pick<ContentServerOptions, "content">
+) {
+  const bus = yield* EventBus
+  const fs = yield* FileSystem.FileSystem
+  const counted = yield* Ref.make(Option.none<Build>())
+  const seen = yield* Ref.make(Option.none<Listing["key"]>())
+  const warnOnce = makeWarnOnce((text) => text)
+  const reading = makeWarnWhile(
+    (message) => `The page cannot be read, so that open pages get no new build of it: ${message}`
+  )
+  const announcing = makeWarnWhile(
+    (message) => `${message}. Open pages learn of a new build when they look at the manifest.`
+  )
+
+  const announce = (build: string) =>
+    bus.publish(`${content}:page:built`, { build }).pipe(
+      Effect.zipRight(announcing.works),
+      Effect.catchAllCause((cause) => announcing.fails(messageOf(Cause.squash(cause)))),
+      Effect.zipRight(Effect.logInfo(`New build of the page: ${build}`))
+    )
+
+  const look = Effect.gen(function* () {
+    const listing = yield* Effect.tryPromise({ try: () => listFiles(site), catch: unreadable })
+    if (listing.isCut) {
+      yield* warnOnce(
+        `The page has more than ${maxNames} files and folders: changes of the others are not noticed.`
+      )
+    }
+    const isQuiet = Option.contains(yield* Ref.getAndSet(seen, Option.some(listing.key)), listing.key)
+    const before = yield* Ref.get(counted)
+    const now = yield* Clock.currentTimeMillis
+    if (Option.isNone(before) || counts(listing, before.value.listing, isQuiet, now)) {
+      const id = yield* idOf(listing)
+      yield* Ref.set(counted, Option.some({ id, listing }))
+      if (Option.exists(before, (before) => before.id !== id)) {
+        yield* announce(id)
+      }
+    }
+    yield* reading.works
+  }).pipe(
+    Effect.catchAll(({ cause }) =>
+      errorCode(cause) === "ENOENT" ? Effect.void : reading.fails(messageOf(cause))
+    ),
+    Effect.provideService(FileSystem.FileSystem, fs)
+  )
+
+  const isNeeded = !(yield* HasDevServer)
+  if (isNeeded && !(yield* Effect.orElseSucceed(fs.exists(site), constTrue))) {
+    yield* Effect.logWarning(missing(site))
+  }
+  yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
+  return {
+    current: Effect.map(
+      Ref.get(counted),
+      Option.map(({ id }) => id)
+    )
+  } satisfies SiteBuild
+})
+
+const missing = (site: string): string =>
+  `The folder of the page is not there: ${site}.${basename(site) === "dist" ? " Is the page built?" : ""}`
+
+/** Whether the files that were seen are a build, and not the one before. */
+const counts = (listing: Listing, before: Listing, isQuiet: boolean, now: number): boolean =>
+  listing.key !== before.key &&
+  (isQuiet || (listing.root !== before.root && listing.touchedAt + lookMs <= now))
+
+const idOf = ({ files }: Listing) =>
+  Effect.forEach(files, ([path, file]) =>
+    Effect.map(sha256OfFile(file), (digest) => [path, digest] as const)
+  ).pipe(Effect.mapBoth({ onFailure: unreadable, onSuccess: digestOf }))
+
+/** Of files in order, by path and content: where the same files lie, and since when, makes no difference. */
+export const digestOf = (files: ReadonlyArray<readonly [path: string, sha256: string]>): string =>
+  sha256OfText(files.map(([path, digest]) => `${path}\0${digest}`).join("\n")).slice(0, 16)
+
+const unreadable = (cause: unknown) => new Unreadable({ cause })
+
+/** The files that the server would send: no links, and nothing with a dot in front. */
+const listFiles = async (site: string): Promise<Listing> => {
+  const root = await realpath(site)
+  const { dev, ino } = await stat(root)
+  const files: Array<readonly [path: string, file: string, stamp: string]> = []
+  const folders = [""]
+  let names = 0
+  let touchedAt = 0
+
+  const add = async (path: string, entry: Dirent) => {
+    if (entry.isDirectory()) {
+      folders.push(`${path}/`)
+    } else if (entry.isFile()) {
+      const file = join(root, path)
+      const { ctimeMs, ino, size } = await stat(file)
+      touchedAt = Math.max(touchedAt, ctimeMs)
+      files.push([path, file, `${ino} ${ctimeMs} ${size}`])
+    }
+  }
+
+  // It grows on the way.
+  for (const folder of folders) {
+    const entries = await readdir(join(root, folder), { withFileTypes: true })
+    const looked = entries.slice(0, maxNames - names)
+    names += looked.length
+    const plain = looked.filter(({ name }) => isPlainFileName(name))
+    // All of a folder at once: one after the other takes twice the processor time.
+    await Promise.all(plain.map((entry) => add(`${folder}${entry.name}`, entry)))
+  }
+  files.sort(([one], [other]) => (one < other ? -1 : 1))
+  const id = `${root} ${dev} ${ino}`
+  return {
+    root: id,
+    files: files.map(([path, file]) => [path, file]),
+    key: sha256OfText(JSON.stringify([id, files])),
+    touchedAt,
+    isCut: names === maxNames
+  }
+}

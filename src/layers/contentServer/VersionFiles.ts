@@ -1,0 +1,243 @@
+/**
+ * The files of the versions on disk, by the `files.json` of each: nothing else of its folder is served.
+ *
+ * The lists of the eight versions that were read last stay in memory. A list is read again when it has changed, which is looked at
+ * where a file is not as it says: players ask for thousands of files in a row. An index of each version stays as long as the version,
+ * with 8 bytes a file: what no version has is found out without the lists.
+ */
+import { createHash } from "node:crypto"
+import { promisify } from "node:util"
+import { gzip, type ZlibOptions } from "node:zlib"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import { type FileList, FileListJson, fileListName, filesOf } from "../../files/FileList.ts"
+import type { SourceFile } from "../../services/ContentSource.ts"
+import { VersionId } from "../../services/VersionStore.ts"
+import { NotFound, type Unreadable } from "../http/errors.ts"
+import * as PlainFiles from "./PlainFile.ts"
+
+/** What a version has. */
+export interface VersionList {
+  readonly versionId: VersionId
+  /** Differs once the list was written again. */
+  readonly stamp: string
+  /**
+   * A file by its path in the folder of the version, with forward slashes; the list is one, too. Composed and decomposed letters
+   * find each other: browsers and editors write "ü" in either way.
+   */
+  readonly find: (path: string) => Option.Option<ListedFile>
+  /** The files of each source, by their paths in its folder. */
+  readonly sources: ReadonlyMap<string, Readonly<Record<string, SourceFile>>>
+  /** The folders of its files that are plain, by their paths: where the system has them. Only its files are looked at each time. */
+  readonly folders: Map<string, string>
+  /** The list itself in gzip, made when it is first asked for: a list of 77 KB has 20. */
+  readonly gzip: Effect.Effect<Buffer>
+}
+
+interface ListedFile extends SourceFile {
+  /** As it is on disk. */
+  readonly path: string
+}
+
+export interface StoredFile {
+  /** Its path in the folder of the version, as it was asked for. */
+  readonly path: string
+  readonly sha256: string
+  readonly found: PlainFiles.PlainFile
+  readonly list: VersionList
+}
+
+type Failure = NotFound | PlatformError | Unreadable
+
+export interface VersionFiles {
+  readonly list: (versionId: VersionId) => Effect.Effect<VersionList, Failure>
+  /** A file of a version; `None` where the version has no such file. */
+  readonly find: (versionId: VersionId, path: string) => Effect.Effect<Option.Option<StoredFile>, Failure>
+  /** A file of this version, or of the newest on disk that has it; with this digest, if one is given. */
+  readonly findInAny: (
+    first: Option.Option<VersionId>,
+    path: string,
+    sha256?: string
+  ) => Effect.Effect<Option.Option<StoredFile>, PlatformError | Unreadable>
+}
+
+/** Hashes of the files of a version: a hash that is missing proves that the version has no such file. */
+interface VersionIndex {
+  readonly stamp: string
+  /** Of the paths, composed, and of the digests. */
+  readonly hashes: Int32Array
+}
+
+/** How many lists are kept. */
+export const capacity = 8
+
+export const noManifest = new NotFound({ message: "There is no manifest yet: no version was fetched." })
+
+export const isVersionId = Schema.is(VersionId)
+
+export const make = Effect.fnUntraced(function* (
+  downloadPath: string
+): Effect.fn.Return<VersionFiles, never, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.join(downloadPath, "versions")
+  const files = PlainFiles.make(folder, path)
+  const lists = yield* Ref.make<ReadonlyArray<VersionList>>([])
+  const indexes = yield* Ref.make<ReadonlyMap<VersionId, VersionIndex>>(new Map())
+  const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
+
+  const known = (versionId: VersionId) =>
+    Effect.map(
+      Ref.get(lists),
+      Array.findFirst((list) => list.versionId === versionId)
+    )
+
+  const missing = Effect.fnUntraced(function* (versionId: VersionId) {
+    if (!(yield* files.isThere)) return yield* noManifest
+    const message = (yield* fs.exists(path.join(folder, versionId)))
+      ? `The version ${versionId} has no ${fileListName}: it was made by an older Vitrine. The next fetch makes one that can be served.`
+      : `There is no version ${versionId} here any more, or not yet. Read the manifest again.`
+    return yield* new NotFound({ message })
+  })
+
+  /** One at a time, so that each is read once, however many ask for it. */
+  const readList = Effect.fnUntraced(function* (versionId: VersionId, { file, stamp }: PlainFiles.PlainFile) {
+    const before = yield* known(versionId)
+    if (Option.isSome(before) && before.value.stamp === stamp) return before.value
+    const bytes = yield* fs.readFile(file)
+    const decoded = yield* Effect.mapError(decode(Buffer.from(bytes).toString()), () => damaged(versionId))
+    const list = yield* makeList(versionId, stamp, decoded, bytes)
+    yield* Ref.update(indexes, (before) => new Map(before).set(versionId, indexOf(stamp, decoded)))
+    yield* Ref.update(lists, (before) =>
+      [list, ...before.filter((other) => other.versionId !== versionId)].slice(0, capacity)
+    )
+    return list
+  }, inTurn)
+
+  const read = Effect.fnUntraced(function* (versionId: VersionId) {
+    const found = yield* files.find([versionId, fileListName])
+    return Option.isSome(found) && found.value.type === "File"
+      ? yield* readList(versionId, found.value)
+      : yield* missing(versionId)
+  })
+
+  const findIn = Effect.fnUntraced(function* ({ folders, versionId }: VersionList, onDisk: string) {
+    const folder = path.dirname(onDisk)
+    const known = folders.get(folder)
+    if (known !== undefined) return yield* PlainFiles.findAt(path.join(known, path.basename(onDisk)))
+    const found = yield* files.find([versionId, ...onDisk.split("/")])
+    if (Option.isSome(found)) folders.set(folder, path.dirname(found.value.file))
+    return found
+  })
+
+  /** A file of a list, as it is on disk. */
+  const fileOf = Effect.fnUntraced(function* (list: VersionList, path: string, digest: string | undefined) {
+    const listed = Option.filter(list.find(path), ({ sha256 }) => digest === undefined || sha256 === digest)
+    if (Option.isNone(listed)) return Option.none<StoredFile>()
+    const { path: onDisk, sha256, size } = listed.value
+    const found = yield* findIn(list, onDisk)
+    if (Option.isNone(found) || found.value.type !== "File" || found.value.stats.size !== size) {
+      return yield* new NotFound({
+        message: `${path} of version ${list.versionId} is damaged, or was removed a moment ago. Read the manifest again.`
+      })
+    }
+    return Option.some({ path, sha256, found: found.value, list })
+  })
+
+  const search = Effect.fnUntraced(function* (versionId: VersionId, path: string, digest?: string) {
+    const before = yield* known(versionId)
+    const asBefore = Option.isSome(before)
+      ? yield* Effect.option(fileOf(before.value, path, digest))
+      : Option.none()
+    const found = Option.flatten(asBefore)
+    return Option.isSome(found) ? found : yield* fileOf(yield* read(versionId), path, digest)
+  })
+
+  const newestFirst = Effect.map(
+    Effect.orElseSucceed(fs.readDirectory(folder), () => []),
+    (names) => names.filter(isVersionId).sort().reverse()
+  )
+
+  /** Whether the version may have a file with such a path or digest. */
+  const mayHave = Effect.fnUntraced(function* (versionId: VersionId, name: string) {
+    const index = (yield* Ref.get(indexes)).get(versionId)
+    if (index === undefined || index.hashes.includes(Hash.string(name))) return true
+    const found = yield* files.find([versionId, fileListName])
+    return !Option.exists(found, ({ stamp }) => stamp === index.stamp)
+  })
+
+  return {
+    list: (versionId) =>
+      Effect.flatMap(
+        known(versionId),
+        Option.match({ onNone: () => read(versionId), onSome: Effect.succeed })
+      ),
+    find: (versionId, path) => search(versionId, path),
+    findInAny: Effect.fnUntraced(function* (first, path, sha256) {
+      const searchOne = (versionId: VersionId) =>
+        search(versionId, path, sha256).pipe(
+          Effect.catchTag("vitrine/NotFound", () => Effect.succeedNone),
+          Effect.whenEffect(mayHave(versionId, sha256 ?? path.normalize("NFC"))),
+          Effect.map(Option.flatten)
+        )
+      const found = Option.flatten(yield* Effect.transposeMapOption(first, searchOne))
+      if (Option.isSome(found)) return found
+      const versionIds = yield* newestFirst
+      yield* Ref.update(indexes, (before) =>
+        before.size <= versionIds.length
+          ? before
+          : new Map([...before].filter(([versionId]) => versionIds.includes(versionId)))
+      )
+      for (const versionId of versionIds) {
+        const found = yield* searchOne(versionId)
+        if (Option.isSome(found)) return found
+      }
+      return Option.none()
+    })
+  }
+})
+
+const decode = Schema.decode(FileListJson)
+
+const makeList = (
+  versionId: VersionId,
+  stamp: string,
+  list: FileList,
+  bytes: Uint8Array
+): Effect.Effect<VersionList> => {
+  const itself = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
+  const files = new Map([...filesOf(list), [fileListName, itself]])
+  const composed = new Map([...files.keys()].map((path) => [path.normalize("NFC"), path]))
+  const find = (path: string) =>
+    Option.map(Option.fromNullable(files.get(path)), (file) => ({ ...file, path }))
+  return Effect.map(Effect.cached(Effect.promise(() => compress(bytes, { level: 9 }))), (gzip) => ({
+    versionId,
+    stamp,
+    find: (path) => Option.orElse(find(path), () => find(composed.get(path.normalize("NFC")) ?? path)),
+    folders: new Map(),
+    sources: new Map(list.sources.map(({ files, sourceId }) => [sourceId, files])),
+    gzip
+  }))
+}
+
+const indexOf = (stamp: string, list: FileList): VersionIndex => ({
+  stamp,
+  hashes: Int32Array.from(
+    [...filesOf(list)].flatMap(([path, { sha256 }]) => [path.normalize("NFC"), sha256]),
+    Hash.string
+  )
+})
+
+const compress = promisify<Uint8Array, ZlibOptions, Buffer>(gzip)
+
+const damaged = (versionId: VersionId) =>
+  new NotFound({
+    message: `The ${fileListName} of version ${versionId} is damaged. The next fetch makes a version that can be served.`
+  })

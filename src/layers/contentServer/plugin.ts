@@ -1,0 +1,32 @@
+/**
+ * The plugin of a content server.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import { issuesOf } from "../../internal/Options.ts"
+import { BaseFolder } from "../../services/ContentSource.ts"
+import type { Plugin } from "../../services/Plugin.ts"
+import * as ContentServer from "./ContentServer.ts"
+import * as ContentServerOptions from "./ContentServerOptions.ts"
+
+/** Serves the downloads folder over HTTP, and a page beside it. */
+export const contentServer = (config: ContentServerOptions.ContentServerConfig = {}): Plugin => {
+  const options = ContentServerOptions.decode(config)
+  return {
+    name: Either.match(options, { onLeft: () => "content-server", onRight: ContentServerOptions.nameOf }),
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const { downloadPath, site, ...serving } = yield* options
+        const path = yield* Path.Path
+        const server = ContentServer.fromOptions({
+          ...serving,
+          downloadPath: path.resolve(cwd, downloadPath),
+          ...(site === undefined ? {} : { site: Predicate.isString(site) ? path.resolve(cwd, site) : site })
+        })
+        return yield* Effect.as(Effect.provideService(server, BaseFolder, cwd), Effect.void)
+      })
+  }
+}

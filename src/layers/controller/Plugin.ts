@@ -1,0 +1,16 @@
+/**
+ * Plugins of a controller, made from Layers.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { needsEffect3 } from "../../internal/Options.ts"
+import type { Plugin, PluginEnvironment } from "../../services/Plugin.ts"
+
+export * from "../../services/Plugin.ts"
+
+/** A plugin that provides its layer and has nothing to do when every other one is set up. */
+export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
+  name,
+  issues: Layer.isLayer(layer) ? [] : [{ path: "", message: needsEffect3("a Layer") }],
+  setup: () => Effect.as(Layer.build(layer), Effect.void)
+})

@@ -1,0 +1,108 @@
+/**
+ * The routes of the dashboard.
+ */
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { View } from "../../services/View.ts"
+import { notFound } from "../http/Application.ts"
+import * as EventStreamResponse from "../http/EventStreamResponse.ts"
+import * as RequestBody from "../http/RequestBody.ts"
+import { json, result, text } from "../http/Responses.ts"
+import { isHealthy } from "../status/health.ts"
+import { toneOf } from "../status/rows.ts"
+import { type Access, isLoopback } from "./Access.ts"
+import type { Act } from "./Actions.ts"
+import type { Live } from "./Live.ts"
+import { isOfInterest, problemMetrics } from "./metrics.ts"
+import { readPageFiles } from "./pageFiles.ts"
+import { contentType, prometheusText } from "./prometheus.ts"
+
+export interface Context {
+  readonly access: Access
+  readonly act: Act
+  readonly live: Live
+}
+
+/** What every response has: no other page may frame it, read it or have scripts in it. */
+export const everyResponse = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff"
+}
+
+export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
+  const { read, state, status } = yield* ControllerState
+  const files = yield* Effect.sync(readPageFiles)
+
+  const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const refusal = access.refuseAction(request)
+    if (Option.isSome(refusal)) {
+      return yield* refusal.value
+    }
+    const body = yield* RequestBody.read
+    const done = yield* act(body, remoteOf(request))
+    yield* live.changed
+    return result(done)
+  })
+
+  const events = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    if (request.method === "HEAD") {
+      return yield* notFound(request)
+    }
+    return yield* EventStreamResponse.open(request, live, everyResponse)
+  })
+
+  return [
+    HttpLayerRouter.route("POST", "/command", command),
+    HttpLayerRouter.route("GET", "/events", events, { uninterruptible: true }),
+    ...files.map(({ content, path, type }) =>
+      HttpLayerRouter.route("GET", path, HttpServerResponse.uint8Array(content, { contentType: type }))
+    ),
+    HttpLayerRouter.route(
+      "GET",
+      "/healthz",
+      Effect.map(read, ({ view }) => healthResponse(view))
+    ),
+    HttpLayerRouter.route(
+      "GET",
+      "/metrics",
+      Effect.zipWith(Metric.snapshot, read, (pairs, { metrics, view }) =>
+        text(
+          prometheusText([...pairs.filter(isOfInterest), ...problemMetrics(view.problems), ...metrics()]),
+          contentType
+        )
+      )
+    ),
+    HttpLayerRouter.route("GET", "/state", Effect.map(state, json)),
+    HttpLayerRouter.route("GET", "/status", Effect.map(status, json))
+  ]
+})
+
+const healthResponse = ({ problems, word }: View) => {
+  const findings = problems.map((problem) => ({
+    code: problem.code,
+    tone: toneOf(problem),
+    text: problem.text
+  }))
+  return text(
+    `${JSON.stringify({ status: isHealthy(word) ? "ok" : "failing", word, findings }, null, 2)}\n`,
+    "application/json",
+    isHealthy(word) ? 200 : 503
+  )
+}
+
+/** The address across the network that a request comes from; none on this machine. */
+const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>
+  remoteAddress.pipe(
+    Option.map((address) => address.replace(/^::ffff:/, "")),
+    Option.filter((address) => !isLoopback(address)),
+    Option.getOrUndefined
+  )

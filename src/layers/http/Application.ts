@@ -1,0 +1,162 @@
+/**
+ * A server as a list of routes: every request, however odd, gets a response.
+ *
+ * The files of this folder go past `@effect/platform` to Node. They would not need to if the platform
+ *
+ * - let what a client has asked for go on when it leaves, and a handler go on with a response without a fiber that waits
+ *   (`RequestHandler.ts`, `EventStreamResponse.ts`);
+ * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`RequestBody.ts`);
+ * - gave the version of HTTP and the raw headers of a request (`access.ts`, for two `Host` headers);
+ * - handled pipelined requests in turn, and let half-closed clients read (`HttpServer.ts`, `stallTimeout.ts`);
+ * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `Listen.ts`).
+ */
+import type { RequestListener, Server } from "node:http"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { hasOneHost, type RequestHead } from "./Access.ts"
+import * as ConnectionLimit from "./ConnectionLimit.ts"
+import { BadRequest, NotFound, type RequestError } from "./errors.ts"
+import * as HttpServer from "./HttpServer.ts"
+import * as RequestHandler from "./RequestHandler.ts"
+import * as RequestTarget from "./RequestTarget.ts"
+import * as Responses from "./Responses.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** What every request goes through, on any server. */
+export interface Guard {
+  /** Why a request is refused, whatever it asks for; `None` if it is not. */
+  readonly refuse: (request: Request) => Option.Option<RequestError>
+  /** Default headers of every response. A request that could not be parsed has no headers. */
+  readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
+}
+
+export interface Options extends Guard {
+  readonly routes: ReadonlyArray<HttpLayerRouter.Route<RequestError>>
+  /** Default: at most `maxConnections`. */
+  readonly connections?: ConnectionLimit.ConnectionLimit | undefined
+  /** The answer to every `OPTIONS`; without one they are routed as others. */
+  readonly preflight?: Response
+  /** Whether a route of `GET` answers `HEAD`, too. Default true. */
+  readonly answersHead?: boolean
+  /** The error for a method and a path without a route. */
+  readonly otherwise?: (request: Request) => RequestError
+  /** Whether a request is no span. Without it none is. */
+  readonly untraced?: (request: Request) => boolean
+  /** Told of each request when it is its turn. */
+  readonly onRequest?: RequestListener
+}
+
+/** Keeps out who may not send the request, and answers whatever happens to the others. */
+export const guarded =
+  ({ headers, refuse }: Guard) =>
+  <E, R>(handler: Effect.Effect<Response, E, R>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Option.match(refuse(request), {
+        onNone: () => Effect.catchAllCause(handler, Responses.unexpected),
+        onSome: (refusal) => Effect.succeed(Responses.error(refusal))
+      }).pipe(
+        Effect.map((answer) =>
+          HttpServerResponse.setHeaders(answer, { ...headers(request), ...answer.headers })
+        )
+      )
+    )
+
+/** A server that answers everything, not bound yet: that is `listen`. */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Server, never, Scope.Scope> {
+  const { answersHead = true, otherwise = notFound, preflight, untraced = constTrue } = options
+  const { connections = ConnectionLimit.make(ConnectionLimit.maxConnections) } = options
+
+  const refuse = (request: Request): Option.Option<RequestError> =>
+    Option.orElse(connections.refuse(NodeHttpServerRequest.toIncomingMessage(request).socket), () =>
+      RequestTarget.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
+    )
+
+  const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+        return Effect.succeed(Responses.error(oneHost))
+      }
+      if (request.method === "OPTIONS" && preflight !== undefined) {
+        return Effect.succeed(preflight)
+      }
+      const path = RequestTarget.path(request.url)
+      if (Option.isNone(path)) {
+        return Effect.succeed(Responses.error(unreadableTarget))
+      }
+      if (request.method === "HEAD" && !answersHead) {
+        return Effect.succeed(Responses.error(otherwise(request)))
+      }
+      const url = RequestTarget.literal(path.value)
+      return url === request.url
+        ? routed
+        : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+    })
+
+  // Not as a layer: those of one program would be one and the same router.
+  const router = yield* Effect.provideService(
+    HttpLayerRouter.make,
+    HttpLayerRouter.RouterConfig,
+    exactMatching
+  )
+  yield* router.addAll(
+    options.routes.map((route) => ({
+      ...route,
+      handler: Effect.catchAll(route.handler, (error) => Effect.succeed(Responses.error(error)))
+    }))
+  )
+  yield* router.addGlobalMiddleware(edge)
+
+  const answer = router.asHttpEffect().pipe(
+    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(Responses.error(otherwise(request)))),
+    guarded({ ...options, refuse })
+  )
+  const handle = yield* RequestHandler.make(answer, untraced)
+  const server = yield* HttpServer.make(
+    (request, response) => {
+      options.onRequest?.(request, response)
+      const fiber = handle(request, response)
+      connections.began(request.socket, fiber)
+    },
+    ({ message }) => ({
+      headers: options.headers({ headers: {} }),
+      body: { error: { message } }
+    })
+  )
+  yield* connections.watch(server)
+  return server
+})
+
+/** That there is no route. */
+export const notFound = (request: Request) =>
+  new NotFound({ message: `Not found: ${request.method} ${pathOf(request)}` })
+
+/** The path of a request, as it was sent. */
+export const pathOf = ({ originalUrl }: Request): string =>
+  Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
+
+const unreadableTarget = new BadRequest({ message: RequestTarget.unreadable })
+
+const oneHost = new BadRequest({ message: "A request must have one Host header." })
+
+/** Paths match exactly, however long they are. */
+const exactMatching = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: Number.POSITIVE_INFINITY
+}
+
+const isRouteNotFound = (error: unknown): error is HttpServerError.RouteNotFound =>
+  HttpServerError.isServerError(error) && error._tag === "RouteNotFound"

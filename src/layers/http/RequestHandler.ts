@@ -1,0 +1,82 @@
+/**
+ * Runs the routes of a server for the `request` event of Node.
+ *
+ * The platform's own handler would interrupt what a request has begun when its client leaves, wait until each response is
+ * sent, and keep its fiber reachable for as long as a stream is open.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import * as AwaitedFibers from "./AwaitedFibers.ts"
+import { readInTime } from "./stallTimeout.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The answer of a handler that has written the response itself, or has begun one that others go on with. */
+export const written: Response = HttpServerResponse.raw(null)
+
+/**
+ * Gives the fiber of each request. It ends with its response, or when an event stream has begun. A client that leaves does
+ * not interrupt it; the end of the scope waits for it, and interrupts it after a moment.
+ */
+export const make = Effect.fnUntraced(function* (
+  app: HttpApp.Default<never, Scope.Scope>,
+  untraced: (request: Request) => boolean
+) {
+  const awaitEnd = yield* AwaitedFibers.make
+  const handled = HttpApp.toHandled(app, write)
+  const fork = Runtime.runFork(
+    yield* Effect.locally(Effect.runtime(), HttpMiddleware.currentTracerDisabledWhen, untraced)
+  )
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const fiber = fork(
+      Effect.provideService(handled, HttpServerRequest.HttpServerRequest, requestOf(request, response))
+    )
+    awaitEnd(fiber)
+    return fiber
+  }
+})
+
+/** What routes of our servers ask of a request. Its body is read by `RequestBody.ts`. */
+const requestOf = (source: IncomingMessage, response: ServerResponse, url = source.url) =>
+  ({
+    [HttpServerRequest.TypeId]: HttpServerRequest.TypeId,
+    source,
+    response,
+    url,
+    originalUrl: source.url,
+    method: source.method,
+    headers: source.headers,
+    remoteAddress: Option.fromNullable(source.socket.remoteAddress),
+    modify: ({ url }: { readonly url?: string }) => requestOf(source, response, url)
+  }) as unknown as Request
+
+/**
+ * Writes a response in one piece, unless its client has gone. One that has begun already is cut off, so that the client
+ * sees that it is not whole.
+ */
+const write = (request: Request, { body, headers, status }: Response): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const response = NodeHttpServerRequest.toServerResponse(request)
+    if (body._tag === "Raw" || response.destroyed) {
+      return Effect.void
+    }
+    if (response.headersSent) {
+      return Effect.sync(() => void response.destroy())
+    }
+    response.writeHead(
+      status,
+      body._tag === "Uint8Array" ? { ...headers, "content-length": body.contentLength } : headers
+    )
+    response.end(body._tag === "Uint8Array" && response.req.method !== "HEAD" ? body.body : undefined)
+    return readInTime(response)
+  })

@@ -1,0 +1,65 @@
+/**
+ * How results and errors become HTTP responses. What every response of a server carries is added where it is sent.
+ */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import { jsonText } from "../../internal/jsonText.ts"
+import { serializeError } from "../../internal/SerializedError.ts"
+import type { RequestError } from "./errors.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** A command says all about its failure; of anything else, the message is enough. */
+const described = (error: RequestError): unknown => {
+  if (error._tag === "vitrine/CommandFailed") {
+    return serializeError(error.cause)
+  }
+  return "status" in error ? { message: error.message } : serializeError(error)
+}
+
+export const error = (error: RequestError): Response => {
+  const body = { error: described(error) }
+  return "status" in error
+    ? HttpServerResponse.setHeaders(json(body, error.status), error.headers ?? {})
+    : json(body, 500)
+}
+
+/**
+ * Responds to an unexpected failure, and logs it. What is interrupted has interrupted itself: a handler that somebody else
+ * interrupts responds no more.
+ */
+export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
+  Cause.isInterruptedOnly(cause)
+    ? Effect.as(
+        Effect.logWarning("A request was interrupted by what it asked for", cause),
+        json({ error: { message: interrupted } }, 503)
+      )
+    : Effect.as(
+        Effect.logError("A request failed unexpectedly", cause),
+        json({ error: serializeError(Cause.squash(cause)) }, 500)
+      )
+
+const interrupted =
+  "The request was interrupted. It may have been carried out in part: check before you send it again."
+
+/** An object would drop the key of a value that JSON lacks, such as a function. */
+export const result = (value: unknown): Response => text(`{"result":${jsonText(value)}}`, jsonType)
+
+export const json = (value: unknown, status = 200): Response => text(jsonText(value), jsonType, status)
+
+const jsonType = "application/json"
+
+export const text = (body: string, contentType: string, status = 200): Response =>
+  HttpServerResponse.uint8Array(Buffer.from(body), { status, contentType })
+
+/** The answer to a page that asks whether it may send a request. */
+export const preflight = (methods: string, headers: string): Response =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      "access-control-allow-methods": methods,
+      "access-control-allow-headers": headers,
+      "access-control-max-age": "86400"
+    }
+  })

@@ -1,0 +1,85 @@
+/**
+ * The transport on somebody else's server: on any of the platform's, or behind `HttpApp.toWebHandler`.
+ *
+ * It owns its routes, which match exactly, and what their responses carry. Every other path, requests that cannot be read, time
+ * limits and the end of connections belong to the server.
+ */
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { CommandBus } from "../../services/CommandBus.ts"
+import { guarded, notFound, pathOf } from "../http/Application.ts"
+import * as AwaitedFibers from "../http/AwaitedFibers.ts"
+import * as RequestBody from "../http/RequestBody.ts"
+import * as Responses from "../http/Responses.ts"
+import * as SseFrame from "../http/SseFrame.ts"
+import type { Access } from "./Access.ts"
+import { clientOf } from "./Clients.ts"
+import type { Streams } from "./EventStream.ts"
+import * as Routes from "./Routes.ts"
+
+export interface Context {
+  readonly access: Access
+  readonly eventStream: Streams
+  readonly options: Routes.RoutesContext["options"]
+  /** In front of each path; empty for none. */
+  readonly prefix: string
+}
+
+/** Adds the routes to the router of the environment. */
+export const add = Effect.fnUntraced(function* ({ access, eventStream, options, prefix }: Context) {
+  const router = yield* HttpLayerRouter.HttpRouter
+  const own = yield* Routes.make({
+    options,
+    events: HttpServerRequest.HttpServerRequest.pipe(
+      Effect.flatMap((request) => eventStream.stream(clientOf(request))),
+      Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
+    ),
+    body: RequestBody.readMounted
+  }).pipe(Effect.provideServiceEffect(CommandBus, keptCommands))
+  const guard = guarded({ refuse: access.refuse, headers: access.corsHeaders })
+  const missing = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.fail(notFound(request))
+  )
+  /** The router of somebody else may take other paths for this one, and `HEAD` for `GET`. */
+  const exactly = (path: string, handler: Routes.Handler) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      request.method !== "HEAD" && pathOf(request) === prefix + path ? handler : missing
+    )
+  const others = [...new Set(own.map(({ path }) => path))].flatMap((path) => [
+    HttpLayerRouter.route("OPTIONS", path, Effect.succeed(preflight)),
+    ...methods
+      .filter((method) => !own.some((route) => route.path === path && route.method === method))
+      .map((method) => HttpLayerRouter.route(method, path, missing))
+  ])
+  yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
+    [...own.map((route) => ({ ...route, handler: exactly(route.path, route.handler) })), ...others].map(
+      (route) => ({
+        ...route,
+        handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(Responses.error(error))))
+      })
+    )
+  )
+})
+
+/** Whoever may send a request is asked by the server, too, by `Authorization` for example. */
+const preflight = Responses.preflight("GET, POST, OPTIONS", "Content-Type, Authorization")
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+/** A server may interrupt the request of a client that disconnects: its command continues. */
+const keptCommands = Effect.gen(function* () {
+  const commands = yield* CommandBus
+  const awaitEnd = yield* AwaitedFibers.make
+  return CommandBus.of({
+    ...commands,
+    dispatch: (command, options) =>
+      Effect.interruptible(commands.dispatch(command, options)).pipe(
+        Effect.forkDaemon,
+        Effect.tap((fiber) => Effect.sync(() => awaitEnd(fiber))),
+        Effect.flatMap(Fiber.join)
+      )
+  })
+})

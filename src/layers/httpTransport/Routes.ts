@@ -1,0 +1,73 @@
+/**
+ * The routes of the transport (docs/wire.md, section 4), for any server.
+ */
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Command, CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { BadRequest, CommandNotAllowed, type RequestError } from "../http/errors.ts"
+import { json, result } from "../http/Responses.ts"
+import { parseCommand } from "../memory/commandJson.ts"
+import { forOwner, type HttpTransportOptions } from "./HttpTransportOptions.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** What a route does with a request. */
+export type Handler<A = Response> = Effect.Effect<
+  A,
+  RequestError,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+export interface RoutesContext {
+  readonly options: Pick<HttpTransportOptions, "exposeState"> & {
+    readonly allowedCommands: ReadonlyArray<string> | "all"
+  }
+  /** Responds with an event stream. */
+  readonly events: Handler
+  /** The body of a command. */
+  readonly body: Handler<Uint8Array>
+}
+
+/** The method, the path and the handler of each route. */
+export const make = Effect.fnUntraced(function* ({ body, events, options }: RoutesContext) {
+  const commands = yield* CommandBus
+  const { state, status } = yield* ControllerState
+
+  /** A content of any name has a command that asks its screens, and one that reads its manifest. */
+  const isForAll = (type: string) =>
+    type.endsWith(".screen")
+      ? Effect.map(commands.types, (types) => !types.includes(type.replace(/screen$/, "manifest.read")))
+      : Effect.succeed(true)
+
+  const command = body.pipe(
+    Effect.flatMap(parseCommand),
+    Effect.catchTag("vitrine/MalformedCommand", ({ message }) => new BadRequest({ message })),
+    Effect.filterOrFail(
+      ({ type }) => options.allowedCommands === "all" || options.allowedCommands.includes(type),
+      notAllowed
+    ),
+    Effect.filterEffectOrFail({
+      predicate: ({ type }) => (options.allowedCommands === "all" ? Effect.succeed(true) : isForAll(type)),
+      orFailWith: ({ type }) => new CommandNotAllowed({ message: `Command not allowed: ${forOwner(type)}.` })
+    }),
+    Effect.flatMap(commands.dispatch),
+    Effect.map(result)
+  )
+
+  return [
+    // It ends with its response anyhow; an interruption would be answered and reported as an error.
+    HttpLayerRouter.route("GET", "/events", events, { uninterruptible: true }),
+    HttpLayerRouter.route("POST", "/command", command),
+    HttpLayerRouter.route("GET", "/status", Effect.map(status, json)),
+    ...(options.exposeState ? [HttpLayerRouter.route("GET", "/state", Effect.map(state, json))] : [])
+  ]
+})
+
+const notAllowed = ({ type }: Command) =>
+  new CommandNotAllowed({
+    message: `Command not allowed: ${JSON.stringify(type)} is not among the "allowedCommands" of the HTTP transport.`
+  })

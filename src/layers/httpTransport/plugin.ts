@@ -1,0 +1,22 @@
+/**
+ * The plugin of the HTTP transport.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { issuesOf } from "../../internal/Options.ts"
+import type { Plugin } from "../../services/Plugin.ts"
+import * as HttpTransport from "./HttpTransport.ts"
+import * as HttpTransportOptions from "./HttpTransportOptions.ts"
+
+/** Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events. */
+export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin => {
+  const options = HttpTransportOptions.decode(config)
+  return {
+    name: Either.match(options, {
+      onLeft: () => HttpTransportOptions.defaultName,
+      onRight: ({ name }) => name
+    }),
+    issues: issuesOf(options),
+    setup: () => Effect.as(Effect.flatMap(options, HttpTransport.fromOptions), Effect.void)
+  }
+}

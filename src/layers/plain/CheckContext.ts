@@ -1,0 +1,83 @@
+/**
+ * Whether what a plain controller gives is what `plainController.ts` asks for, before anything is done with it.
+ *
+ * Only what is there is looked at, inherited or not: nothing is called, and a controller may give more.
+ */
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { expects } from "../../internal/Options.ts"
+import { issuesText, PlacedIssue, placedIssues } from "../../internal/parseIssues.ts"
+
+/** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
+export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrine/InvalidContext", {
+  /** What it was given to. */
+  method: Schema.Literal("setup", "fetch"),
+  issues: Schema.Array(PlacedIssue)
+}) {
+  override get message() {
+    return issuesText(`the context that ${this.method} was given`, this.issues)
+  }
+}
+
+/** What a value must be, and what its members must be. */
+interface Shape {
+  readonly self: Schema.Schema<unknown>
+  readonly members: Readonly<Record<string, Shape>>
+}
+
+const shape = (what: string, is: (value: unknown) => boolean, members: Shape["members"] = {}): Shape => ({
+  self: expects(Schema.Unknown.pipe(Schema.filter(is)), what),
+  members
+})
+
+const object = (members: Shape["members"]) => shape("an object", isObject, members)
+
+/** A function may have members, too; an array has none of those that are asked for. */
+const isObject = (value: unknown): boolean => Predicate.isObject(value) && !Array.isArray(value)
+
+/** Not `instanceof`: it may be of another realm. */
+const isAbortSignal = (value: unknown): boolean =>
+  Predicate.isRecord(value) &&
+  Predicate.isBoolean(value.aborted) &&
+  Predicate.isFunction(value.addEventListener) &&
+  Predicate.isFunction(value.removeEventListener)
+
+const method = shape("a function", Predicate.isFunction)
+
+const fetchContext = object({
+  logger: object({ error: method, warn: method, info: method, debug: method, verbose: method }),
+  abortSignal: shape("an AbortSignal", isAbortSignal)
+})
+
+const setupContext = object({
+  eventBus: object({ onAny: method, offAny: method, emit: method }),
+  ...fetchContext.members,
+  mode: shape('"task" or "persistent"', (mode) => mode === "task" || mode === "persistent"),
+  getStatusSnapshot: method,
+  getGlobalState: method,
+  dispatchCommand: method,
+  updateState: method
+})
+
+const mistakes = (path: string, { members, self }: Shape, value: unknown): ReadonlyArray<PlacedIssue> =>
+  Either.match(Schema.decodeUnknownEither(self)(value), {
+    onLeft: (error) => placedIssues(error).map(({ message }) => ({ path, message })),
+    onRight: () =>
+      Object.entries(members).flatMap(([name, member]) =>
+        mistakes(`${path}.${name}`, member, Predicate.hasProperty(value, name) ? value[name] : undefined)
+      )
+  })
+
+const check =
+  (method: InvalidContext["method"], expected: Shape) =>
+  <Context>(context: Context): Either.Either<Context, InvalidContext> => {
+    const issues = mistakes("context", expected, context)
+    return issues.length === 0 ? Either.right(context) : Either.left(new InvalidContext({ method, issues }))
+  }
+
+/** For what `setup` of a plugin is given, a `PlainContext`. */
+export const checkContext = check("setup", setupContext)
+
+/** For what `fetch` of a source is given, a `PlainFetchContext`. */
+export const checkFetchContext = check("fetch", fetchContext)

@@ -1,0 +1,208 @@
+/**
+ * Your own source: a function that returns documents, without Effect.
+ *
+ * The options of a function as a source.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { expects, omittable, optional } from "../../../internal/Options.ts"
+import { printableLine } from "../../../internal/printable.ts"
+import { messageOf } from "../../../internal/SerializedError.ts"
+import {
+  type ContentSourceDefinition,
+  changesSince,
+  type FetchTarget
+} from "../../../services/ContentSource.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import { type Document, Records, Value } from "../../documents/Document.ts"
+import { type DocumentConfig, DocumentOptions, define, Keys } from "../../documents/DocumentOptions.ts"
+import { asJson, maxDetail } from "../../documents/jsonValues.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import * as Requests from "../../httpClient/Requests.ts"
+import { makeGet, makePrevious, type SourceContext } from "./sourceContext.ts"
+
+/** A value, or the records of a long document one after the other. */
+type DocumentInput = unknown | AsyncIterable<unknown>
+
+/** The options as a user writes them. */
+export interface SourceConfig extends DocumentConfig {
+  /**
+   * Returns the documents by their names: values, or async iterables of records. Each is saved as
+   * `<id>/<name>.json`. It has ten minutes, and ten minutes for each record of an async iterable.
+   */
+  readonly fetch: (
+    context: SourceContext
+  ) => Promise<Readonly<Record<string, DocumentInput>>> | Readonly<Record<string, DocumentInput>>
+
+  /**
+   * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
+   * `{}` (their id).
+   */
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>> | undefined
+
+  /**
+   * Returns a text that changes with the content, such as a date; `fetch` is called only when it has
+   * changed. Default none: `fetch` is called at each tick.
+   */
+  readonly poll?: ((context: Pick<SourceContext, "get" | "signal">) => Promise<string> | string) | undefined
+}
+
+type Fetch = SourceConfig["fetch"]
+export type Poll = NonNullable<SourceConfig["poll"]>
+
+export const SourceOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  fetch: expects(
+    Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
+    "a function that gives documents by their names"
+  ),
+  keys: optional(Keys, {}),
+  poll: omittable(
+    expects(
+      Schema.declare((input): input is Poll => Predicate.isFunction(input)),
+      "a function that gives a text"
+    )
+  )
+})
+export type SourceOptions = typeof SourceOptions.Type
+
+/** A source of content for the content plugin's `sources`. */
+export const source = (config: SourceConfig): ContentSourceDefinition =>
+  define("the source", SourceOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: SourceOptions) {
+  const { fetch, keys, poll } = options
+  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const requests = yield* Requests.make(options)
+
+  const open = Effect.fnUntraced(function* (target: FetchTarget) {
+    const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
+    const given = yield* calling("fetch", (signal) =>
+      fetch({
+        get: makeGet(requests, runtime, signal),
+        signal,
+        log: (message) => Runtime.runFork(runtime)(Effect.logInfo(printableLine(String(message)))),
+        previous: makePrevious(target, runtime, signal)
+      })
+    )
+    return { documents: yield* documentsOf(given, keys) }
+  })
+
+  const ask = (poll: Poll) =>
+    Effect.flatMap(Effect.runtime<never>(), (runtime) =>
+      calling("poll", (signal) => poll({ get: makeGet(requests, runtime, signal), signal }))
+    )
+
+  return yield* makeDocumentSource({
+    options,
+    open,
+    ...(poll === undefined
+      ? {}
+      : {
+          poll: (before: Option.Option<string>) =>
+            Effect.map(ask(poll), (answer) => changesSince(before, String(answer)))
+        })
+  }).pipe(Effect.provide(environment))
+})
+
+/** Until the documents are given, and for each item of an async iterable. */
+const maxDuration = "10 minutes"
+
+/** Calls a function of the user, whose signal aborts when the effect is interrupted. */
+const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>
+  Effect.tryPromise({ try: async (signal) => call(signal), catch: failedIn(place) }).pipe(
+    Effect.timeoutFail({
+      duration: maxDuration,
+      onTimeout: () =>
+        new SourceError({ place, detail: `it has sent nothing for ${maxDuration}`, isTransient: true })
+    })
+  )
+
+const failedIn = (place: string) => (cause: unknown) =>
+  new SourceError({
+    place,
+    detail: printableLine(messageOf(cause), maxDetail),
+    isTransient: Predicate.hasProperty(cause, "isTransient") && cause.isTransient === true,
+    cause
+  })
+
+const mistake = (place: string, detail: string) => new SourceError({ place, detail })
+
+const example = 'such as { events: [{ "id": 1 }] }'
+
+const documentsOf = (
+  given: unknown,
+  keys: SourceOptions["keys"]
+): Effect.Effect<ReadonlyArray<Document<SourceError>>, SourceError> => {
+  if (!Predicate.isRecord(given) || Object.keys(given).length === 0) {
+    return mistake("fetch", `it must give an object of documents by their names, ${example}`)
+  }
+  const names = Object.keys(given)
+  if (names.includes("")) {
+    return mistake("fetch", `it gives a document without a name. Documents go by their names, ${example}`)
+  }
+  const unknown = Object.keys(keys).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    return mistake(
+      "fetch",
+      `"keys" names the document "${unknown}", but it gives none of that name; it gives: ${names.join(", ")}`
+    )
+  }
+  return Effect.succeed(
+    names.map((name) => {
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+      return {
+        name,
+        content: contentOf(name, given[name]),
+        key: key === undefined ? undefined : [key].flat()
+      }
+    })
+  )
+}
+
+const contentOf = (name: string, given: unknown): Document<SourceError>["content"] => {
+  const place = `fetch, document "${name}"`
+  return isAsyncIterable(given)
+    ? Records({
+        pages: itemsOf(place, given).pipe(
+          Stream.mapEffect((record) => jsonOf(place, record)),
+          Stream.grouped(pageSize),
+          Stream.map((page) => [...page])
+        )
+      })
+    : Value({ value: jsonOf(place, given) })
+}
+
+/** Each item within `maxDuration`. */
+const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, SourceError> =>
+  Effect.acquireRelease(
+    Effect.sync(() => iterable[Symbol.asyncIterator]()),
+    // In the background: a generator that hangs does not return either.
+    (iterator) => Effect.forkDaemon(Effect.tryPromise(async () => iterator.return?.()))
+  ).pipe(
+    Effect.map((iterator) =>
+      Stream.repeatEffectOption(
+        calling(place, () => iterator.next()).pipe(
+          Effect.mapError(Option.some),
+          Effect.flatMap(({ done, value }) =>
+            done === true ? Effect.fail(Option.none()) : Effect.succeed<unknown>(value)
+          )
+        )
+      )
+    ),
+    Stream.unwrapScoped
+  )
+
+const pageSize = 100
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  Predicate.hasProperty(value, Symbol.asyncIterator)
+
+const jsonOf = (place: string, value: unknown) =>
+  Effect.mapError(asJson(value), (found) => mistake(place, `it is ${found}`))

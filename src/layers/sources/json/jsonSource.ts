@@ -1,0 +1,335 @@
+/**
+ * JSON and CSV at URLs, page by page where lists have such.
+ *
+ * Reading a document: one answer, or page after page of a list.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { fileName } from "../../../files/fileName.ts"
+import { excerpt } from "../../../internal/printable.ts"
+import { countText } from "../../../internal/readable.ts"
+import { defaultKey, recordId } from "../../../internal/recordKey.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
+import { type Document, failedIn, Records, Value } from "../../documents/Document.ts"
+import { define } from "../../documents/DocumentOptions.ts"
+import { readRecords } from "../../documents/documentFile.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
+import { notice } from "../../documents/warnings.ts"
+import { hasAll, isShort, type ListChanged, readList } from "../../documents/wholeList.ts"
+import {
+  type Answer,
+  make as makeRequests,
+  RequestFailed,
+  type Requests,
+  shownUrl
+} from "../../httpClient/Requests.ts"
+import { type JsonDocumentOptions, type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
+import {
+  nextLink,
+  nextPage,
+  type ReadPage,
+  type StatedCount,
+  sizeAsked,
+  statedCount,
+  valueAt,
+  whatIs
+} from "./nextPage.ts"
+
+/** A source of content for the content plugin's `sources`. */
+export const jsonSource = (config: JsonSourceConfig): ContentSourceDefinition =>
+  define("the JSON source", JsonSourceOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
+  const requests = yield* makeRequests({
+    ...options,
+    urls: Object.values(options.documents).map(({ url }) => url)
+  })
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+
+  /** What was saved is what the server gave, unless steps have made something else of it. */
+  const columnsBefore = (name: string, target: FetchTarget) =>
+    options.steps.length > 0 ? Effect.succeedNone : Effect.provide(savedColumns(name, target), platform)
+
+  return yield* makeDocumentSource({
+    options,
+    open: (target) =>
+      Effect.succeed({
+        documents: Object.entries(options.documents).map(([name, document]) =>
+          readDocument(requests, name, document, columnsBefore(name, target))
+        )
+      })
+  })
+})
+
+export type ReadError = SourceError | ListChanged
+
+export const readDocument = (
+  requests: Pick<Requests, "get">,
+  name: string,
+  document: JsonDocumentOptions,
+  columnsBefore: ColumnsBefore = Effect.succeedNone
+): Document<ReadError> => {
+  const { key, next, offset, page, url } = document
+  const { origin, pathname } = new URL(url)
+  const ask = makeAsk(requests, document, columnsBefore)
+  const isPaged = (next ?? page ?? offset) !== undefined
+  const start = {
+    name,
+    url: `${origin}${pathname}`,
+    key: key === undefined ? undefined : [key].flat()
+  }
+  if (isPaged) {
+    return { ...start, content: Records({ pages: readPages(ask, name, document) }) }
+  }
+  return { ...start, content: Value({ value: readWhole(ask, name, document, columnsBefore) }) }
+}
+
+const mistake = (document: string, detail: string) => failedIn({ document })(detail)
+
+/** Asks an address of a document. Headers go to the origin of its URL. */
+const makeAsk = (
+  requests: Pick<Requests, "get">,
+  document: JsonDocumentOptions,
+  columnsBefore: ColumnsBefore
+) => {
+  const { as, delimiter, headers, items, next, offset, page, url } = document
+  const isList = (items ?? next ?? page ?? offset) !== undefined
+  const { origin } = new URL(url)
+  const own = Record.mapEntries(headers, (value, header) => [header.toLowerCase(), Redacted.value(value)])
+  const accept = as === "csv" ? "text/csv" : "application/json"
+  return (address: string) =>
+    Effect.gen(function* () {
+      const answer = yield* requests.get(address, {
+        accept,
+        ...(new URL(address).origin === origin ? own : {})
+      })
+      const json: unknown =
+        isList && answer.status === 204
+          ? null
+          : yield* as === "csv"
+              ? Effect.tap(csvOf(answer, delimiter), (rows) =>
+                  rows.length > 0 ? Effect.void : requireColumns(answer, columnsBefore)
+                )
+              : jsonOf(answer)
+      return { ...answer, json }
+    })
+}
+
+type Ask = ReturnType<typeof makeAsk>
+
+/** The names of the first record, where the version before has a list of a document; `None` where it has none. */
+export type ColumnsBefore = Effect.Effect<Option.Option<ReadonlyArray<string>>>
+
+export const savedColumns = Effect.fnUntraced(function* (name: string, { previous }: FetchTarget) {
+  const path = yield* Path.Path
+  const file = `${fileName(name)}.json`
+  const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
+  return yield* Effect.flatMap(content, ({ directory }) =>
+    Stream.runHead(readRecords(path.join(directory, file)))
+  ).pipe(Effect.map(Option.match({ onNone: () => [], onSome: Object.keys })), Effect.option)
+})
+
+/** A server may answer with a line of words in the place of a table. */
+const requireColumns = ({ text, url }: Answer, columnsBefore: ColumnsBefore) =>
+  Effect.flatMap(columnsBefore, (before) => {
+    const columns = Option.getOrElse(before, () => [])
+    return text.trim() === "" || columns.length === 0 || columns.some((column) => text.includes(column))
+      ? Effect.void
+      : new RequestFailed({
+          url: shownUrl(url),
+          detail: `it is one line, without a column of the version before: ${excerpt(text)}`,
+          isTransient: false
+        })
+  })
+
+const refused = (document: string, url: string, error: RequestFailed) => {
+  const { isTransient, message, status = 0 } = error
+  const isUnknown = status === 401 || status === 403
+  const advice = isUnknown
+    ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may have to say who asks'}`
+    : ""
+  return failedIn({ document })(`${message}${advice}`, error, isTransient)
+}
+
+const listIn = (json: unknown, path: string | undefined): Either.Either<ReadonlyArray<unknown>, string> => {
+  if (path === undefined) {
+    if (json === null) return Either.right([])
+    return Array.isArray(json)
+      ? Either.right(json)
+      : Either.left(`the answer is no list: ${whatIs(json)}. "items" is the path to its list`)
+  }
+  return Either.flatMap(
+    Either.mapLeft(valueAt(json, path), (there) => `"items": "${path}" is not in the answer; ${there}`),
+    (value) =>
+      value === null || (Array.isArray(value) && value.length === 0)
+        ? noItems(json, path, value === null ? "null" : "empty")
+        : Array.isArray(value)
+          ? Either.right(value)
+          : Either.left(`"items": "${path}" is no list; ${whatIs(value, path)}`)
+  )
+}
+
+/** None, unless the server says that something went wrong. */
+const noItems = (json: unknown, path: string, found: string): Either.Either<ReadonlyArray<unknown>, string> =>
+  Option.match(
+    Option.orElse(errorIn(json), () => failureIn(json)),
+    {
+      onNone: () => Either.right([]),
+      onSome: (said) => Either.left(`"items": "${path}" is ${found}, and ${said}`)
+    }
+  )
+
+/** All of an answer, unless it is nothing but an error. */
+const wholeOf = (json: unknown): Either.Either<unknown, string> =>
+  Predicate.isReadonlyRecord(json) &&
+  Object.entries(json).every(([name, value]) => value === null || isAboutError(name.toLowerCase(), value))
+    ? Either.flip(Either.fromOption(errorIn(json), () => json))
+    : Either.right(json)
+
+/** A text in "success" is content. */
+const isAboutError = (name: string, value: unknown): boolean =>
+  aboutErrors.has(name) && !(name === "success" && Predicate.isString(value))
+
+const aboutErrors = new Set(["code", "error", "errors", "message", "path", "status", "success", "timestamp"])
+
+/** What a server says that went wrong, with HTTP 200: GraphQL does so. */
+const errorIn = (json: unknown): Option.Option<string> =>
+  Option.fromNullable(
+    ["errors", "error"]
+      .map((name) => JSON.stringify(Either.getOrElse(valueAt(json, name), () => null)))
+      .find((text) => !/^(?:null|false|0|""|\[\]|\{\})$/.test(text))
+  ).pipe(Option.map(whatIsWrong))
+
+/** The same of an answer that says only that it is none. */
+const failureIn = (json: unknown): Option.Option<string> =>
+  Predicate.isReadonlyRecord(json) && (json.success === false || json.status === "error")
+    ? Option.some(whatIsWrong(JSON.stringify(json)))
+    : Option.none()
+
+const whatIsWrong = (said: string): string => `the server says what is wrong: ${excerpt(said)}`
+
+/** One response. If its server states that there is more, that is a warning only: a URL may ask for the latest ten. */
+const readWhole = Effect.fnUntraced(function* (
+  ask: Ask,
+  name: string,
+  document: JsonDocumentOptions,
+  columnsBefore: ColumnsBefore
+) {
+  const { items, total, url } = document
+  const answer = yield* Effect.mapError(ask(url), (error) => refused(name, url, error))
+  const { headers, json } = answer
+  const value = yield* Effect.mapError(items === undefined ? wholeOf(json) : listIn(json, items), (detail) =>
+    mistake(name, detail)
+  )
+  if (!Array.isArray(value) && Option.isSome(yield* columnsBefore)) {
+    const said = excerpt(JSON.stringify(value))
+    return yield* mistake(
+      name,
+      `the answer was a list before, and is none now: ${said}. If it is one value from now on, give the document another name`
+    )
+  }
+  const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
+  const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
+  if (stated.total !== undefined && stated.total > records) {
+    yield* notice([
+      `${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`
+    ])
+  } else if (total !== false && Array.isArray(value) && nextLink(headers) !== undefined) {
+    yield* notice([
+      `${countText(records, "record")}, and the server states that there is another page. ${pagesAdvice}`
+    ])
+  }
+  return value
+})
+
+const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this one is enough'
+
+/** How far a list is read. */
+interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "url"> {
+  /** Whether the page before is shorter than the others, or all that the server states has come. */
+  readonly isEndLikely: boolean
+}
+
+const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
+  const { cursor, key, offset, page, url } = document
+  const isCounted = (page ?? offset) !== undefined
+
+  const askPage = Effect.fnUntraced(function* (position: Position) {
+    const { number } = position
+    const answer = yield* Effect.catchAll(Effect.asSome(ask(position.url)), (error) =>
+      isCounted && number > 1 && isBehindLast(error, position)
+        ? Effect.succeedNone
+        : Effect.fail(refused(name, url, error))
+    )
+    if (Option.isNone(answer)) return { items: [], next: Option.none() }
+    const failed = (detail: string) => mistake(name, `page ${number}: ${detail}`)
+    const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
+    const firstRecords = number === 1 ? items.length : position.firstRecords
+    const count = statedCount(document, answer.value, firstRecords)
+    // Some servers count for the first page only.
+    const stated: StatedCount =
+      number === 1 ? yield* Effect.mapError(count, failed) : Either.getOrElse(count, () => ({}))
+    const read = position.read + items.length
+    const current = {
+      ...answer.value,
+      ...stated,
+      asked: position.url,
+      number,
+      firstRecords,
+      records: items.length,
+      read
+    }
+    const next = yield* Effect.mapError(nextPage(document, current), failed)
+    return {
+      ...stated,
+      items,
+      next: Option.map(next, (url) => ({
+        url,
+        number: number + 1,
+        read,
+        firstRecords,
+        isEndLikely: isShort(current, sizeAsked(document)) || hasAll(current)
+      }))
+    }
+  })
+
+  return readList({
+    name: `Document "${name}"`,
+    first: { url, number: 1, read: 0, firstRecords: 0, isEndLikely: false },
+    ask: askPage,
+    placeOf: ({ url }) => url,
+    idOf: recordId(key === undefined ? defaultKey : [key].flat()),
+    mistake: (detail) => mistake(name, detail),
+    firstAgain: firstAgain(document),
+    advice: {
+      missing: "If the server counts what it does not give: total: false",
+      twice: 'If these are two records: "key" says what identifies one, such as ["id", "locale"]'
+    },
+    mayRepeatLast: isCounted,
+    mayLeadBack: cursor === undefined
+  })
+}
+
+/** Whether a page that is refused is behind the last one, as some servers answer. */
+const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }: Position): boolean =>
+  status === 404 ||
+  status === 416 ||
+  (isEndLikely && (status === 400 || status === 422)) ||
+  (status === 400 && /invalid[ _]page/i.test(body))
+
+/** What to check if a list has only its first page, although the server announces another one. */
+const firstAgain = ({ cursor, next, offset, page }: JsonDocumentOptions): string => {
+  const parameter = page ?? offset ?? cursor
+  return parameter !== undefined
+    ? `it has the records of page 1 again. Does the server know the parameter "${parameter}"?`
+    : `the next page is page 1 again. Is ${next === "link" ? 'the "Link" header that' : `"${next}" the path to the address`} of the page behind it?`
+}

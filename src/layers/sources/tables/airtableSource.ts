@@ -1,0 +1,51 @@
+/**
+ * A source of content that is kept in the tables of a hosted base.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { issuesOf } from "../../../internal/Options.ts"
+import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import { idOf } from "../../documents/DocumentOptions.ts"
+import type { EffectSchema } from "../../documents/expect/ExpectConfig.ts"
+import { fileFields } from "../../documents/media/MediaOptions.ts"
+import * as AirtableClient from "./AirtableClient.ts"
+import type * as Config from "./TableConfig.ts"
+import { AirtableTableOptions, decodeSource, withEndpoint } from "./TableOptions.ts"
+import * as TableSource from "./TableSource.ts"
+
+export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
+
+/** The options as a user writes them. */
+export interface AirtableSourceConfig
+  extends Config.AirtableSourceConfig<string | Redacted.Redacted, EffectSchema> {
+  // The compiler has no name for options without own members.
+  readonly id: string
+}
+
+/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
+
+/** A source of content for the content plugin's `sources`. */
+export const tableSource = (config: AirtableSourceConfig): ContentSourceDefinition => {
+  const decoded = decode(config)
+  return {
+    id: idOf(config),
+    issues: issuesOf(decoded),
+    make: Effect.flatMap(decoded, (options) =>
+      Effect.provide(TableSource.fromOptions(options), clientOf(options))
+    )
+  }
+}
+
+/** The client of the base that the options of a source name. */
+const clientOf = ({
+  apiKey,
+  baseId,
+  changes,
+  endpointUrl,
+  maxTimeout
+}: Parameters<typeof AirtableClient.layer>[0]) =>
+  AirtableClient.layer({ apiKey, baseId, changes, endpointUrl, maxTimeout })

@@ -1,0 +1,145 @@
+/**
+ * Which version the manifest names: the latest one, or one that is held while a later one waits. Each step writes the manifest
+ * once, and gives it.
+ */
+import { join } from "node:path"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { fileListName, filesOf } from "../../files/FileList.ts"
+import { printableLine } from "../../internal/printable.ts"
+import {
+  type Hold,
+  type HoldRequest,
+  type Manifest,
+  type VersionStore,
+  VersionStoreError
+} from "../../services/VersionStore.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
+import { wholeFiles } from "./fileLists.ts"
+import { latestOf, ManifestFile, manifestOf, withHold } from "./ManifestFile.ts"
+
+/** Makes a version that is on disk the latest one: it is the active one then, or waits. */
+export const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
+  const { restored, write } = yield* ManifestFile
+  const before = yield* restored
+  const hold = Option.flatten(yield* Effect.transposeMapOption(before, holdOf))
+  return yield* write(
+    Option.match(Option.all([before, hold]), {
+      onNone: () => latest,
+      onSome: ([before, hold]) => withHold(before, hold, latest.versionId)
+    })
+  )
+})
+
+export const activate = (versionId: string) => Effect.flatMap(wholeVersion(versionId), writeLatest)
+
+export const hold = Effect.fnUntraced(function* ({ by, until, versionId }: HoldRequest) {
+  const { restored, write } = yield* ManifestFile
+  const before = yield* restored
+  const isActive = Option.exists(before, (manifest) => manifest.versionId === versionId)
+  const next = yield* versionId === undefined || isActive
+    ? readActive("hold the version of")
+    : wholeVersion(versionId)
+  const end = until === undefined ? {} : { until }
+  if (next.held !== undefined && next.held.byRule === undefined) {
+    return until === undefined || until === next.held.until
+      ? next
+      : yield* write({ ...next, held: { ...next.held, ...named(by), ...end } })
+  }
+  const latest = Option.match(before, { onNone: () => next.versionId, onSome: latestOf })
+  return yield* write(withHold(next, { since: yield* now, ...named(by), ...end }, latest))
+})
+
+export const release = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
+  const { write } = yield* ManifestFile
+  const before = yield* readActive("release a version of")
+  const chosen = versionId ?? latestOf(before)
+  if (chosen === before.versionId) {
+    return before
+  }
+  const next = yield* wholeVersion(chosen)
+  const held = before.held ?? Option.getOrUndefined(yield* holdOf(before))
+  if (held === undefined) {
+    return yield* refused(
+      "release a version of",
+      'no version is held. Go back to an older one with "rollback".'
+    )
+  }
+  const { lost, ...hold } = held
+  const released = { at: yield* now, ...named(by) }
+  return yield* write(withHold({ ...next, released }, hold, latestOf(before)))
+})
+
+type Resume = Parameters<VersionStore["Type"]["resume"]>[0]
+
+export const resume = Effect.fnUntraced(function* ({ by, dueAt }: Resume) {
+  const { write } = yield* ManifestFile
+  const { held, ...active } = yield* readActive("resume the versions of")
+  if (held === undefined) {
+    return active
+  }
+  if (dueAt !== undefined && !(held.until !== undefined && Date.parse(held.until) <= dueAt)) {
+    return { ...active, held }
+  }
+  if (held.waiting === undefined) {
+    return yield* write(active)
+  }
+  const next = yield* wholeVersion(held.waiting)
+  return yield* write({ ...next, released: { at: yield* now, ...named(by) } })
+})
+
+/** The active version; fails if there is none. */
+const readActive = (action: string) =>
+  Effect.flatMap(ManifestFile, ({ restored }) =>
+    Effect.catchTag(Effect.flatten(restored), "NoSuchElementException", () => noneActive(action))
+  )
+
+/** Fails. `action` is what was to be done with the active version, as in "cannot …". */
+export const noneActive = (action: string) =>
+  refused(action, "no version is active. Fetch the content first.")
+
+const refused = (action: string, detail: string) =>
+  Effect.flatMap(DownloadsFolder, ({ manifest: path }) => new VersionStoreError({ action, path, detail }))
+
+/** What is in force: the hold of somebody, or else the rule. */
+const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
+  const { release } = yield* ManifestFile
+  const isByHand = release === "by hand"
+  return held !== undefined && (held.byRule === undefined || isByHand)
+    ? Option.some(held)
+    : isByHand
+      ? Option.some<Hold>({ since: yield* now, byRule: true })
+      : Option.none()
+})
+
+/** The manifest of a version on disk, not held; fails where that is not whole, as far as is known. */
+const wholeVersion = Effect.fnUntraced(function* (given: string) {
+  const folder = yield* DownloadsFolder
+  const versionId = yield* folder.find(given)
+  const version = folder.ofVersion(versionId)
+  const notWhole = (detail: string) => new VersionStoreError({ action: "activate", path: version, detail })
+  const list = yield* Effect.catchTag(
+    Effect.flatten(folder.listOf(versionId)),
+    "NoSuchElementException",
+    () => notWhole(`it has no valid ${fileListName}.`)
+  )
+  const damaged = yield* folder.damageOf(versionId)
+  const isDamaged = [fileListName, ...filesOf(list.list).keys()].some((file) => damaged.has(file))
+  const isWhole = Effect.every(list.list.sources, ({ files, sourceId }) =>
+    Effect.map(wholeFiles(join(version, sourceId), files), (whole) => whole === files)
+  )
+  return isDamaged || !(yield* isWhole) ? yield* notWhole("files are missing or damaged.") : manifestOf(list)
+})
+
+/** In ISO 8601, UTC, with milliseconds. */
+const now = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
+
+/** It may come from anywhere, and is shown. */
+const named = (by = ""): Pick<Hold, "by"> => {
+  const name = printableLine(by, maxName)
+  return name === "" ? {} : { by: name }
+}
+
+/** In characters. */
+const maxName = 64

@@ -1,0 +1,235 @@
+/**
+ * Leases of consumers on versions: how old they are, and which files of theirs are removed.
+ *
+ * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
+ * it. What a consumer that is silent could not show is of no account any more. Files of leases that are over are removed;
+ * whatever else lies in the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxConsumers`: one
+ * more consumer is refused.
+ */
+import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Array from "effect/Array"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { isPlainFileName } from "../../files/fileName.ts"
+import { retryHeldOpen } from "../../files/heldOpen.ts"
+import { type Now, now as readNow } from "../../internal/monotonicMillis.ts"
+import { singleFlight } from "../../internal/singleFlight.ts"
+import {
+  type Consumer,
+  type Lease,
+  maxConsumers,
+  TooManyLeases,
+  type VersionStoreError
+} from "../../services/VersionStore.ts"
+import * as Consumers from "../screens/Consumers.ts"
+import * as Runs from "../screens/Runs.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
+import { mapDiskError, orWhereMissing } from "./diskError.ts"
+import * as LeaseFile from "./LeaseFile.ts"
+
+const extension = ".json"
+
+type KnownLease = Consumers.Known<LeaseFile.LeaseFile>
+
+export class Leases extends Context.Tag("vitrine/Leases")<
+  Leases,
+  {
+    /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
+    readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+
+    /** As of a `VersionStore`. */
+    readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
+
+    /** Removes the files of leases that are over, and gives those that are fresh. */
+    readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+
+    /** Takes or renews a lease. With `closing`, none is taken, and an existing one ends soon. */
+    readonly take: (
+      consumerId: string,
+      lease: LeaseFile.WrittenLease
+    ) => Effect.Effect<void, VersionStoreError | TooManyLeases>
+  }
+>() {}
+
+/** `duration` is how long a lease is fresh. */
+export const layer = (duration: Duration.DurationInput) => Layer.scoped(Leases, make(duration))
+
+const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
+  const { acks: folder, claimed, staging, wasClaimed } = yield* DownloadsFolder
+  const fs = yield* FileSystem.FileSystem
+  const platform = yield* Effect.context<FileSystem.FileSystem>()
+  const lifetime = Duration.toMillis(duration)
+  const known = new Map<string, KnownLease>()
+  const fileOf = (consumerId: string) => join(folder, `${consumerId}${extension}`)
+
+  const isOver = (entry: KnownLease, now: Now) => Consumers.isOver(entry, lifetime, now)
+
+  const freshNow = Effect.map(readNow, (now) =>
+    Array.filterMap([...known], ([consumerId, entry]) => Consumers.leaseOf(consumerId, entry, lifetime, now))
+  )
+
+  const lastHeardOf = Effect.map(readNow, (now) =>
+    Array.filterMap([...known], ([consumerId, entry]) =>
+      Consumers.consumerOf(consumerId, entry, lifetime, now)
+    )
+      .sort((one, other) => other.heardAt - one.heardAt)
+      .slice(0, maxConsumers)
+  )
+
+  /** Keeps what its file says now. */
+  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: Now) => {
+    known.set(consumerId, Consumers.learn(known.get(consumerId), file, lifetime, now))
+  }
+
+  /** Brings what is known of a consumer's file up to date, unless a lease is taken during that. */
+  const look = Effect.fnUntraced(function* (consumerId: string) {
+    const before = known.get(consumerId)
+    const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)
+    const now = yield* readNow
+    if (known.get(consumerId) === before) {
+      if (after === undefined) {
+        known.delete(consumerId)
+      } else {
+        learn(consumerId, after, now)
+      }
+    }
+  })
+
+  /** Those of whom something is known, or to be learnt. */
+  const consumers = fs.readDirectory(folder).pipe(
+    orWhereMissing<ReadonlyArray<string>>([]),
+    mapDiskError("read", folder),
+    Effect.map(
+      (names) =>
+        new Set([
+          ...known.keys(),
+          ...names
+            .filter((name) => name.endsWith(extension))
+            .map((name) => name.slice(0, -extension.length))
+            .filter(isPlainFileName)
+        ])
+    )
+  )
+
+  const forEachConsumer = (work: (consumerId: string) => Effect.Effect<void>) =>
+    Effect.flatMap(consumers, (consumers) =>
+      Effect.forEach(consumers, work, { concurrency: 8, discard: true })
+    )
+
+  const lookAtAll = (yield* singleFlight<void, VersionStoreError>(yield* Effect.scope))(forEachConsumer(look))
+
+  /** Before the first lease is taken: the store before has left some. Not at the start, which that could delay. */
+  const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
+
+  const hasEnded = (consumerId: string) =>
+    Effect.map(readNow, (now) => {
+      const entry = known.get(consumerId)
+      return entry !== undefined && Option.isSome(entry.lease) && isOver(entry, now)
+    })
+
+  /** The file is looked at just before: its consumer may have renewed the lease. */
+  const removeIfOver = (consumerId: string) =>
+    retryHeldOpen(fs.remove(fileOf(consumerId), { force: true })).pipe(
+      Effect.tap(() => known.delete(consumerId)),
+      Effect.catchAll(({ message }) => Effect.logDebug(`An expired lease stays on disk. ${message}`)),
+      Effect.whenEffect(Effect.zipRight(look(consumerId), hasEnded(consumerId)))
+    )
+
+  /** Fails where a lease of this consumer would be one too many. */
+  const admit = Effect.fnUntraced(function* (consumerId: string) {
+    if ((yield* freshNow).some((lease) => lease.consumerId === consumerId)) {
+      return
+    }
+    yield* Effect.forEach(yield* Effect.filter(known.keys(), hasEnded), removeIfOver, { discard: true })
+    if ((yield* freshNow).length >= maxConsumers) {
+      return yield* new TooManyLeases({ limit: maxConsumers, lease: Duration.format(duration) })
+    }
+  })
+
+  /** What the file of a consumer says, if its lease is fresh. */
+  const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
+    yield* look(consumerId)
+    const now = yield* readNow
+    return Option.flatMap(Option.fromNullable(known.get(consumerId)), (entry) =>
+      isOver(entry, now) ? Option.none() : entry.lease
+    )
+  })
+
+  /** A renewal that says the same needs no write: only the time of its file. */
+  const renew = Effect.fnUntraced(function* (
+    file: string,
+    lease: Consumers.Said,
+    before: Option.Option<Consumers.Said>
+  ) {
+    const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
+    const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
+    return yield* isSame && (yield* wasClaimed)
+      ? Effect.orElse(LeaseFile.touch(file, lease), () => write)
+      : write
+  })
+
+  /** Writes a lease and counts it, both or neither: a file that nobody counts would stay beyond the limit. */
+  const keep = (
+    consumerId: string,
+    lease: Consumers.Said,
+    before: Option.Option<Consumers.Said>,
+    takenAt?: number
+  ) =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const file = yield* renew(fileOf(consumerId), lease, before)
+        learn(consumerId, { ...file, takenAt: takenAt ?? file.takenAt }, yield* readNow)
+      })
+    )
+
+  const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
+    yield* firstLook
+    const before = yield* leaseOf(consumerId)
+    const said = LeaseFile.contentOf(written)
+    if (said.closing === true) {
+      return Option.isSome(before) ? yield* close(consumerId, before.value, said.runId) : undefined
+    }
+    const { monotonic } = yield* readNow
+    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, said.runId, monotonic)) {
+      return
+    }
+    yield* admit(consumerId)
+    yield* keep(consumerId, said, before)
+  }, Effect.provide(platform))
+
+  /** Where another run of the consumer goes on, the lease is that of this one. */
+  const close = Effect.fnUntraced(function* (
+    consumerId: string,
+    before: Consumers.Said,
+    runId: string | undefined
+  ) {
+    const entry = known.get(consumerId)
+    const now = yield* readNow
+    const runs = Runs.close(entry?.runs ?? Runs.noRuns, runId, now)
+    if (entry !== undefined) {
+      known.set(consumerId, { ...entry, runs })
+    }
+    if (runId !== undefined && before.runId !== undefined && runId !== before.runId) {
+      return
+    }
+    const other =
+      runId === undefined
+        ? undefined
+        : runs.heard.findLast((run) => Consumers.isPresent(run.said, run.takenAt, lifetime, now))
+    // Anybody can say it in the name of another: the version that this one shows must stay.
+    const lease = other?.said ?? { ...before, closing: true as const }
+    yield* keep(consumerId, lease, Option.some(before), other?.takenAt)
+  })
+
+  return Leases.of({
+    fresh: Effect.zipRight(lookAtAll, freshNow),
+    consumers: lastHeardOf,
+    sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
+    take
+  })
+})

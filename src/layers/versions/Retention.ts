@@ -1,0 +1,146 @@
+/**
+ * Which versions are kept on disk, and who keeps them: they are new, active or waiting, a consumer shows them (`leases.ts`), or
+ * somebody reads them.
+ */
+import * as Array from "effect/Array"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Order from "effect/Order"
+import * as Ref from "effect/Ref"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import type { Lease, Manifest, VersionId, VersionOverview } from "../../services/VersionStore.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
+import { Leases } from "./Leases.ts"
+import { ManifestFile } from "./ManifestFile.ts"
+
+/** Versions that somebody reads, in memory only. There is one entry for each version that was on disk in that time. */
+export class Readers extends Context.Tag("vitrine/Readers")<
+  Readers,
+  {
+    /** `still` says that it has been read for a while; that stays so until it is not read any more. */
+    readonly keep: (versionId: VersionId, still: boolean) => Effect.Effect<void>
+    /** The versions that are read: first those that still are, of these and of the others the newest first. */
+    readonly kept: Effect.Effect<ReadonlyArray<VersionId>>
+  }
+>() {}
+
+/** How long a version counts as read, in milliseconds. */
+const readMs = Duration.toMillis("2 minutes")
+
+interface OngoingRead {
+  readonly versionId: VersionId
+  readonly still: boolean
+  /** By the monotonic clock, in milliseconds. */
+  readonly end: number
+}
+
+const byRank = Order.reverse(
+  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<OngoingRead>
+)
+
+export const readersLayer = Layer.effect(
+  Readers,
+  Effect.gen(function* () {
+    const readings = yield* Ref.make<ReadonlyArray<OngoingRead>>([])
+    const current = Effect.flatMap(monotonicMillis, (now) =>
+      Ref.updateAndGet(
+        readings,
+        Array.filter(({ end }) => end > now)
+      )
+    )
+    return Readers.of({
+      keep: Effect.fnUntraced(function* (versionId, still) {
+        const [before, others] = Array.partition(yield* current, (reading) => reading.versionId !== versionId)
+        const end = (yield* monotonicMillis) + readMs
+        yield* Ref.set(readings, [
+          ...others,
+          { versionId, still: still || before.some(({ still }) => still), end }
+        ])
+      }),
+      kept: Effect.map(current, (readings) => Array.sort(readings, byRank).map(({ versionId }) => versionId))
+    })
+  })
+)
+
+/** Keeps a version from being swept, as long as it is read. `still` is as of `VersionStore.keep`. */
+export const keep = Effect.fnUntraced(function* (versionId: string, still = false) {
+  const folder = yield* DownloadsFolder
+  const readers = yield* Readers
+  yield* folder.unswept(Effect.flatMap(folder.find(versionId), (versionId) => readers.keep(versionId, still)))
+})
+
+/** All versions on disk, the oldest first. */
+export const versions = Effect.gen(function* () {
+  const leases = yield* (yield* Leases).fresh
+  return yield* overview(leases, yield* (yield* ManifestFile).active)
+})
+
+const overview = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>, active: Option.Option<Manifest>) {
+  const read = yield* (yield* Readers).kept
+  const versionIds = yield* (yield* DownloadsFolder).versionIds
+  return versionIds.map(
+    (versionId): VersionOverview => ({
+      versionId,
+      active: Option.exists(active, (manifest) => manifest.versionId === versionId),
+      isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
+      leases: leases.filter((lease) => lease.versionId === versionId),
+      isRead: read.includes(versionId)
+    })
+  )
+})
+
+/** Removes all versions but those that are shown, the newest ones, and some of those that are read. */
+export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
+  const folder = yield* DownloadsFolder
+  const manifestFile = yield* ManifestFile
+  if (!(yield* folder.wasClaimed)) {
+    return []
+  }
+  const { active, removed } = yield* Effect.gen(function* () {
+    const leases = yield* (yield* Leases).sweep
+    const active = yield* manifestFile.active
+    const read = areReadersKept ? yield* (yield* Readers).kept : []
+    const unneeded = expired(yield* overview(leases, active), keepVersions, read)
+    const removed = yield* Effect.filter(
+      unneeded.map(({ versionId }) => versionId),
+      folder.discard
+    )
+    return { active, removed }
+  }).pipe(folder.unswept)
+  yield* folder.emptyTrash
+  yield* manifestFile.keepRoom
+  if (Option.isNone(active)) {
+    yield* manifestFile.inTurn(manifestFile.restore)
+  }
+  return removed
+})
+
+/** How many versions are kept for nothing but that they are read: anybody may read all that there are. */
+const maxRead = 4
+
+/**
+ * The versions that need not be kept: neither among the newest `keepVersions`, nor active or among as many before it, nor
+ * waiting, nor shown by a consumer, nor among the first of the others that are `read`. `versions` has the oldest first.
+ *
+ * The active one is not the newest while it is held, or where the clock was ahead once: there is still something to go
+ * back to then.
+ */
+export const expired = (
+  versions: ReadonlyArray<VersionOverview>,
+  keepVersions: number,
+  read: ReadonlyArray<VersionId>
+): ReadonlyArray<VersionOverview> => {
+  const upToActive = versions.slice(0, versions.findIndex(({ active }) => active) + 1)
+  const recent = new Set([
+    ...Array.takeRight(versions, keepVersions),
+    ...Array.takeRight(upToActive, keepVersions)
+  ])
+  const unneeded = versions.filter(
+    (version) => !recent.has(version) && !version.active && !version.isWaiting && version.leases.length === 0
+  )
+  const kept = read.filter((id) => unneeded.some(({ versionId }) => versionId === id)).slice(0, maxRead)
+  return unneeded.filter(({ versionId }) => !kept.includes(versionId))
+}
