@@ -6,6 +6,7 @@
  */
 
 import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -15,6 +16,7 @@ import { optional } from "../internal/schemas.ts"
 import { Sha256, SourceFile } from "../services/ContentSource.ts"
 import { maxSources, VersionId } from "../services/VersionStore.ts"
 import { foldCase, isPortableFileName } from "./fileName.ts"
+import { sha256OfText } from "./sha256.ts"
 
 /** The name of the file, which no source may have for its id. */
 export const fileListName = "files.json"
@@ -140,20 +142,56 @@ export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }:
     2
   )
 
-const filesByList = new WeakMap<FileList, ReadonlyMap<string, SourceFile>>()
-
-/** The files of all sources, by their paths in the folder of the version. Made once for a list. */
-export const filesOf = (list: FileList): ReadonlyMap<string, SourceFile> => {
-  const files =
-    filesByList.get(list) ??
-    new Map(
-      list.sources.flatMap(({ files, sourceId }) =>
-        Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
-      )
+/** The files of all sources, by their paths in the folder of the version. */
+export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> =>
+  new Map(
+    sources.flatMap(({ files, sourceId }) =>
+      Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
     )
-  filesByList.set(list, files)
-  return files
+  )
+
+/** A list, and the text that it has on disk. */
+export interface WrittenList {
+  readonly list: FileList
+  /** The files of all sources, by their paths in the folder of the version. */
+  readonly files: ReadonlyMap<string, SourceFile>
+  readonly text: string
+  /** The digest of the text. */
+  readonly sha256: string
 }
+
+/** Writes a list as text. @internal */
+export const writtenList = (list: FileList): WrittenList => {
+  const text = fileListText(list)
+  return { list, files: filesOf(list), text, sha256: sha256OfText(text) }
+}
+
+/**
+ * The lists that were decoded last, by their digests. For each new version, the lists of all versions are read, and the list of the
+ * version that is swept: five lists if three versions are kept.
+ */
+const decoded = new Map<string, Pick<WrittenList, "files" | "list">>()
+const maxDecoded = 8
+
+/** Decodes the text of `files.json`. The eight lists that were read last stay in memory. @internal */
+export const decodeFileList = (text: string): Effect.Effect<WrittenList, ParseResult.ParseError> =>
+  Effect.suspend(() => {
+    const sha256 = sha256OfText(text)
+    const known = decoded.get(sha256)
+    return Effect.map(
+      known === undefined
+        ? Effect.map(Schema.decode(FileListJson)(text), (list) => ({ list, files: filesOf(list) }))
+        : Effect.succeed(known),
+      (lists) => {
+        decoded.delete(sha256)
+        decoded.set(sha256, lists)
+        for (const oldest of Array.take([...decoded.keys()], decoded.size - maxDecoded)) {
+          decoded.delete(oldest)
+        }
+        return { ...lists, text, sha256 }
+      }
+    )
+  })
 
 const isSha256 = Schema.is(Sha256)
 

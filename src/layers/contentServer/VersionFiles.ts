@@ -5,7 +5,6 @@
  * where a file is not as it says: players ask for thousands of files in a row. An index of each version stays as long as the version,
  * with 8 bytes a file: what no version has is found out without the lists.
  */
-import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip, type ZlibOptions } from "node:zlib"
 import type { PlatformError } from "@effect/platform/Error"
@@ -17,7 +16,7 @@ import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import { type FileList, FileListJson, fileListName, filesOf } from "../../files/FileList.ts"
+import { decodeFileList, fileListName, type WrittenList } from "../../files/FileList.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "../http/errors.ts"
@@ -112,7 +111,9 @@ export const make = Effect.fnUntraced(function* (
     const before = yield* known(versionId)
     if (Option.isSome(before) && before.value.stamp === stamp) return before.value
     const bytes = yield* fs.readFile(file)
-    const decoded = yield* Effect.mapError(decode(Buffer.from(bytes).toString()), () => damaged(versionId))
+    const decoded = yield* Effect.mapError(decodeFileList(Buffer.from(bytes).toString()), () =>
+      damaged(versionId)
+    )
     const list = yield* makeList(versionId, stamp, decoded, bytes)
     yield* Ref.update(indexes, (before) => new Map(before).set(versionId, indexOf(stamp, decoded)))
     yield* Ref.update(lists, (before) =>
@@ -204,16 +205,13 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-const decode = Schema.decode(FileListJson)
-
 const makeList = (
   versionId: VersionId,
   stamp: string,
-  list: FileList,
+  { list, sha256, ...listed }: WrittenList,
   bytes: Uint8Array
 ): Effect.Effect<VersionList> => {
-  const itself = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
-  const files = new Map([...filesOf(list), [fileListName, itself]])
+  const files = new Map([...listed.files, [fileListName, { size: bytes.length, sha256 }]])
   const composed = new Map([...files.keys()].map((path) => [path.normalize("NFC"), path]))
   const find = (path: string) =>
     Option.map(Option.fromNullable(files.get(path)), (file) => ({ ...file, path }))
@@ -227,10 +225,10 @@ const makeList = (
   }))
 }
 
-const indexOf = (stamp: string, list: FileList): VersionIndex => ({
+const indexOf = (stamp: string, { files }: WrittenList): VersionIndex => ({
   stamp,
   hashes: Int32Array.from(
-    [...filesOf(list)].flatMap(([path, { sha256 }]) => [path.normalize("NFC"), sha256]),
+    [...files].flatMap(([path, { sha256 }]) => [path.normalize("NFC"), sha256]),
     Hash.string
   )
 })

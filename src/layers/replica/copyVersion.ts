@@ -8,7 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import { type FileList, fileListName } from "../../files/FileList.ts"
+import { decodeFileList, type FileList, fileListName } from "../../files/FileList.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { isDiskFull } from "../../files/systemError.ts"
 import { issueText, placedIssues } from "../../internal/parseIssues.ts"
@@ -25,7 +25,6 @@ import type { Fetched } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { pathOf } from "../versions/DownloadsFolder.ts"
-import { decodeList } from "../versions/fileLists.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
 import type { Hub, MovedOn } from "./Hub.ts"
@@ -182,7 +181,7 @@ const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
 })
 
 const listFrom = (hub: Hub, file: string, text: string) =>
-  Effect.mapError(decodeList(text), (error) =>
+  Effect.mapError(decodeFileList(text), (error) =>
     hub.failed(`${file} is no list of files: ${issueText(placedIssues(error))}`, { isTransient: false })
   )
 

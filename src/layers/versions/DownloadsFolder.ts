@@ -18,7 +18,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { syncDirectory } from "../../files/durable.ts"
-import { fileListName } from "../../files/FileList.ts"
+import { fileListName, type WrittenList } from "../../files/FileList.ts"
 import { retryHeldOpen } from "../../files/heldOpen.ts"
 import { makePath } from "../../files/makePath.ts"
 import { isDiskFull } from "../../files/systemError.ts"
@@ -34,7 +34,7 @@ import {
 } from "../../services/VersionStore.ts"
 import { lockFolder } from "../folderLock/folderLock.ts"
 import { mapDiskError, orWhereMissing, refuseLink } from "./diskError.ts"
-import { readList, summaryOf, type WrittenList } from "./fileLists.ts"
+import { readList, summaryOf } from "./fileLists.ts"
 
 export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
   DownloadsFolder,

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { fileListName, filesOf } from "../../files/FileList.ts"
+import { fileListName } from "../../files/FileList.ts"
 import { printableLine } from "../../internal/printable.ts"
 import {
   type Hold,
@@ -125,7 +125,7 @@ const wholeVersion = Effect.fnUntraced(function* (given: string) {
     () => notWhole(`it has no valid ${fileListName}.`)
   )
   const damaged = yield* folder.damageOf(versionId)
-  const isDamaged = [fileListName, ...filesOf(list.list).keys()].some((file) => damaged.has(file))
+  const isDamaged = [fileListName, ...list.files.keys()].some((file) => damaged.has(file))
   const isWhole = Effect.every(list.list.sources, ({ files, sourceId }) =>
     Effect.map(wholeFiles(join(version, sourceId), files), (whole) => whole === files)
   )

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { replaceFile } from "../../files/durable.ts"
+import type { WrittenList } from "../../files/FileList.ts"
 import { remove } from "../../files/heldOpen.ts"
 import { isDiskFull } from "../../files/systemError.ts"
 import { issueText, placedIssues } from "../../internal/parseIssues.ts"
@@ -27,7 +28,6 @@ import {
 } from "../../services/VersionStore.ts"
 import { DownloadsFolder, pathOf } from "./DownloadsFolder.ts"
 import { mapDiskError, readIfThere, refuseLink } from "./diskError.ts"
-import type { WrittenList } from "./fileLists.ts"
 import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
 
 export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<

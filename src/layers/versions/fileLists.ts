@@ -6,15 +6,13 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ParseError } from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { FileList, FileListJson, fileListName, fileListText, ListedSource } from "../../files/FileList.ts"
+import { decodeFileList, FileList, fileListName, ListedSource, writtenList } from "../../files/FileList.ts"
 import { entriesIn, forEachFile, toError } from "../../files/fileBatch.ts"
-import { sha256OfFile, sha256OfText } from "../../files/sha256.ts"
+import { sha256OfFile } from "../../files/sha256.ts"
 import { issueText, placedIssues } from "../../internal/parseIssues.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import {
@@ -24,14 +22,6 @@ import {
   type VersionSummary
 } from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
-
-/** A list, and the text that it has on disk. */
-export interface WrittenList {
-  readonly list: FileList
-  readonly text: string
-  /** The digest of the text. */
-  readonly sha256: string
-}
 
 const stat = promisify(statFile)
 
@@ -52,8 +42,7 @@ export const makeList = Effect.fnUntraced(function* (
     mapDiskError("read", folder)
   )
   const list = yield* decodeListed(FileList, { schemaVersion: 1, ...version, sources: listed }, folder)
-  const text = fileListText(list)
-  return { list, text, sha256: sha256OfText(text) } satisfies WrittenList
+  return writtenList(list)
 })
 
 /** The files of a source that has no other ones than a version may have, in a folder of a version. */
@@ -119,36 +108,11 @@ export const filesIn = Effect.fnUntraced(function* (
   return new Map(sizes.flat())
 })
 
-/**
- * The lists that were decoded last, by their digests. At each change those of all versions are read, that of the new one and
- * that of the swept one: five where three are kept.
- */
-const decoded = new Map<string, FileList>()
-const maxDecoded = 8
-
-/** What the text of a list says. The eight lists that were read last stay in memory. */
-export const decodeList = (text: string): Effect.Effect<WrittenList, ParseError> =>
-  Effect.suspend(() => {
-    const sha256 = sha256OfText(text)
-    const known = decoded.get(sha256)
-    return Effect.map(
-      known === undefined ? Schema.decode(FileListJson)(text) : Effect.succeed(known),
-      (list) => {
-        decoded.delete(sha256)
-        decoded.set(sha256, list)
-        for (const oldest of Array.take([...decoded.keys()], decoded.size - maxDecoded)) {
-          decoded.delete(oldest)
-        }
-        return { list, text, sha256 }
-      }
-    )
-  })
-
 /** The list of a version that is in a folder, where there is one. */
 export const readList = Effect.fnUntraced(function* (folder: string, versionId: VersionId) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(join(folder, fileListName)).pipe(
-    Effect.flatMap(decodeList),
+    Effect.flatMap(decodeFileList),
     Effect.filterOrFail(({ list }) => list.versionId === versionId),
     Effect.option
   )

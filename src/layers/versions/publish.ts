@@ -7,12 +7,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { syncDirectory, syncTree } from "../../files/durable.ts"
-import { fileListName, filesOf } from "../../files/FileList.ts"
+import { fileListName, type WrittenList } from "../../files/FileList.ts"
 import { move as moveTo, remove } from "../../files/heldOpen.ts"
 import { timeOf, type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, readIfThere } from "./diskError.ts"
-import { filesIn, makeList, type WrittenList } from "./fileLists.ts"
+import { filesIn, makeList } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { latestOf, ManifestFile, manifestOf } from "./ManifestFile.ts"
 
@@ -89,7 +89,7 @@ const repair = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const version = (yield* DownloadsFolder).ofVersion(list.list.versionId)
-  const files = new Set([...filesOf(list.list).keys(), fileListName])
+  const files = new Set([...list.files.keys(), fileListName])
   yield* Effect.gen(function* () {
     for (const file of files) {
       yield* fs.makeDirectory(dirname(join(version, file)), { recursive: true })

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { fileListName, filesOf } from "../../files/FileList.ts"
+import { decodeFileList, fileListName, type WrittenList } from "../../files/FileList.ts"
 import { linkOrCopy } from "../../files/reuseFile.ts"
 import { isDiskFull } from "../../files/systemError.ts"
 import { issueText, placedIssues } from "../../internal/parseIssues.ts"
@@ -21,7 +21,7 @@ import {
 } from "../../services/VersionStore.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
+import { filesIn, isWhole } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { type Disk, disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
 import { publishCopy } from "./publish.ts"
@@ -75,7 +75,7 @@ const filesOnDisk = Effect.gen(function* () {
     const list = yield* listOf(versionId)
     const damaged = yield* damageOf(versionId)
     if (Option.isNone(list) || damaged.has(fileListName)) continue
-    for (const [file, { sha256 }] of filesOf(list.value.list)) {
+    for (const [file, { sha256 }] of list.value.files) {
       paths.set(sha256, `${ofVersion(versionId)}/${file}`)
       if (damaged.has(file)) damagedContents.add(sha256)
     }
@@ -146,7 +146,7 @@ const readCopy = Effect.fnUntraced(function* (
   const refused = (detail: string) =>
     new VersionStoreError({ action: "promote", path: `a copy of version ${manifest.versionId}`, detail })
 
-  const list = yield* Effect.mapError(decodeList(fileList), (error) =>
+  const list = yield* Effect.mapError(decodeFileList(fileList), (error) =>
     refused(`${fileListName} is no list of files: ${issueText(placedIssues(error))}`)
   )
   const difference = disagreement(manifest, list)
@@ -154,7 +154,7 @@ const readCopy = Effect.fnUntraced(function* (
     return yield* refused(`manifest.json and ${fileListName} do not agree: ${difference}.`)
   }
   const there = yield* filesIn(folder, known).pipe(mapDiskError("read", folder))
-  const wrong = wrongFile(filesOf(list.list), there)
+  const wrong = wrongFile(list.files, there)
   return wrong === undefined ? list : yield* refused(wrong)
 })
 
@@ -168,10 +168,7 @@ const disagreement = (given: Manifest, list: WrittenList): string | undefined =>
     : `${difference} is ${excerpt(JSON.stringify(given[difference]))}, not ${excerpt(JSON.stringify(listed[difference]))}`
 }
 
-const wrongFile = (
-  listed: ReturnType<typeof filesOf>,
-  there: ReadonlyMap<string, number>
-): string | undefined => {
+const wrongFile = (listed: WrittenList["files"], there: ReadonlyMap<string, number>): string | undefined => {
   for (const [file, { size }] of listed) {
     const bytes = there.get(file)
     if (bytes === undefined) return `${file} is missing.`

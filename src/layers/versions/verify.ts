@@ -5,7 +5,7 @@ import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { fileListName, filesOf } from "../../files/FileList.ts"
+import { fileListName } from "../../files/FileList.ts"
 import { entriesIn } from "../../files/fileBatch.ts"
 import { sha256OfFile } from "../../files/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
@@ -31,7 +31,7 @@ export const verify = Effect.fn("VersionStore.verify")(function* (given?: string
         : yield* noneActive("verify the version of")
   const version = folder.ofVersion(versionId)
   const list = yield* folder.listOf(versionId)
-  const files = Option.match(list, { onNone: () => noFiles, onSome: ({ list }) => filesOf(list) })
+  const files = Option.match(list, { onNone: () => noFiles, onSome: ({ files }) => files })
   const listed = active.pipe(
     Option.filter((manifest) => manifest.versionId === versionId),
     Option.flatMapNullable(({ filesSha256 }) => filesSha256)
