@@ -1,5 +1,5 @@
 /**
- * The API page names the plugins and the modules of the package, its suites and its metrics.
+ * The documentation names the plugins and the modules of the package, its suites and its metrics.
  */
 import { readdirSync } from "node:fs"
 import { describe, expect, it } from "vitest"
@@ -8,10 +8,10 @@ import * as nats from "../src/nats.ts"
 import * as testing from "../src/testing.ts"
 import { below, codeIn, read, rowsOf } from "./support/documents.ts"
 
-const api = read("docs/api.md")
+const page = read("docs/effect.md")
 
 const documented = codeIn(
-  rowsOf(below("## Layers and services", api))
+  rowsOf(below("## Layers and services", page))
     .map(([service, , modules]) => `${service} ${modules}`)
     .join()
 )
@@ -30,7 +30,7 @@ const metricsInSource = () =>
     .flatMap((file) => [...read(`src/${file}`).matchAll(/"(vitrine_[a-z_]+)"/g)].map(([, name = ""]) => name))
     .sort()
 
-describe("the API page", () => {
+describe("the documentation", () => {
   it("names the modules of vitrine, and no others", () => {
     const modulesOfNats = namesOf(nats, isModule).filter((name) => name !== "NatsConnection")
     // The platform's `HttpClient` is provided, but not exported.
@@ -44,12 +44,14 @@ describe("the API page", () => {
   })
 
   it("names the suites for tests of your own", () => {
-    const named = codeIn(below("## `vitrine/testing`", api))
+    const named = codeIn(below("## Tests", page))
     expect(named).toEqual(expect.arrayContaining(Object.keys(testing)))
   })
 
   it("names the metrics", () => {
-    const named = rowsOf(below("## Metrics and spans", api)).flatMap(([name = ""]) => codeIn(name))
+    const named = rowsOf(below("## Metrics", read("docs/dashboard.md"))).flatMap(([name = ""]) =>
+      codeIn(name)
+    )
     expect(named.sort()).toEqual(metricsInSource())
   })
 })

@@ -66,7 +66,7 @@ const tables = [
   },
   {
     heading: "### `source({ … })`",
-    interfaces: [[`${layers}/sources/function/FunctionSource.ts`, "SourceConfig"]]
+    interfaces: [[`${layers}/sources/function/source.ts`, "SourceConfig"]]
   },
   {
     heading: "### `httpTransport({ … })`",

@@ -3,13 +3,11 @@
  */
 import { readdirSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
-import type { Argument, Command } from "commander"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { maxEvents, maxEventsSize } from "../../src/internal/eventRing.ts"
 import { jsonText } from "../../src/internal/jsonText.ts"
-import { makeProgram } from "../../src/layers/cli/program.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { maxManifestBytes } from "../../src/layers/contentServer/Resources.ts"
 import { maxNames } from "../../src/layers/contentServer/SiteBuild.ts"
@@ -40,10 +38,6 @@ import { AirtableSourceOptions } from "../../src/layers/sources/tables/airtableS
 import { DispatchError } from "../../src/services/CommandBus.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
-
-const program = makeProgram("1.2.3", () => {})
-
-const argumentName = (argument: Argument) => (argument.required ? argument.name() : `[${argument.name()}]`)
 
 const tablesBelow = (page: string, heading: string) => rowsOf(below(heading, read(page)))
 
@@ -116,7 +110,7 @@ describe("the options of", () => {
       JsonDocumentOptions,
       { url: "https://museum.example/events.json" }
     ],
-    ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
+    ["vitrine/nats", "docs/nats.md", "## Options", NatsOptions, {}],
     ["dashboard", "docs/api.md", "### `dashboard({ … })`", DashboardOptions, {}],
     ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],
     ["replica", "docs/api.md", "### `replica({ … })`", ReplicaOptions, { from: "http://hub:8730" }],
@@ -128,8 +122,7 @@ describe("the options of", () => {
       name,
       name in required ? undefined : decoded[name]
     ])
-    const hasType = page === "docs/api.md"
-    const own = tablesBelow(page, heading).filter(({ length }) => !hasType || length === 4)
+    const own = tablesBelow(page, heading).filter(({ length }) => length === 4)
     const shared =
       heading === "### `replica({ … })`"
         ? tablesBelow(page, "### `content({ … })`").filter(([name = ""]) => ofContent.includes(name))
@@ -139,30 +132,9 @@ describe("the options of", () => {
     // A word that is no code, "all" for example, says what it means that there is none.
     const documented = [...shared, ...own].map((row) => [
       codeIn(row[0] ?? "")[0],
-      codeIn(row[hasType ? 2 : 1] ?? "").map((json) => JSON.parse(json))[0]
+      codeIn(row[2] ?? "").map((json) => JSON.parse(json))[0]
     ])
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(defaults))
-  })
-})
-
-describe("the options of vitrine", () => {
-  const declared = [
-    { command: "every command", options: program.createHelp().visibleOptions(program) },
-    ...program.commands.map((command) => ({
-      command: command.name(),
-      options: command.options
-    }))
-  ]
-
-  const documented = (command: string) =>
-    tablesBelow("docs/operate.md", "## Commands").flatMap(([option = "", commands = ""]) =>
-      commands.split(", ").includes(command) ? codeIn(option) : []
-    )
-
-  it.each(declared)("$command are in a table", ({ command, options }) => {
-    const named = documented(command).map((option) => option.replace(/ .*/, ""))
-    const names = options.map(({ long }) => long)
-    expect(named.sort()).toEqual(names.sort())
   })
 })
 
@@ -206,15 +178,6 @@ describe("the limits of", () => {
 })
 
 describe("the tables name", () => {
-  it("the commands of the command line", () => {
-    const documented = namesIn(tablesBelow("docs/operate.md", "## Commands")).filter((name) =>
-      name.startsWith("vitrine ")
-    )
-    const usageOf = (command: Command) =>
-      ["vitrine", command.name(), ...command.registeredArguments.map(argumentName)].join(" ")
-    expect(documented).toEqual(program.commands.map(usageOf))
-  })
-
   it("the problems by their codes", () => {
     const modules = readdirSync(`${repository}/src/layers`, { recursive: true, encoding: "utf8" }).filter(
       (file) => file.endsWith(".ts")
@@ -225,7 +188,9 @@ describe("the tables name", () => {
         : /\bcode: "([a-z-]+:[a-z-]+)"/g
       return [...read(`src/layers/${file}`).matchAll(code)].map(([, code]) => code)
     })
-    const documented = namesIn(tablesBelow("docs/operate.md", "### Problems"))
+    const documented = rowsOf(read("docs/problems.md")).flatMap((row) =>
+      codeIn(row.at(-1) ?? "").filter((name) => /^[a-z-]+:[a-z-]+$/.test(name))
+    )
     expect(documented.sort()).toEqual([...new Set(codes)].sort())
   })
 
@@ -272,7 +237,7 @@ describe("the tables name", () => {
 
   it("the dependencies of the package", () => {
     const { dependencies = {}, peerDependencies = {} } = JSON.parse(read("package.json"))
-    const documented = namesIn(tablesBelow("docs/api.md", "## Dependencies"))
+    const documented = namesIn(tablesBelow("docs/effect.md", "## Dependencies"))
     expect(documented.sort()).toEqual(Object.keys({ ...dependencies, ...peerDependencies }).sort())
   })
 
@@ -308,13 +273,19 @@ describe("the tables name", () => {
       .filter((file) => file.endsWith(".ts"))
       .map((file) => read(`src/${file}`))
       .join("\n")
-    const messages = namesIn(tablesBelow("docs/operate.md", "## What can go wrong"))
-    expect(messages.length).toBeGreaterThan(5)
-    for (const message of messages) {
-      // What differs from case to case: names, numbers, what is left out.
-      for (const part of message.split(/…|"[^"]*"|\b\d+\b|\(process N.*/)) {
-        expect(source).toContain(part.trim())
-      }
-    }
+    const sections = [
+      "## Content",
+      "## Screens",
+      "## Players",
+      "## Controller, connections, NATS",
+      "## Messages"
+    ]
+    const messages = namesIn(sections.flatMap((heading) => tablesBelow("docs/problems.md", heading)))
+    expect(messages.length).toBeGreaterThan(50)
+    // What differs from case to case: names, numbers, what is left out.
+    const parts = messages.flatMap((message) =>
+      message.split(/…|"[^"]*"|HTTP transport|\b\d+(?: event streams| connections| pages)?\b/)
+    )
+    expect(parts.filter((part) => !source.includes(part.trim()))).toEqual([])
   })
 })

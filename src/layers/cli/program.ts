@@ -14,46 +14,49 @@ export interface Given {
 
 const config = new Option(
   "--config <FILE>",
-  "The configuration file. Default: vitrine.config.ts, .js or .mjs in this folder."
+  "The configuration. Default: vitrine.config.ts, .js or .mjs in this folder."
 )
 
 const runDir = new Option(
   "--run-dir <DIR>",
-  "The folder for the controller's socket, process id and log; only its user may enter it. Default: .vitrine beside the configuration."
+  "The folder for socket, process id and log of the controller; only its user may enter it. Default: .vitrine beside the configuration."
 )
 
 const envFile = new Option(
   "--env-file <FILE>",
-  "A file of NAME=value lines for the environment, for tokens. What is set already stays as it is."
+  "A file of NAME=value lines for the environment, for tokens. Variables that are set keep their value."
 )
 
-const logFormat = new Option("--log-format <FORMAT>", "Log lines for people, or JSON lines for programs.")
+const logFormat = new Option("--log-format <FORMAT>", "Log lines for people, or one JSON object a line.")
   .choices(logFormats)
   .default("text")
 
 const json = new Option("--json", "Print JSON, for programs.")
 
-const watch = new Option("--watch", "Go on showing it, once a second, until Ctrl-C.")
+const watch = new Option(
+  "--watch",
+  "Repeat it once a second until Ctrl-C, and wait for a controller to start."
+)
 
-const content = new Option("--content <NAME>", "Which content, where the configuration has several.")
+const content = new Option("--content <NAME>", "The content, if the configuration has several.")
 
 const ofController = [config, envFile, logFormat, runDir]
 
 const ofContent = [...ofController, content]
 
-/** Mistakes and requests for help or the version are thrown as a `CommanderError`, when their text is printed. */
+/** The tables of docs/operate.md are made of these texts. Mistakes and requests for help or the version are thrown as a `CommanderError`, when their text is printed. */
 export const makeProgram = (version: string, run: (given: Given) => void | Promise<void>): Command => {
   const program = new Command("vitrine")
     .description("Content delivery for installations")
     .version(version, "--version", "Print the version.")
-    .helpOption("-h, --help", "Print how to use the command.")
+    .helpOption("-h, --help", "Print the usage of the command.")
     .addOption(
       new Option(
         "--log-level <LEVEL>",
-        'The least important messages that are logged. "debug" adds detail and stack traces.'
+        "The lowest level that is logged; debug adds detail and stack traces."
       ).choices(logLevels)
     )
-    .helpCommand("help [command]", "Print how to use a command.")
+    .helpCommand("help [command]", "Print the usage of a command.")
     .addHelpText("after", "\nThe exit status is 0 on success and 1 on failure.")
     .showHelpAfterError("See: vitrine --help")
     .exitOverride()
@@ -72,152 +75,159 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
 
   command(
     "init",
-    "Begin a project: an example with a folder of content. Nothing is overwritten.",
-    new Option("--page", "Also make a page that shows the content, which the controller serves."),
-    new Option("--vite", "The same as a project of Vite, in TypeScript."),
-    new Option("--react", "The same as a project of Vite, with React.")
+    "Begin a project: an example with a folder of content. Existing files are kept.",
+    new Option("--page", "Add a page that shows the content, served by the controller."),
+    new Option("--vite", "Add the same page as a project of Vite, in TypeScript."),
+    new Option("--react", "Add the same page as a project of Vite, with React.")
   ).argument("[DIR]", "The folder of the project.", ".")
 
   command(
     "start",
-    "Run the controller, until Ctrl-C, SIGTERM or vitrine stop.",
+    "Run the controller until Ctrl-C, SIGTERM or vitrine stop.",
     ...ofController,
-    new Option("--detach", "Go on in the background, and return when it is ready. The log goes to a file."),
+    new Option(
+      "--detach",
+      "Run in the background. Returns when the controller is ready, or with the reason why it is not."
+    ),
     new Option(
       "--log-file <FILE>",
-      "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
+      "Log to this file. It is rotated at 5 MiB, with four old files. Default: standard error; with --detach, controller.log in the folder of --run-dir."
     ),
     new Option(
       "--dev-server",
-      "A dev server has the page, so that no build of it is needed. The plugin for Vite adds it."
+      "A dev server serves the page, so that no build is needed. The plugin for Vite adds this option."
     )
   )
 
   command(
     "status",
-    "Show what the running controller says of itself.",
-    config,
-    runDir,
-    content,
-    json,
-    watch,
-    new Option("--check", "End with exit status 1 where something fails, 3 where only the last fetch has.")
-  )
-
-  command(
-    "fleet",
-    "Show the players that report to this machine, the worst first.",
-    config,
-    runDir,
-    json,
-    watch,
-    new Option("--check", "End with exit status 1 where a player fails.")
-  )
-
-  command(
-    "mute",
-    "Send no alerts about a problem or a player for a while, or list what is muted.",
+    "Show in one word whether all is well, then the problems and details of the running controller.",
     config,
     runDir,
     new Option(
-      "--until <TIME>",
-      'A time such as 18:00 or 2026-12-01T09:00, or a duration such as "2 hours".'
+      "--content <NAME>",
+      "The content whose last fetch --check looks at, if the configuration has several."
     ),
-    new Option("--why <TEXT>", "For others to see."),
-    new Option("--by <NAME>", "Who asks, for others to see. Default: this user."),
-    new Option("--end", "End it now.")
-  ).argument(
-    "[NAME]",
-    'A code, a subject, a player, or one problem: "CODE SUBJECT" or "PLAYER CODE SUBJECT". Default: what is muted is listed.'
-  )
-
-  command(
-    "fetch",
-    "Fetch the content once: in the controller that runs, or else here, and end.",
-    ...ofContent
-  )
-
-  command(
-    "check",
-    "Fetch without showing anything: say what it would change, or what a source has.",
-    ...ofContent,
-    json
-  ).argument(
-    "[SOURCE]",
-    "The id of a source: says what is in the first page of each of its documents. Default: all are fetched."
-  )
-
-  command(
-    "verify",
-    "Read the files of a version, and list those that are not as they were written.",
-    ...ofContent
-  ).argument("[VERSION]", "The id of a version on disk. Default: the active one.")
-
-  command(
-    "versions",
-    "List the versions on disk: which is active, what waits, and who shows what.",
-    ...ofContent,
-    json
-  )
-
-  command("diff", "Show what is different in two versions: records, fields and files.", ...ofContent, json)
-    .argument("[A]", "The id of a version on disk. Default: the one before B; the active one, where B waits.")
-    .argument("[B]", "The version that is compared with it. Default: the latest one.")
-
-  command(
-    "rollback",
-    "Go back to an older version, which stays until vitrine resume.",
-    ...ofContent
-  ).argument(
-    "[VERSION]",
-    "The id of a version on disk. Default: the newest that is older than the active one."
-  )
-
-  command(
-    "hold",
-    "Keep the active version until vitrine resume, or a time; newer ones are fetched, and wait.",
-    ...ofContent,
+    json,
+    watch,
     new Option(
-      "--until <TIME>",
-      'When the latest version is shown: "2026-12-01 09:00", "18:00", "2 hours". Times are those of the zone in "hours", or of the machine.'
+      "--check",
+      "Exit with 1 if the word is FAILING or NO CONTENT, with 3 if only the last fetch failed."
     )
   )
 
   command(
-    "release",
-    "Show the version that waits, or another one; newer ones wait again.",
-    ...ofContent
-  ).argument("[VERSION]", "The id of a version on disk. Default: the one that waits.")
+    "fleet",
+    "At a hub, show its players and their screens, the worst first.",
+    config,
+    runDir,
+    json,
+    watch,
+    new Option("--check", "Exit with 1 if a player has an error.")
+  )
 
-  command("resume", "End the hold: the latest version is shown.", ...ofContent)
+  command(
+    "mute",
+    "Stop alerts about a problem or a player for a while, or list what is muted.",
+    config,
+    runDir,
+    new Option("--until <TIME>", 'When it ends: 18:00, "2026-12-01 09:00" or "2 hours".'),
+    new Option("--why <TEXT>", "The reason, for others to see."),
+    new Option("--by <NAME>", "Who mutes it, for others to see. Default: this user."),
+    new Option("--end", "End it now.")
+  ).argument(
+    "[NAME]",
+    'A code, a subject, a player, or one problem: "CODE SUBJECT" or "PLAYER CODE SUBJECT". Default: lists what is muted.'
+  )
+
+  command("fetch", "Fetch the content once, in the running controller or else in this process.", ...ofContent)
+
+  command(
+    "check",
+    "Fetch without publishing: list what is not as expected, or what a fetch would change. A configuration that has changed since the start is checked as it is, beside the running controller.",
+    ...ofContent,
+    json
+  ).argument(
+    "[SOURCE]",
+    "The id of a source: reads the first page of its documents, and lists their fields, types and links to files. Default: all sources are fetched."
+  )
+
+  command("verify", "Read all files of a version, and list the damaged files.", ...ofContent).argument(
+    "[VERSION]",
+    "The id of a version on disk. Default: the active version."
+  )
+
+  command(
+    "versions",
+    "List the versions on disk: which version is active, which version waits, and which screens show them.",
+    ...ofContent,
+    json
+  )
+
+  command("diff", "List the differences of two versions: records, fields and files.", ...ofContent, json)
+    .argument(
+      "[A]",
+      "The id of a version on disk. Default: the version before B; if B waits, the active version."
+    )
+    .argument("[B]", "The version that A is compared with. Default: the latest version.")
+
+  command(
+    "rollback",
+    "Show an older version, and hold it until somebody resumes. Newer versions are fetched, and wait.",
+    ...ofContent
+  ).argument(
+    "[VERSION]",
+    "The id of a version on disk. Default: the newest version that is older than the active version."
+  )
+
+  command(
+    "hold",
+    "Keep the active version on the screens until somebody resumes, or until a time. Newer versions are fetched, and wait.",
+    ...ofContent,
+    new Option(
+      "--until <TIME>",
+      'When it ends: 18:00, "2026-12-01 09:00" or "2 hours". Times are those of the zone in "hours", or of the machine.'
+    )
+  )
+
+  command("release", "Show the version that waits. Newer versions wait again.", ...ofContent).argument(
+    "[VERSION]",
+    "The id of a version on disk. Default: the version that waits."
+  )
+
+  command(
+    "resume",
+    "End the hold, and show the latest version. New versions are shown as before the hold.",
+    ...ofContent
+  )
 
   command(
     "screen",
-    "Ask a screen to load its page again, or to show its name for ten seconds.",
+    "Ask a screen to load its page again, or to show its name for ten seconds, large enough to be found in the hall. Waits until the screen has done it, for two minutes at most.",
     config,
     runDir,
     content
   )
     .addArgument(
-      new Argument("<ACTION>", "What the screen is to do.").choices([
+      new Argument("<ACTION>", "What the screen does.").choices([
         "reload",
         "identify"
       ] satisfies Array<ScreenAction>)
     )
-    .argument("<ID>", "The id of the screen; at a hub, PLAYER/SCREEN for one of a player.")
+    .argument("<ID>", "The id of the screen; at a hub, PLAYER/SCREEN for a screen of a player.")
 
   command(
     "types",
-    "Write the TypeScript types of the content for pages, to vitrine.d.ts.",
+    "Write the TypeScript types of the tables, for pages. No controller needs to run.",
     config,
     envFile,
     new Option("--output <FILE>", "The file to write. Default: vitrine.d.ts beside the configuration."),
-    new Option("--watch", "Go on, and write it again when the configuration or the content has changed.")
+    new Option("--watch", "Write the file again when the configuration or the content changes.")
   )
 
   command(
     "stop",
-    "Ask the running controller to end, and wait for it; what does not end within five seconds is named.",
+    "Stop the running controller. If it does not end within five seconds, print its process and what to type.",
     config,
     runDir
   )

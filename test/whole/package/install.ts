@@ -269,7 +269,7 @@ export const installs = (it: It) => {
     Effect.gen(function* () {
       const { folder, write } = yield* projectWithPackage
       yield* succeeds(folder, "npm", ...npmInstall, "effect@4", "neverthrow")
-      const [recipe] = samplesOf("docs/recipes.md").filter(({ info }) => info === "effect4")
+      const [recipe] = samplesOf("docs/effect.md").filter(({ info }) => info === "effect4")
       yield* write("controller.ts", `${recipe?.text}\n`)
       yield* write("tsconfig.json", strictly({ module: "nodenext", moduleResolution: "nodenext" }))
       expect(compilerSays(folder)).toEqual([])

@@ -52,21 +52,17 @@ const renderButtons = ({ everywhere, held, name, page, versionId, versions }) =>
   }
   const waiting =
     held?.waiting === undefined ? undefined : `the version of ${shortTime(timeOf(held.waiting))}`
-  const showsIt =
-    waiting === undefined ? "so that new versions are shown as before" : `and show ${waiting} now`
+  const latest = waiting === undefined ? "" : `, and show ${waiting}`
   return [
     waiting === undefined
       ? []
-      : [
-          renderLook(page, everywhere),
-          act("Release", `Show ${waiting} now? Later ones wait until somebody releases them.`)
-        ],
+      : [renderLook(page, everywhere), act("Release", `Show ${waiting}? Newer versions wait again.`)],
     held === undefined || held.byRule
       ? act(
           "Hold",
-          "Keep this version on the screens, whatever is fetched, until somebody resumes, or until a time?"
+          "Keep the active version on the screens until somebody resumes, or until a time? Newer versions are fetched, and wait."
         )
-      : act("Resume", `End the hold, ${showsIt}?`)
+      : act("Resume", `End the hold${latest}? New versions are shown as before the hold.`)
   ]
 }
 
@@ -177,7 +173,7 @@ const renderVersion = (name, actions) => (version) => {
       : button(`${name} ${versionId}`, "Show this", () =>
           ask(
             "Show this",
-            `Show the version of ${shortTime(timeOf(versionId))}, and keep it until somebody resumes?`,
+            `Show the version of ${shortTime(timeOf(versionId))}, and hold it until somebody resumes? Newer versions are fetched, and wait.`,
             { type: `${name}.rollback`, versionId }
           )
         )
