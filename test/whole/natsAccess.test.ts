@@ -345,7 +345,7 @@ authorization { user: vitrine, password: "from the environment" }`
       }
       yield* one.start
       yield* insist(instance.events.publish("event", 1))
-      expect(yield* instance.status).toContain(`"value":"${one.url} (`)
+      expect(yield* instance.status).toContain(`"value":"${one.url} since `)
     })
   )
 })

@@ -1,7 +1,7 @@
 /**
  * Records in the place of their ids: a field that `links` names gets the records of another document, one level deep.
  */
-import * as Arr from "effect/Array"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -39,7 +39,7 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<LinkedDocuments<E | SourceError>, SourceError> {
   if (Object.keys(links).length === 0) return { documents, end: Effect.void }
   const held = new Map<string, Effect.Effect<Held, E | SourceError>>()
-  for (const name of Arr.dedupe(Object.values(links))) {
+  for (const name of Array.dedupe(Object.values(links))) {
     const document = documents.find((document) => document.name === name) ?? linked(name)
     if (document === undefined) {
       const known = documents.map(({ name }) => name).join(", ")
@@ -123,7 +123,7 @@ const hold = <E>(
     if (!Array.isArray(value)) return failed('"links" names it, but it is no list of records')
     const idOf = recordId(key)
     const records = new Map(
-      value.flatMap((record) => Arr.fromOption(idOf(record)).map((id) => [id, record] as const))
+      value.flatMap((record) => Array.fromOption(idOf(record)).map((id) => [id, record] as const))
     )
     return Effect.succeed({ value, records, warnings })
   })
@@ -168,7 +168,7 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
       targets.flatMap(({ field, target }) => {
         const ids = lost.get(field) ?? []
         if (ids.length === 0) return []
-        const named = Arr.dedupe(ids).slice(0, maxNamed).map(excerpt).join(", ")
+        const named = Array.dedupe(ids).slice(0, maxNamed).map(excerpt).join(", ")
         return [
           `the field ${quotedExcerpt(field)} has ${countText(ids.length, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${named}${ids.length > maxNamed ? ", …" : ""})`
         ]

@@ -158,7 +158,7 @@ const startWorker = Effect.acquireRelease(
   // Without waiting for its end: a pool that is closed while it ends an idle one would wait for ever.
   (worker) => Effect.sync(() => worker.kill("SIGKILL"))
 ).pipe(
-  Effect.tap((worker) => within("1 minute", nextAnswer(worker, Ready))),
+  Effect.tap((worker) => within("10 minutes", nextAnswer(worker, Ready))),
   Effect.mapError(
     ({ detail }) => new PictureNotMade({ detail: `the process for pictures does not start: ${detail}` })
   )
