@@ -1,6 +1,6 @@
 /**
- * Bundles what runs beside any version of Effect, or none: the command line, `vitrine/plain`, and `vitrine/client` for
- * browsers.
+ * Bundles the package: the library, and what runs beside any version of Effect, or none: the command line, `vitrine/plain`, and
+ * `vitrine/client` for browsers. The modules that the compiler made stay in `dist` for benchmarks and tests, and are not packed.
  *
  * The licences of the packages in it are in `dist/NOTICES.txt`.
  */
@@ -142,7 +142,7 @@ const bundlePlain = () =>
         plain: "src/plain.ts",
         "plain/httpTransport": "src/layers/plain/httpTransport.ts",
         "plain/tableSource": "src/layers/plain/tableSource.ts",
-        "plain/PlainController": "src/layers/plain/PlainController.ts",
+        "plain/PlainController": "src/layers/plain/plainController.ts",
         "plain/SseFrame": "src/layers/http/SseFrame.ts"
       },
       external: ["neverthrow"],
@@ -150,6 +150,29 @@ const bundlePlain = () =>
     },
     // Not by `import.meta`: in a bundle that is CommonJS there is none.
     (text) => (/\brequire\b/.test(text) ? requiring("process.execPath") : "")
+  )
+
+/**
+ * What Effect programs and configurations import, in the place of what the compiler made of it. Its packages stay outside, so that it
+ * shares the Effect of whoever imports it.
+ */
+const bundleLibrary = () =>
+  bundleInParts(
+    "library",
+    {
+      entryPoints: {
+        index: "src/index.ts",
+        nats: "src/nats.ts",
+        testing: "src/testing.ts",
+        vite: "src/vite.ts",
+        "layers/documents/images/pictureWorker": "src/layers/documents/images/pictureWorker.ts"
+      },
+      packages: "external",
+      minifySyntax: false,
+      minifyWhitespace: false,
+      plugins: [withPage]
+    },
+    () => ""
   )
 
 /** The command line, of which each command loads what it needs. It shares its Effect with plugins, which may bring a copy of it. */
@@ -238,7 +261,12 @@ const notice = (folder: string): string => {
 const { version: effectVersion } = JSON.parse(readFileSync("node_modules/effect/package.json", "utf8"))
 writeFileSync("dist/bundle.json", `${JSON.stringify({ effectVersion })}\n`)
 
-const metafiles = await Promise.all([bundleCommandLine(), bundlePlain(), ...bundles.map(bundle)])
+const metafiles = await Promise.all([
+  bundleCommandLine(),
+  bundleLibrary(),
+  bundlePlain(),
+  ...bundles.map(bundle)
+])
 const packages = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs).flatMap(packageOf)))
 writeFileSync(
   "dist/NOTICES.txt",
