@@ -67,8 +67,27 @@ const forBrowsers: BuildOptions = {
 /** What a script element gives: `vitrine.connect`, `vitrineHelpers.language`. */
 const globals = { client: "vitrine", preview: "vitrine", helpers: "vitrineHelpers" }
 
+/** The program loads one of these, by the Effect that it finds. */
+const loadedLater: Plugin = {
+  name: "loaded later",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/(bundle|commandLine)\.ts$/ }, ({ path }) => ({
+      path: path.replace(/ts$/, "js"),
+      external: true
+    }))
+}
+
 /** From the entry to the file. */
 const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly file: string }> = [
+  {
+    platform: "node",
+    target: "node20",
+    entry: "src/bin.ts",
+    file: "dist/bin.js",
+    format: "esm",
+    packages: "external",
+    plugins: [loadedLater]
+  },
   { ...forBrowsers, entry: "src/fake.ts", file: "dist/fake.js", format: "esm" },
   ...Object.entries(globals).flatMap(([name, globalName]) => [
     { ...forBrowsers, entry: `src/${name}.ts`, file: `dist/${name}.js`, format: "esm" as const },
@@ -165,6 +184,7 @@ const bundleLibrary = () =>
         nats: "src/nats.ts",
         testing: "src/testing.ts",
         vite: "src/vite.ts",
+        commandLine: "src/commandLine.ts",
         "layers/documents/images/pictureWorker": "src/layers/documents/images/pictureWorker.ts"
       },
       packages: "external",
