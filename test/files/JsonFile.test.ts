@@ -32,7 +32,10 @@ const scenario = (
     }).pipe(withLog(log), Effect.provide(NodeContext.layer))
   )
 
-/** A disk on which the step of that number never ends: the process was killed there. `half` of the bytes are written before. */
+/**
+ * A disk on which the step with this number never ends: the process was killed there. `half` of the bytes are written
+ * before.
+ */
 const killedAt = (fs: FileSystem.FileSystem, step: number, reached: () => void) => {
   let count = 0
   const next = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
