@@ -238,7 +238,7 @@ export class InvalidHoldEnd extends Schema.TaggedError<InvalidHoldEnd>()("vitrin
   until: Schema.String
 }) {
   override get message() {
-    return `A hold cannot end at ${JSON.stringify(this.until)}: say a time in the next year, for example "2026-12-01 09:00", "18:00" or "2 hours".`
+    return `A hold cannot end at ${JSON.stringify(this.until)}: give a time within the next year, for example "2026-12-01 09:00", "18:00" or "2 hours".`
   }
 }
 
@@ -485,7 +485,7 @@ export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrin
   owner: Schema.String
 }) {
   override get message() {
-    return `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop that one first, or give this one a folder of its own with "downloadPath".`
+    return `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop the other controller first, or set "downloadPath" to another folder.`
   }
 }
 
@@ -505,7 +505,7 @@ export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/
   lease: Schema.String
 }) {
   override get message() {
-    return `${this.limit} screens keep a version, and there can be no more. Give every screen one consumerId and keep it when the page loads again; a screen that is not heard of for ${this.lease} keeps none.`
+    return `${this.limit} screens keep a version, which is the limit. Give every screen one consumerId that stays the same when its page reloads; a screen that has not reported for ${this.lease} keeps no version.`
   }
 }
 

@@ -28,7 +28,7 @@ const decode = decodeOptions(
 
 const issues = (input: unknown) => issuesOf(decode(input))
 
-/** Options with an option for each document, as sources have. */
+/** An option for each document, as sources have. */
 const decodeDocuments = decodeOptions(
   "the options of the exhibit",
   Schema.Struct({

@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { type Fetches, fetch, poll } from "../../src/internal/Schedules.ts"
 
-/** The pauses after fetches that fail or do not, in seconds. */
+/** The pauses after fetches that fail or succeed, in seconds. */
 const pauses = (schedule: Fetches, failed: ReadonlyArray<boolean>) =>
   Effect.map(Schedule.run(Schedule.delays(schedule), 0, failed), (pauses) =>
     Chunk.toReadonlyArray(pauses).map(Duration.toSeconds)
@@ -23,7 +23,7 @@ describe("the pause after a fetch", () => {
     Effect.gen(function* () {
       expect(yield* pausesOf([false, false], "7 hours")).toEqual([25_200, 25_200])
       expect(yield* pausesOf([true, true, false, true], "1 hour")).toEqual([15, 30, 3600, 15])
-      // The last one is none: the schedule has ended.
+      // The last pause is missing: the schedule has ended.
       expect(yield* pausesOf([false])).toEqual([0])
       expect(yield* Effect.map(Schedule.run(fetch(Option.none()), 0, [true, false, true]), Chunk.size)).toBe(
         2

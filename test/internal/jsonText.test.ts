@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { jsonText } from "../../src/internal/jsonText.ts"
 
-/** What a payload may be in the worst case, errors aside. */
+/** The worst payloads, without errors. */
 const anything = FastCheck.anything({
   withBigInt: true,
   withBoxedValues: true,

@@ -24,7 +24,7 @@ describe("work that runs once at a time", () => {
   it.effect("is found by the next who ask, wherever the one before stopped waiting", () =>
     Effect.scoped(
       Effect.gen(function* () {
-        // It stops waiting after so many steps of its fiber, and turns of the others.
+        // The caller stops waiting after so many steps of its fiber, and turns of the others.
         for (let step = 0; step < 200; step++) {
           const [ops, turns] = [12 + (step % 40), 1 + Math.floor(step / 40)]
           let runs = 0
