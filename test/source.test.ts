@@ -17,7 +17,7 @@ const places = /^layers\/(?:http|[^/]+\/node)\//
 
 const raw = /\b(?:NodeHttpServerRequest|IncomingMessage|ServerResponse|writableEnded)\b/
 
-it("Node's own requests and responses are used in layers/http and in folders called node only", () => {
+it("Node's own requests and responses are used only in layers/http and in folders called node", () => {
   const using = files.filter(({ text }) => raw.test(text)).map(({ file }) => file)
   expect(using).not.toEqual([])
   expect(using.filter((file) => !places.test(file))).toEqual([])

@@ -16,8 +16,8 @@ export interface Failure<E> {
 }
 
 export interface LastFailure<E> {
-  /** A permanent failure (`isLasting`) stays until somebody does something. */
-  readonly failed: (error: E, isLasting?: boolean) => Effect.Effect<void>
+  /** A permanent failure (`isPermanent`) stays until somebody does something. */
+  readonly failed: (error: E, isPermanent?: boolean) => Effect.Effect<void>
   readonly worked: Effect.Effect<void>
   /** `None` if the last try worked. */
   readonly get: Effect.Effect<Option.Option<Failure<E>>>
@@ -29,10 +29,10 @@ export interface LastFailure<E> {
 export const makeLastFailure = <E>(pause: (inRow: number, error: E) => Duration.Duration): LastFailure<E> => {
   const last = Ref.unsafeMake(Option.none<Failure<E>>())
   return {
-    failed: (error, isLasting = false) =>
+    failed: (error, isPermanent = false) =>
       Effect.flatMap(monotonicMillis, (now) =>
         Ref.update(last, (before) => {
-          const inRow = isLasting
+          const inRow = isPermanent
             ? 0
             : 1 + Option.match(before, { onNone: () => 0, onSome: ({ inRow }) => inRow })
           return Option.some({ error, inRow, retryAt: now + Duration.toMillis(pause(inRow, error)) })

@@ -58,7 +58,7 @@ describe("FileList", () => {
   })
 
   it.prop(
-    "is the same after it was written and read, however its files were ordered",
+    "is the same after it was written and read, in any order of its files",
     [fileEntries],
     ([entries]) => {
       const list = listOf(entries)
@@ -75,7 +75,7 @@ describe("FileList", () => {
   )
 
   it.prop(
-    "can be stored where a file system ignores case, or is refused",
+    "can be stored on a file system that ignores case, or is refused",
     [FastCheck.array(paths, { maxLength: 4 })],
     ([paths]) => {
       const distinct = [...new Set(paths)]

@@ -60,7 +60,7 @@ const killedAt = (fs: FileSystem.FileSystem, step: number, reached: () => void) 
 }
 
 describe("a list in a file", () => {
-  it.effect("is read as it was written, whatever is in it", () =>
+  it.effect("is read as it was written, with any content", () =>
     Effect.promise(() =>
       FastCheck.assert(
         FastCheck.asyncProperty(
@@ -81,7 +81,7 @@ describe("a list in a file", () => {
     )
   )
 
-  scenario("is the old or the new one after a kill at any step, and nothing else is left", (file, fs) =>
+  scenario("is the old or the new list after a kill at any step, and no other file is left", (file, fs) =>
     Effect.gen(function* () {
       const found: Array<unknown> = []
       // The file is opened, written and synced; then its folder is opened and synced.
@@ -102,7 +102,7 @@ describe("a list in a file", () => {
     })
   )
 
-  scenario("removes only what was left of itself", (file, fs) =>
+  scenario("removes only its own unfinished files", (file, fs) =>
     Effect.gen(function* () {
       const other = unfinishedFile(join(dirname(file), "other.json"))
       for (const left of [unfinishedFile(file), other]) yield* fs.writeFileString(left, "[")

@@ -55,7 +55,7 @@ describe("decodeOptions", () => {
     expect(issues({ name: undefined })).toEqual([{ path: "name", message: "is required" }])
   })
 
-  it("takes undefined for what is left out, at any depth", () => {
+  it("treats undefined as absent, at any depth", () => {
     const documents = (document: unknown) =>
       Either.map(decodeDocuments({ documents: { a: document } }), ({ documents }) => documents.a)
     expect(documents({ sort: undefined, view: undefined })).toStrictEqual(Either.right({ view: "all" }))

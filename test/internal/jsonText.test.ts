@@ -61,7 +61,7 @@ describe("jsonText", () => {
   )
 
   it.prop(
-    "keeps the rest of a value where a part needs a placeholder",
+    "keeps the rest of a value if a part needs a placeholder",
     [anything.filter(isStringifiable)],
     ([value]) => {
       expect(jsonText({ part: 1n, rest: value })).toBe(JSON.stringify({ part: "[BigInt 1]", rest: value }))
