@@ -1,5 +1,5 @@
 /**
- * Rules of the source that no linter can hold.
+ * Rules of the source that a linter cannot check.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join, sep } from "node:path"
@@ -12,12 +12,12 @@ const files = readdirSync(src, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => ({ file, text: readFileSync(join(src, file), "utf8") }))
 
-/** Folders whose files say what the platform would have to offer. */
+/** Folders whose files may use the APIs of Node directly. */
 const places = /^layers\/(?:http|[^/]+\/node)\//
 
 const raw = /\b(?:NodeHttpServerRequest|IncomingMessage|ServerResponse|writableEnded)\b/
 
-it("Node's own requests and responses are used in layers/http and in folders called node only", () => {
+it("Node's own requests and responses are used only in layers/http and in folders called node", () => {
   const using = files.filter(({ text }) => raw.test(text)).map(({ file }) => file)
   expect(using).not.toEqual([])
   expect(using.filter((file) => !places.test(file))).toEqual([])

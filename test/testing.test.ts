@@ -1,5 +1,5 @@
 /**
- * The suites of `vitrine/testing` are fair: whatever they subscribe to or register has ended when the layer does.
+ * The suites of `vitrine/testing` are fair: their subscriptions and registrations end before the layer does.
  */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -32,7 +32,7 @@ import * as commandEngine from "./support/commandEngine.ts"
 import * as eventEngine from "./support/eventEngine.ts"
 import { sha256 } from "./support/sha256.ts"
 
-/** What is acquired with this must be released when the scope ends: that dies otherwise. */
+/** Each acquisition must be released before the scope ends; otherwise the scope dies. */
 const makeWatch = Effect.gen(function* () {
   let open = 0
   yield* Effect.addFinalizer(() =>
@@ -182,7 +182,7 @@ tableSourceClientContract(
   { waits }
 )
 
-/** A source of one file, which says what is true of it. */
+/** A source of one file whose result is correct. */
 const honest: ContentSource = {
   id: "museum",
   fetch: ({ directory }) =>

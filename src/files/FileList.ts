@@ -1,8 +1,9 @@
 /**
  * The list of all files of a version: `files.json` in its folder. Replicas copy it verbatim.
  *
- * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
- * its source. Paths have 1,024 bytes and 32 folders at most, and together 2,000,000 names; there are 1,000 sources at most.
+ * It may come from another machine: a list that decodes can be stored on Linux, macOS and Windows, and stays in the
+ * folder of its source. Paths have 1,024 bytes and 32 folders at most, and together 2,000,000 names; there are 1,000
+ * sources at most.
  */
 
 import * as Array from "effect/Array"
@@ -18,14 +19,14 @@ import { maxSources, VersionId } from "../services/VersionStore.ts"
 import { foldCase, isPortableFileName } from "./fileName.ts"
 import { sha256OfText } from "./sha256.ts"
 
-/** The name of the file, which no source may have for its id. */
+/** The name of the file. No source may have it as its id. */
 export const fileListName = "files.json"
 
 const maxPathBytes = 1024
 const maxFolders = 32
 const maxNames = 2_000_000
 
-/** The name of the prototype would be no key of the record. */
+/** `__proto__` cannot be a key of the record. */
 const isFilePath = (path: string): boolean => {
   if (Buffer.byteLength(path) > maxPathBytes || path === "__proto__") return false
   const names = path.split("/")
@@ -41,7 +42,7 @@ const CheckedFiles = Schema.Record({
   value: SourceFile.pipe(Schema.annotations({ parseOptions: { onExcessProperty: "error" } }))
 })
 
-/** The schema of each file takes ten times as long, so it is asked only for one that is wrong. */
+/** The schema of each file takes ten times as long, so it only checks the first invalid file. */
 const decodeFiles: ParseResult.DeclarationDecodeUnknown<ListedFiles, never> = (input, options, ast) => {
   if (areListedFiles(input)) {
     const problem = clash(Object.keys(input))
@@ -84,14 +85,14 @@ export const ListedSource = Schema.Struct({
   fingerprint: Schema.String,
   records: optional(Schema.NonNegativeInt),
   values: contentCounts.values,
-  /** The fields that identify the records of documents, by the paths of these, where that is not `id`. */
+  /** The fields that identify the records of documents, by the paths of the documents, if these are not `id`. */
   keys: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Key }), { exact: true }),
   /** By their paths in the folder of the source, with forward slashes. */
   files: ListedFiles
 })
 export type ListedSource = typeof ListedSource.Type
 
-/** As an array of these, of which it is known first that there are not too many. */
+/** An array of sources. The number of sources and names is checked first, so that a huge list fails quickly. */
 export const listedSources = <A, I>(source: Schema.Schema<A, I>) =>
   Schema.Array(Schema.Unknown).pipe(
     Schema.filter(
@@ -105,7 +106,7 @@ export const listedSources = <A, I>(source: Schema.Schema<A, I>) =>
     Schema.compose(Schema.Array(source), { strict: false })
   )
 
-/** How many names the paths of a source have; of a path that is too long, no more than could be. */
+/** How many names the paths of a source have. A path that is too long counts as if it were cut. */
 const namesIn = (source: unknown): number =>
   Predicate.hasProperty(source, "files") && Predicate.isRecord(source.files)
     ? Object.keys(source.files).reduce((sum, path) => sum + path.slice(0, maxPathBytes).split("/").length, 0)
@@ -126,7 +127,7 @@ export type FileList = typeof FileList.Type
 /** The text of `files.json`. */
 export const FileListJson = Schema.parseJson(FileList)
 
-/** The text of `files.json`: the same one for the same list, whatever order its files came in. @internal */
+/** The text of `files.json`: the same for the same list, independent of the order of its files. @internal */
 export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }: FileList): string =>
   JSON.stringify(
     {
@@ -207,10 +208,10 @@ const isListedFile = ([path, input]: readonly [path: string, file: unknown]): bo
   Predicate.isString(input.sha256) &&
   isSha256(input.sha256)
 
-/** Says which paths cannot be stored side by side, where a file system ignores case; `true` where all can. */
+/** Says which paths cannot be stored side by side if a file system ignores case; `true` if all can. */
 const clash = (paths: ReadonlyArray<string>): true | string => {
   const entries = paths
-    // Sorted so, what is in a folder comes together, and behind a file of its name.
+    // In this order, the content of a folder comes together, directly behind a file of the same name.
     .map((path) => ({ path, key: foldCase(path).replaceAll("/", "\0") }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
     .map(({ path }) => path)
@@ -225,7 +226,7 @@ const clash = (paths: ReadonlyArray<string>): true | string => {
   )
 }
 
-/** Whether their names, where they begin to differ, do so in more than case, and neither is a folder of the other. */
+/** Whether the first names that differ do so in more than case, and neither path is a folder of the other. */
 const canBeBeside = (one: string, other: string): boolean => {
   const [names, others] = [one.split("/"), other.split("/")]
   const index = names.findIndex((name, index) => name !== others[index])

@@ -1,5 +1,5 @@
 /**
- * Lists that survive a restart and a loss of power, each as JSON in a file of its own.
+ * Lists that survive a restart and a power failure, each as JSON in its own file.
  */
 import { basename, dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -14,18 +14,21 @@ import { removeUnfinished, replaceFile } from "./durable.ts"
 import { readPlainText } from "./readPlainText.ts"
 
 export interface JsonFile<A> {
-  /** Empty if there is no file, or if it cannot be used: that is a warning. Removes what a killed process left of writing it. */
+  /**
+   * Empty if there is no file. Empty with a warning if the file cannot be used. Removes unfinished files of killed
+   * processes.
+   */
   readonly read: Effect.Effect<ReadonlyArray<A>>
-  /** Replaces the file as a whole. Gives whether that worked; the first failure in a row is a warning. */
+  /** Replaces the whole file. Returns whether this worked; the first failure in a row is a warning. */
   readonly write: (all: ReadonlyArray<A>) => Effect.Effect<boolean>
 }
 
 export interface Meaning {
-  /** What it means that the file cannot be read: `nothing is muted`. */
+  /** The consequence if the file cannot be read: `nothing is muted`. */
   readonly read: string
-  /** What it means that it cannot be written. */
+  /** The consequence if the file cannot be written. */
   readonly written: string
-  /** A larger file is not read, in bytes. Default 1 MiB. */
+  /** The largest file that is read, in bytes. Default 1 MiB. */
   readonly maxBytes?: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Writes that survive a loss of power.
+ * Writes that survive a power failure.
  */
 import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
@@ -15,15 +15,16 @@ import { entriesIn, forEachFile, toError } from "./fileBatch.ts"
 import { move, remove } from "./heldOpen.ts"
 import { explain } from "./systemError.ts"
 
-/** How many files are worked on concurrently. */
+/** How many files are processed concurrently. */
 const concurrency = 8
 
 /**
- * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
+ * Replaces a whole file: a reader sees the old content or the new, never a part or nothing.
  *
- * The new content, which must not be empty, is first written to a file of its own in `staging`, a folder on the same disk: by
- * default that of the file. When that fails, the old file is there. Where the name of the new one cannot be made durable, there
- * is a warning: readers may have seen it. `mode` is as of `open`.
+ * The new content must not be empty. It is first written to its own file in `staging`, a folder on the same disk, by
+ * default the folder of the file. After a failure, the old file is there. If the name of the new file cannot be made
+ * durable, a warning is logged and the call succeeds, because readers may have seen the new file. `mode` is as for
+ * `open`.
  */
 export const replaceFile = Effect.fnUntraced(function* (
   file: string,
@@ -42,13 +43,13 @@ export const replaceFile = Effect.fnUntraced(function* (
   )
 }, Effect.uninterruptible)
 
-/** Another name for a file that is being written: `.mutes.json.<uuid>` in its folder, or in `staging`. */
+/** A temporary name for a file that is being written: `.mutes.json.<uuid>` in its folder, or in `staging`. */
 export const unfinishedFile = (file: string, staging = dirname(file)): string =>
   join(staging, `.${basename(file)}.${randomUUID()}`)
 
 /**
- * Removes the files of such names that killed processes have left, or only those for a file of this name. Nobody else may write them
- * meanwhile.
+ * Removes the unfinished files of killed processes, all or only those of the file `of`. No other process may write
+ * such files meanwhile.
  */
 export const removeUnfinished = async (folder: string, of?: string): Promise<void> => {
   for (const name of await readdir(folder)) {
@@ -60,7 +61,7 @@ export const removeUnfinished = async (folder: string, of?: string): Promise<voi
 
 const unfinishedName = /^\.(.+)\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** The name of the file in its folder is not synced. */
+/** Does not sync the name of the file in its folder. */
 const writeDurably = (file: string, content: string, mode: number) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.open(file, { flag: "w", mode })),
@@ -70,8 +71,8 @@ const writeDurably = (file: string, content: string, mode: number) =>
   )
 
 /**
- * Makes a folder durable with everything below it. A file that is the same one as in `latest` needs nothing: it was linked
- * from there. `linked` are others that need nothing, by their paths with forward slashes.
+ * Makes a folder durable with everything below it. A file that is the same file in `latest` is skipped: it was linked
+ * from there. `linked` are further files to skip, by their paths with forward slashes.
  */
 export const syncTree = Effect.fnUntraced(function* (
   directory: string,
@@ -108,13 +109,13 @@ const syncFile = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     process.platform === "win32"
       ? sync(file, "r+").pipe(
-          // Windows needs write access for it, which a copy of a read-only file does not give.
+          // Windows needs write access to sync, and a copy of a read-only file is read-only.
           Effect.catchAll(() => Effect.zipRight(fs.chmod(file, 0o666), sync(file, "r+")))
         )
       : sync(file, "r")
   )
 
-/** Makes names in a folder durable, on systems where a folder can be synced: Windows has no such thing. */
+/** Makes names in a folder durable. Does nothing on Windows, where folders cannot be synced. */
 export const syncDirectory = (directory: string) =>
   process.platform === "win32"
     ? Effect.void
@@ -124,7 +125,7 @@ export const syncDirectory = (directory: string) =>
         () => Effect.void
       )
 
-/** What file systems say that cannot sync folders. */
+/** The codes of file systems that cannot sync folders. */
 const unsupported: ReadonlySet<string> = new Set(["EINVAL", "EISDIR", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
 
 const sync = (path: string, flag: "r" | "r+") =>

@@ -1,13 +1,13 @@
 /**
- * Plain calls for many files, as one effect: an effect for each call takes several times the processor time of the call.
+ * Plain calls for many files, as one effect: an effect for each call takes several times the processor time.
  */
 import { readdir } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import * as Effect from "effect/Effect"
 
 /**
- * Does something with each of the files, 32 at a time, and gives what came of each, in their order. Nothing more is begun after a
- * failure or an interruption; what is under way then ends by itself.
+ * Runs the action for each file, 32 at a time, and returns the results in the order of the files. After a failure or
+ * an interruption it starts no further action; running actions end by themselves.
  */
 export const forEachFile = <A, B, E>(
   files: Iterable<A>,
@@ -37,7 +37,7 @@ export const forEachFile = <A, B, E>(
     catch: failed
   })
 
-/** Threads that have something to do need not be woken for each call. */
+/** Enough to keep the threads busy, because waking a thread for each call is slow. */
 const concurrency = 32
 
 export const toError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))

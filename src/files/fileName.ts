@@ -1,32 +1,32 @@
 /**
- * Names that people chose, as names of files on Linux, macOS and Windows.
+ * Names that people chose, as file names on Linux, macOS and Windows.
  *
- * It owns what is safe and what is the same file. It knows nothing of folders or of extensions.
+ * It owns which names are safe and which are the same file. It knows nothing of folders or extensions.
  */
 import { createHash } from "node:crypto"
 
-/** Less than a file name may have: this leaves room for an extension and for a temporary suffix. */
+/** Less than the limit of a file name: this leaves room for an extension and for a temporary suffix. */
 const maxBytes = 200
 const maxStoredBytes = 255
 
 /**
- * A name as the name, or the stem of the name, of a single file.
+ * A name as a file name, or the stem of a file name.
  *
- * An ordinary name, Unicode and spaces included, stays as it is. What some system cannot store is written as
- * percent signs and hexadecimal digits; a long name is cut and ends in a short hash of the whole. Different
- * names give different file names, though a file system may fold those together: see `fileKey`.
+ * An ordinary name, Unicode and spaces included, stays as it is. Characters that some system cannot store become
+ * percent signs and hexadecimal digits; a long name is cut and ends with a short hash of the whole. Different names
+ * give different file names, but a file system may treat these as equal: see `fileKey`.
  */
 export const fileName = (name: string): string => {
   const escaped = escapeDeviceName(escapeCharacters(name))
   return Buffer.byteLength(escaped) <= maxBytes ? escaped : shorten(escaped, name)
 }
 
-/** Whether a name can be used for a file as it stands. */
+/** Whether a name is a file name without changes. */
 export const isPlainFileName = (name: string): boolean => fileName(name) === name
 
 /**
- * Whether Linux, macOS and Windows can store a file of this name as it stands. It may be one that `fileName` gave, with an
- * extension.
+ * Whether Linux, macOS and Windows can store a file of this name without changes. The name may be a result of
+ * `fileName`, with an extension.
  */
 export const isPortableFileName = (name: string): boolean => {
   const unescaped = name.replaceAll("%", "_")
@@ -36,16 +36,16 @@ export const isPortableFileName = (name: string): boolean => {
 }
 
 /**
- * Equal for names whose files may be one and the same: Windows and macOS ignore case, macOS ignores how a
- * character is composed.
+ * Equal for names whose files may be the same: Windows and macOS ignore case, macOS ignores how a character is
+ * composed.
  */
 export const fileKey = (name: string): string => foldCase(fileName(name))
 
-/** As `fileKey`, of file names as they are stored, or of paths of such. */
+/** As `fileKey`, for file names as they are stored, or for their paths. */
 export const foldCase = (path: string): string =>
   path.normalize("NFD").toLowerCase().toUpperCase().normalize("NFD")
 
-/** A percent sign that is not followed by two digits marks what no escape can produce. */
+/** A percent sign without two digits behind it marks a name that no escape can produce. */
 const empty = "%"
 const shortened = "%~"
 
@@ -60,13 +60,13 @@ const escapeCharacter = (character: string): string => {
   return code > 0xff ? `%u${digits}` : `%${digits.padStart(2, "0")}`
 }
 
-/** Windows keeps these for devices, with any extension too. */
+/** Windows reserves these names for devices, with any extension too. */
 const deviceName = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|$)/i
 
 const escapeDeviceName = (name: string): string =>
   deviceName.test(name) ? escapeCharacter(name.charAt(0)) + name.slice(1) : name
 
-/** Equal for equal names only, as hexadecimal digits; a lone surrogate counts as what it is. */
+/** Equal only for equal names, as hexadecimal digits. Lone surrogates count too. */
 export const hashOfName = (name: string, digits: number): string =>
   createHash("sha256").update(name, "utf16le").digest("hex").slice(0, digits)
 

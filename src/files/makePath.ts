@@ -1,5 +1,5 @@
 /**
- * Folders, with those above them.
+ * Makes folders with their missing parents.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import { errorCode } from "../internal/serializeError.ts"
 
 /**
- * Makes the folder if it is not there, and the missing ones above it.
+ * Makes the folder and its missing parents.
  *
- * Node's own recursive `mkdir` never ends below `/proc`, where a folder is missing and cannot be made: this fails with
- * `ENOENT` there.
+ * Node's recursive `mkdir` never ends below `/proc`, where a folder is missing and cannot be made: this function
+ * fails with `ENOENT` there.
  */
 export const makePath = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

@@ -1,5 +1,5 @@
 /**
- * What must not be in a folder that is shown to everybody.
+ * Private files, which must not be in a folder that is served to everybody.
  */
 import { access, realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
@@ -10,7 +10,7 @@ import { configurationNames } from "../internal/configurationNames.ts"
 
 const privateNames = [...configurationNames, ".env", ".env.local"]
 
-/** The configuration that was loaded, the environment file that was given, and the downloads, as far as they are known. */
+/** The loaded configuration, the given environment file, and the downloads, if they are known. */
 export class PrivateFiles extends Context.Reference<PrivateFiles>()("vitrine/PrivateFiles", {
   defaultValue: (): ReadonlyArray<string> => []
 }) {}
@@ -24,8 +24,8 @@ export const withPrivate =
     )
 
 /**
- * The first of these that is there and would be shown with the folder: a configuration and its environment, at the top of it or in
- * `base`, or one of `PrivateFiles`. All paths are absolute, or start from the working directory.
+ * The first private file that would be served with the folder: a configuration or its environment, at the top of the
+ * folder or in `base`, or one of `PrivateFiles`. All paths are absolute, or start from the working directory.
  */
 export const findPrivate = Effect.fnUntraced(function* (directory: string, base: string) {
   const others = yield* PrivateFiles
@@ -49,7 +49,7 @@ const isThere = (file: string) =>
     () => false
   )
 
-/** Without links in it, as far as it is there. */
+/** The path with all links resolved, up to the last part that exists. */
 const realPlace = async (place: string): Promise<string> => {
   const absolute = resolve(place)
   const above = dirname(absolute)

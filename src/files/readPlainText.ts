@@ -1,5 +1,5 @@
 /**
- * Files of the user, of which nobody knows what they are.
+ * Files of the user, of unknown kind.
  */
 import { constants } from "node:fs"
 import { open } from "node:fs/promises"
@@ -10,12 +10,12 @@ import { toError } from "./fileBatch.ts"
 /** The most that is read of a file, in bytes. */
 export const maxBytes = 1024 ** 2
 
-/** Why a file of more is not read. */
+/** Why a larger file is not read. */
 export const tooLarge = (most = maxBytes) => new Error(`It is larger than ${most / maxBytes} MiB.`)
 
 /**
- * The text of a plain file of at most `most` bytes, by default 1 MiB. It fails for everything else: opening a pipe would wait for whoever writes into it, and a
- * device such as `/dev/zero` has no end.
+ * The text of a plain file of at most `most` bytes, by default 1 MiB. Fails for everything else: opening a pipe would
+ * wait for its writer, and a device such as `/dev/zero` has no end.
  */
 export const readPlainText = (file: string, most = maxBytes): Effect.Effect<string, Error> =>
   Effect.tryPromise({

@@ -1,5 +1,5 @@
 /**
- * Files that are taken over from another folder.
+ * Files that are reused from another folder.
  */
 import { copyFile, link, mkdir, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { forEachFile, toError } from "./fileBatch.ts"
 import { remove, retryHeldOpen } from "./heldOpen.ts"
 
-/** Links a file, or copies it: gives whether it is a link. Where neither can be done, nothing is left of it. */
+/** Links a file, or copies it. Returns whether it is a link. If both fail, no part of the file is left. */
 export const linkOrCopy = (from: string, to: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
     Effect.catchAll(Effect.as(fileSystem.link(from, to), true), () =>
@@ -19,7 +19,7 @@ export const linkOrCopy = (from: string, to: string) =>
     )
   )
 
-/** As `linkOrCopy`, of many files by their paths in the folder, with the folders that they are in. */
+/** As `linkOrCopy`, for many files by their paths in the folder; it makes their folders. */
 export const linkOrCopyAll = Effect.fnUntraced(function* (files: Iterable<string>, from: string, to: string) {
   const all = [...files]
   const folders = new Set([to, ...all.map((file) => dirname(join(to, file)))])

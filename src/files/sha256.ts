@@ -10,8 +10,8 @@ export const sha256OfText = (text: string): string => createHash("sha256").updat
 export const sha256OfFile = (file: string) => Effect.map(hashFile(file), ({ hash }) => hash.digest("hex"))
 
 /**
- * What a file has, as a hash that can go on, and how many bytes that is. It is read part by part, into one buffer: streams of chunks
- * take twice the processor time.
+ * Hashes a file. Returns the hash, which can go on, and the number of bytes. It reads part by part into one buffer,
+ * because streams of chunks take twice the processor time.
  */
 export const hashFile = (file: string) =>
   Effect.gen(function* () {
@@ -31,5 +31,5 @@ export const hashFile = (file: string) =>
     }
   }).pipe(Effect.scoped)
 
-/** In bytes: hashing so many takes about a millisecond, in which nothing else can run. */
+/** In bytes. Hashing a part takes about a millisecond, in which nothing else can run. */
 const partSize = 256 * 1024

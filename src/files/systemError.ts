@@ -1,11 +1,11 @@
 /**
- * What the file system says, in words that a technician understands.
+ * Errors of the file system, as text for technicians.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as Predicate from "effect/Predicate"
 import { errorCode } from "../internal/serializeError.ts"
 
-/** What a technician can make of it: "the disk is full." */
+/** The error as a sentence for a technician: "the disk is full." */
 export const explain = (error: PlatformError | NodeJS.ErrnoException): string => {
   switch (errorCode(error)) {
     case "EACCES":
@@ -39,5 +39,5 @@ export const explain = (error: PlatformError | NodeJS.ErrnoException): string =>
 
 export const isDiskFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(errorCode(error) ?? "")
 
-/** Whether nothing can be written there at all, by no user. */
+/** Whether no user can write there. */
 export const isUnwritable = (error: unknown): boolean => errorCode(error) === "EROFS" || isDiskFull(error)

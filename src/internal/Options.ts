@@ -14,7 +14,7 @@ import { issuesText, PlacedIssue, placedIssues } from "./parseIssues.ts"
 
 /** Every mistake in some options, each with its place and what would be right. */
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrine/InvalidOptions", {
-  /** What has the mistakes, as in "the options of the content plugin". */
+  /** The thing that has the mistakes, as in "the options of the content plugin". */
   subject: Schema.String,
   issues: Schema.Array(PlacedIssue)
 }) {
@@ -25,10 +25,11 @@ export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrin
 }
 
 /**
- * Decodes what a user wrote, strictly: an unknown key is a mistake, a key whose value is `undefined` is not there.
+ * Decodes the options of a user, strictly: an unknown key is a mistake, a key whose value is `undefined` counts as
+ * absent.
  *
- * Schemas say what would be right with `expects`; no other message shows a value, so that no secret is printed
- * by accident.
+ * Schemas say with `expects` what would be right. No other message shows a value, so that no secret is printed by
+ * accident.
  */
 export const decodeOptions =
   <A, I>(subject: string, schema: Schema.Schema<A, I>) =>
@@ -50,11 +51,11 @@ export const decodeOptions =
     )
   }
 
-/** What is wrong with decoded options. */
+/** The mistakes in decoded options. */
 export const issuesOf = (decoded: Either.Either<unknown, InvalidOptions>): ReadonlyArray<PlacedIssue> =>
   Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: () => [] })
 
-/** An option that may be left out. `undefined` is the same. */
+/** An option that may be left out; `undefined` counts as left out. */
 export const omittable = <A, I>(schema: Schema.Schema<A, I>) =>
   Schema.optionalToOptional(orUndefined(schema), Schema.typeSchema(schema), {
     decode: Option.filter(Predicate.isNotUndefined),
@@ -71,7 +72,7 @@ export const optional = <A, I>(schema: Schema.Schema<A, I>, defaultValue: A) =>
     encode: Option.some
   })
 
-/** Not a union, which reports a mistake for each of its members. */
+/** A declaration, because a union would report a mistake for each of its members. */
 const orUndefined = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | undefined> =>
   Schema.declare([schema], {
     decode: (schema) => unlessUndefined(ParseResult.decodeUnknown(schema)),
@@ -83,13 +84,13 @@ const unlessUndefined =
   (input: unknown, options: ParseOptions): Effect.Effect<A | undefined, ParseResult.ParseIssue> =>
     input === undefined ? ParseResult.succeed(undefined) : parse(input, options)
 
-/** Says what an option expects, and shows what it got instead. */
+/** Says what an option expects, and shows the value that it got. */
 export const expects = <A, I, R>(schema: Schema.Schema<A, I, R>, what: string): Schema.Schema<A, I, R> =>
   explaining(schema, (actual) => `expected ${what}, got ${show(actual)}`)
 
 /**
- * Says what is wrong with a value that a user made with another major version of Effect. Effect itself would fail
- * with `Not a valid effect: undefined`.
+ * The message for a value that a user made with another major version of Effect. Without it, Effect fails with `Not a
+ * valid effect: undefined`.
  */
 export const needsEffect3 = (expected: "a Layer" | "an Effect") =>
   `Vitrine needs effect 3: expected ${expected} of that version`
@@ -105,16 +106,19 @@ const explaining = <A, I, R>(schema: Schema.Schema<A, I, R>, message: (actual: u
     message: (issue) => ({ message: message(issue.actual), override: !isInside(issue) })
   })
 
-/** The name of a document: `Schema.Record` would lose the one that sets a prototype. */
+/** The name of a document. `Schema.Record` would lose `__proto__`, which sets a prototype. */
 export const documentName = Schema.String.pipe(
-  Schema.filter((name) => name !== "__proto__", { identifier: 'all but "__proto__"' })
+  Schema.filter((name) => name !== "__proto__", { identifier: 'every name except "__proto__"' })
 )
 
-/** Mistakes inside a composite have their own paths. A struct whose members have defaults is a transformation of one. */
+/**
+ * Mistakes inside a composite have their own paths. A struct whose members have defaults is a transformation of a
+ * composite.
+ */
 const isInside = (issue: ParseResult.ParseIssue): boolean =>
   issue._tag === "Composite" || (issue._tag === "Transformation" && isInside(issue.issue))
 
-/** A value for a message, at most 80 characters of it. */
+/** A value for a message, cut after 80 characters. */
 export const show = (value: unknown): string => {
   const text =
     typeof value === "string"

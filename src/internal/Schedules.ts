@@ -1,5 +1,5 @@
 /**
- * When something is tried or done again.
+ * When actions are retried or repeated.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,12 +20,12 @@ export const resubscribe = Schedule.exponential("1 second").pipe(
   Schedule.jittered
 )
 
-/** A request that may succeed later: after one, two and four seconds. */
+/** A request that may succeed later: retries after one, two and four seconds. */
 export const request = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(3))
 
 /**
- * Another controller that failed, before it is asked ahead of others, and a version that could not be copied: five seconds,
- * doubling up to a minute.
+ * Another controller that failed, until it is asked first again, and a version that could not be copied: five
+ * seconds, doubling up to a minute.
  */
 export const upstreamPause = doubling("5 seconds", "1 minute")
 
@@ -33,7 +33,8 @@ export const upstreamPause = doubling("5 seconds", "1 minute")
 export const fetchPause = doubling("15 seconds", "5 minutes")
 
 /**
- * Fetches: whether the last one failed for a reason that may pass by itself goes in, how many in a row have comes out.
+ * Fetches. Input: whether the last fetch failed for a reason that may pass by itself. Output: the number of such
+ * failures in a row.
  */
 export type Fetches = Schedule.Schedule<number, boolean>
 
@@ -47,8 +48,8 @@ const failuresInRow: Fetches = Schedule.makeWithState(0, (now, failed, before) =
 })
 
 /**
- * Every `every`, or at the start only. One that failed is tried again after 15 seconds, doubling up to `every`, or to five
- * minutes where there is none.
+ * Every `every`, or at the start only. A failed fetch is retried after 15 seconds, doubling up to `every`, or up to
+ * five minutes without `every`.
  */
 export const fetch = (every: Option.Option<Duration.DurationInput>): Fetches => {
   const retry = doubling(
@@ -64,8 +65,8 @@ export const fetch = (every: Option.Option<Duration.DurationInput>): Fetches => 
 }
 
 /**
- * Every `every`, doubling with each failure up to a minute where that is longer; each up to a fifth shorter, so that replicas
- * do not come at the same time.
+ * Every `every`. With each failure the pause doubles, up to a minute if `every` is shorter. Each pause is up to a
+ * fifth shorter, so that replicas do not poll at the same time.
  */
 export const poll = (every: Duration.DurationInput): Fetches => {
   const pause = doubling(every, Duration.max(every, "1 minute"))
@@ -76,8 +77,8 @@ export const poll = (every: Duration.DurationInput): Fetches => {
 }
 
 /**
- * For ever: again when something has changed, but not sooner than `shortest` after the time before, and not later than what `longest`
- * says of its result.
+ * Repeats for ever: after a change, but not sooner than `shortest` after the last time, and not later than `longest`
+ * of the last result.
  */
 export const whenChanged = <A, E, R, R2>(
   effect: Effect.Effect<A, E, R>,

@@ -1,5 +1,5 @@
 /**
- * Errors as data, as schemas: apart from `serializeError.ts`, which is small without them.
+ * Errors as data, as schemas. Apart from `serializeError.ts`, which stays small without schemas.
  */
 import * as Schema from "effect/Schema"
 import { describe, type SerializedError as Type } from "./serializeError.ts"
@@ -22,12 +22,12 @@ export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
 /**
  * The schema of an error of any kind, with the chain of its causes: for the `cause` of an error that crosses a wire.
  *
- * It encodes anything that was thrown or failed with, cut as by `serializeError`, and decodes to an `Error` with `name`,
- * `message` and `cause`. The decoded error has no stack: that of the decoder would mislead.
+ * It encodes any thrown value or failure, cut as by `serializeError`, and decodes to an `Error` with `name`,
+ * `message` and `cause`. The decoded error has no stack, because the stack of the decoder would mislead.
  *
- * Unlike `serializeError` it keeps names and absolute paths whole, because it is meant for a wire between the processes
- * of one controller, whose logs need them. Code that passes an error on to others serializes it there: what was decoded
- * gives what the original would have given.
+ * Unlike `serializeError` it keeps names and absolute paths complete, for a wire between the processes of one
+ * controller, whose logs need them. Code that passes an error on to others serializes it there; a decoded error gives
+ * the same result as the original.
  */
 export const ErrorChain: Schema.Schema<unknown, SerializedError> = Schema.transform(
   SerializedError,
@@ -35,7 +35,7 @@ export const ErrorChain: Schema.Schema<unknown, SerializedError> = Schema.transf
   { strict: true, decode: (described) => asError(described), encode: (error) => describe(error) }
 ).annotations({ identifier: "ErrorChain" })
 
-/** A field that may be missing. Also where its key is there, `undefined` is no error. */
+/** A field that may be missing. `undefined` is no error either. */
 export const OptionalErrorChain = Schema.optional(Schema.Union(Schema.Undefined, ErrorChain))
 
 const asError = ({ cause, message, name }: SerializedError): Error => {

@@ -1,2 +1,2 @@
-/** What a configuration file is called, by preference. */
+/** The names of a configuration file, by preference. */
 export const configurationNames = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]

@@ -5,11 +5,11 @@ import * as Schema from "effect/Schema"
 import { countText } from "./readable.ts"
 import { optional } from "./schemas.ts"
 
-/** Fields of schemas. */
+/** As fields of schemas. */
 export const contentCounts = {
-  /** In lists. */
+  /** Records in lists. */
   records: Schema.NonNegativeInt,
-  /** Documents that are no list: key/value tables, and single objects. Missing where there are none. */
+  /** Documents that are no list: key/value tables, and single objects. Missing if there are none. */
   values: optional(Schema.NonNegativeInt)
 }
 

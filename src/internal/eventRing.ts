@@ -1,17 +1,17 @@
 /**
- * The latest events by their sequence, bounded by number and by size: of more, the oldest are dropped.
+ * The latest events by their sequence, bounded by number and by size: beyond the bound, the oldest are dropped.
  */
 import * as Option from "effect/Option"
 
 /** How many events are kept. */
 export const maxEvents = 4096
 
-/** How much their payloads may take up together, in bytes, about; one event alone may be larger. */
+/** The total size of their payloads in bytes, about. A single event may be larger. */
 export const maxEventsSize = 16 * 1024 * 1024
 
 export interface EventRing<A> {
   readonly add: (event: A) => void
-  /** None if it was dropped. */
+  /** `None` if the event was dropped. */
   readonly get: (sequence: number) => Option.Option<A>
 }
 
@@ -41,12 +41,12 @@ export const makeEventRing = <
   }
 }
 
-/** What each value costs beside its text, and each member of an object. */
+/** The cost of each value beside its text, and of each member of an object. */
 const overhead = 16
 
 /**
- * The size of what `JSON.stringify` would look at, in bytes, where a character counts as one. What stands in it twice
- * counts once. It never throws; what cannot be looked at counts as little.
+ * The size of the data that `JSON.stringify` would visit, in bytes; a character counts as one byte. An object that
+ * occurs twice counts once. It never throws; unreadable values count as little.
  */
 export const valueSize = (value: unknown): number => {
   const pending: Array<unknown> = [value]
@@ -68,7 +68,7 @@ export const valueSize = (value: unknown): number => {
   return size
 }
 
-/** Adds the members to what is to be looked at, and gives the size of their names. */
+/** Adds the members to the pending values, and returns the size of their names. */
 const lookInto = (holder: object, members: Array<unknown>): number => {
   let size = 0
   try {
@@ -83,7 +83,7 @@ const lookInto = (holder: object, members: Array<unknown>): number => {
       }
     }
   } catch {
-    // A getter or a proxy that throws: the code that encodes it later reports that.
+    // A getter or a proxy that throws: the code that encodes the value later reports the error.
   }
   return size
 }

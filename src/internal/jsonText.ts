@@ -5,14 +5,13 @@ import * as Predicate from "effect/Predicate"
 import { serializeError } from "./serializeError.ts"
 
 /**
- * What `JSON.stringify` makes of the value, on one line, with two differences: errors become
- * `{ name, message, cause? }`, and what `JSON.stringify` throws on (a cycle, a bigint, a throwing getter, absurd
- * depth) becomes a placeholder string in its place. A value that JSON lacks altogether, `undefined` for
- * example, becomes `null`. It never throws.
+ * The text of `JSON.stringify` on one line, with two differences: errors become `{ name, message, cause? }`, and
+ * values on which `JSON.stringify` throws (a cycle, a bigint, a throwing getter, extreme depth) become a placeholder
+ * string in their place. A value that JSON does not have, for example `undefined`, becomes `null`. It never throws.
  */
 export const jsonText = (value: unknown): string => encodeJson(value).text
 
-/** The same, and whether it did without placeholders. */
+/** The same, and whether it needed no placeholders. */
 export const encodeJson = (value: unknown): { readonly text: string; readonly isComplete: boolean } => {
   try {
     return { text: JSON.stringify(value, describeErrors) ?? "null", isComplete: true }
@@ -21,7 +20,10 @@ export const encodeJson = (value: unknown): { readonly text: string; readonly is
   }
 }
 
-/** A replacer: it looks at the holder, since an error with its own `toJSON` arrives as something else. */
+/**
+ * A replacer. It reads from the holder, because the value of an error with its own `toJSON` is no longer an error
+ * here.
+ */
 function describeErrors(this: unknown, key: string, value: unknown): unknown {
   const original = (this as Record<string, unknown>)[key]
   return original instanceof Error ? serializeError(original) : value
@@ -30,8 +32,8 @@ function describeErrors(this: unknown, key: string, value: unknown): unknown {
 const maxDepth = 200
 
 /**
- * A copy of a property, of nothing but plain data, with placeholders where `JSON.stringify` would throw. It takes
- * the same steps otherwise.
+ * A copy of a property as plain data, with placeholders where `JSON.stringify` would throw. Otherwise it takes the
+ * same steps as `JSON.stringify`.
  */
 const representable = (holder: object, key: string, ancestors: ReadonlyArray<object>): unknown => {
   try {
@@ -67,7 +69,7 @@ const representable = (holder: object, key: string, ancestors: ReadonlyArray<obj
 const hasToJson = (value: unknown): value is { readonly toJSON: (key: string) => unknown } =>
   Predicate.hasProperty(value, "toJSON") && typeof value.toJSON === "function"
 
-/** Primitives in a box count as what is in it. */
+/** Boxed primitives count as their values. */
 const unboxed = (value: unknown): unknown =>
   value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof BigInt
     ? value.valueOf()

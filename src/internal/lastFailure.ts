@@ -1,5 +1,5 @@
 /**
- * What is left alone for a while after it has failed.
+ * The last failure of an action, and the pause after it.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,30 +9,30 @@ import { monotonicMillis } from "./monotonicMillis.ts"
 
 export interface Failure<E> {
   readonly error: E
-  /** How many there were in a row that may pass, this one included; 0 if it is a lasting one. */
+  /** Transient failures in a row, including this one; 0 for a permanent failure. */
   readonly inRow: number
-  /** When it may be tried again, in milliseconds of the monotonic clock. */
+  /** When a retry is allowed, in milliseconds of the monotonic clock. */
   readonly retryAt: number
 }
 
 export interface LastFailure<E> {
-  /** A lasting failure stays until somebody does something. */
-  readonly failed: (error: E, isLasting?: boolean) => Effect.Effect<void>
+  /** A permanent failure (`isPermanent`) stays until somebody does something. */
+  readonly failed: (error: E, isPermanent?: boolean) => Effect.Effect<void>
   readonly worked: Effect.Effect<void>
-  /** None where it works. */
+  /** `None` if the last try worked. */
   readonly get: Effect.Effect<Option.Option<Failure<E>>>
-  /** The same; `None` if it may be tried again. */
+  /** The last failure, while a retry is not allowed yet; otherwise `None`. */
   readonly resting: Effect.Effect<Option.Option<Failure<E>>>
 }
 
-/** `pause` says for how long it is left alone; the first failure is 1, a lasting one 0. */
+/** `pause` is the time until a retry; `inRow` is 1 for the first failure, 0 for a permanent one. */
 export const makeLastFailure = <E>(pause: (inRow: number, error: E) => Duration.Duration): LastFailure<E> => {
   const last = Ref.unsafeMake(Option.none<Failure<E>>())
   return {
-    failed: (error, isLasting = false) =>
+    failed: (error, isPermanent = false) =>
       Effect.flatMap(monotonicMillis, (now) =>
         Ref.update(last, (before) => {
-          const inRow = isLasting
+          const inRow = isPermanent
             ? 0
             : 1 + Option.match(before, { onNone: () => 0, onSome: ({ inRow }) => inRow })
           return Option.some({ error, inRow, retryAt: now + Duration.toMillis(pause(inRow, error)) })

@@ -1,12 +1,15 @@
 /**
- * The latest event of each name, in the order of their emission: what a replay backlog is made of.
+ * The latest event of each name, in the order of their emission: the content of a replay backlog.
  */
 export interface LatestEvents<A> {
-  /** Whether it is the latest of its name now: one of the same or a greater sequence stays. */
+  /**
+   * Adds an event. Returns whether it is now the latest of its name: an event of the same or a greater sequence
+   * stays.
+   */
   readonly add: (event: A) => boolean
-  /** The sequence of the latest event of the name; minus infinity where there is none. */
+  /** The sequence of the latest event of the name; minus infinity if there is none. */
   readonly sequenceOf: (name: string) => number
-  /** The one emitted longest ago first. The array is never changed, and is the same until an event is added. */
+  /** The oldest first. The array never changes, and is the same until an event is added. */
   readonly inOrder: () => ReadonlyArray<A>
 }
 

@@ -10,7 +10,7 @@ export interface LogLine {
   /** ISO 8601, UTC. */
   readonly at: string
   readonly level: "info" | "warn" | "error"
-  /** Without control characters; absolute paths have their last part only. */
+  /** Without control characters; absolute paths are cut to their last part. */
   readonly text: string
 }
 
@@ -21,12 +21,12 @@ export interface LogTail {
 }
 
 export interface LogTailOptions {
-  /** What is less important is not kept. */
+  /** The lowest level that is kept. */
   readonly minimum: LogLevel.LogLevel
-  /** How many lines are kept, and how long each may be; the oldest go, and the rest of a line is cut. */
+  /** The most lines, and the most characters of a line. The oldest lines are dropped, and longer lines are cut. */
   readonly maxLines: number
   readonly maxLength: number
-  /** Called when there is another line. */
+  /** Called after each new line. */
   readonly changed?: () => void
 }
 

@@ -1,5 +1,5 @@
 /**
- * Loggers of your own beside those of the program, and the text of what is logged.
+ * Extra loggers beside the program's own, and the text of log messages.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -21,8 +21,8 @@ export const messageText = (message: unknown): string =>
     .join(" ")
 
 /**
- * What was logged, as text that may be shown to others: without control characters, and of absolute paths the last part only. It is
- * cut where it is longer than `maxLength`.
+ * A log message as text for others: without control characters, absolute paths cut to their last part, and cut to
+ * `maxLength` characters.
  */
 export const logText = (message: unknown, cause: Cause.Cause<unknown>, maxLength: number): string => {
   const why = Cause.isEmpty(cause) ? [] : [messageOf(Cause.squash(cause))]

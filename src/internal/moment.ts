@@ -1,5 +1,5 @@
 /**
- * When something is to end, as people write it: `18:00`, `2 hours`, `2026-12-01 09:00`, or ISO 8601.
+ * The end of something, as people write it: `18:00`, `2 hours`, `2026-12-01 09:00`, or ISO 8601.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -7,15 +7,16 @@ import * as Option from "effect/Option"
 import { isDay } from "./optionSchemas.ts"
 
 /**
- * In milliseconds since 1970: a time of today or tomorrow, whichever comes; a duration; or a date with a time. Times are those of the
- * zone, unless they have an offset. A time that a change of the clock leaves out is an hour later; of a time that comes twice, it is the first.
+ * In milliseconds since 1970: a time of today or tomorrow, whichever comes first; a duration; or a date with a time.
+ * Times are in the zone, unless they have an offset. When the clock changes: a skipped time is an hour later; of a
+ * time that comes twice, the first counts.
  */
 export const momentOf = (text: string, now: number, zone: DateTime.TimeZone): Option.Option<number> =>
   Option.firstSomeOf([timeOfDay(text, now, zone), durationFrom(text, now), dateWithTime(text, zone)]).pipe(
     Option.filter((end) => Math.abs(end) <= maxTime)
   )
 
-/** That of `Date`. */
+/** The largest time of a `Date`. */
 const maxTime = 8.64e15
 
 const timePattern = /^([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?$/

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 const millisOf = (nanos: bigint): number => Number(nanos / 1_000_000n)
 
-/** Milliseconds of a clock that is not affected when the time of day is set. */
+/** Milliseconds of a clock that does not jump when the time of day is set. */
 export const monotonicMillis = Effect.map(Clock.currentTimeNanos, millisOf)
 
 /** The same, read at once. */
@@ -11,9 +11,9 @@ export const unsafeMonotonicMillis = (clock: Clock.Clock): number => millisOf(cl
 
 /** A moment by both clocks. */
 export interface Now {
-  /** In milliseconds since 1970: it may be set to any other time. */
+  /** In milliseconds since 1970; jumps when the clock is set. */
   readonly wall: number
-  /** In milliseconds since some moment: it only goes on. */
+  /** In milliseconds since an unknown start; only increases. */
   readonly monotonic: number
 }
 

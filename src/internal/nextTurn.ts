@@ -9,7 +9,10 @@ export const nextTurn = Effect.async<void>((resume) => {
   return Effect.sync(() => clearImmediate(turn))
 })
 
-/** Runs between the parts of some work: it waits for a turn of the event loop when 10 ms have passed since the last one. */
+/**
+ * For long work: run it between the parts. It waits for a turn of the event loop if 10 ms have passed since the last
+ * turn.
+ */
 export const makeGiveWay = (): Effect.Effect<void> => {
   let since = performance.now()
   return Effect.suspend(() =>
@@ -21,7 +24,7 @@ export const makeGiveWay = (): Effect.Effect<void> => {
   )
 }
 
-/** Runs work that may rest at each `yield`, in turns of the event loop. It dies with what the work throws. */
+/** Runs work that may pause at each `yield`, in turns of the event loop. It dies with the error of the work. */
 export const inTurns = <A>(work: Generator<void, A>): Effect.Effect<A> =>
   Effect.gen(function* () {
     const giveWay = makeGiveWay()

@@ -15,5 +15,5 @@ export const nodeIdOf = (hostname: string): string =>
     .slice(0, maxLength)
     .replace(/^-+|-+$/g, "") || "localhost"
 
-/** That of this host. */
+/** The default id of this host. */
 export const nodeId = Effect.sync(() => nodeIdOf(hostname()))

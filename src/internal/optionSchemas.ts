@@ -1,5 +1,5 @@
 /**
- * Kinds of options that several folders have: secrets, durations, days, and addresses of servers.
+ * Schemas of options that several folders use: secrets, durations, days, and addresses of servers.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -14,18 +14,18 @@ const textOf = Option.liftThrowable((input: unknown) =>
   Redacted.isRedacted(input) ? Redacted.value(input) : input
 )
 
-/** Declared as one, so that a mistake is reported once and not for each member of a union. */
+/** One declaration, so that a mistake is reported once and not for each member of a union. */
 const readable = (valid: (text: string) => boolean) =>
   Schema.declare((input): input is string | Redacted.Redacted =>
     Option.exists(textOf(input), (text) => Predicate.isString(text) && valid(text))
   )
 
-/** Says how to set a variable: for messages about secrets, which are usually read from the environment. */
+/** How to set a variable, for messages about secrets, which usually come from the environment. */
 export const envFileHint = "--env-file .env reads a file"
 
 export const ifUnset = `(is the environment variable set? ${envFileHint})`
 
-/** A secret that is valid; the message of a mistake says what it expects, and shows nothing of it. */
+/** A valid secret. The message of a mistake says what is expected, and shows nothing of the secret. */
 export const secret = (valid: (text: string) => boolean, what: string) =>
   Schema.transform(expectsSecret(readable(valid), what), Schema.RedactedFromSelf(Schema.String), {
     strict: true,
@@ -33,14 +33,17 @@ export const secret = (valid: (text: string) => boolean, what: string) =>
     encode: (secret) => secret
   })
 
-/** Whether the text is a day that exists, such as `2026-11-21`: for JavaScript, 30 February is 2 March. */
+/** Whether the text is an existing day, such as `2026-11-21`. `Date` alone would turn 30 February into 2 March. */
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) &&
   Option.exists(DateTime.make(text), (date) => DateTime.formatIsoDateUtc(date) === text)
 
 type Unit = "milli" | "second" | "minute" | "hour" | "day" | "week"
 
-/** What a user may write for a duration. It names no type of Effect, which is `any` in projects without it: `value` is of a `Duration`. */
+/**
+ * A duration in a configuration. It avoids the types of Effect, which are `any` in projects without Effect; `value`
+ * belongs to a `Duration`.
+ */
 export type DurationConfig =
   | number
   | `${number} ${Unit | `${Unit}s`}`
@@ -51,7 +54,7 @@ type Bounds = { readonly minimum: Duration.DurationInput; readonly maximum: Dura
 const isWithin = (value: unknown, bounds: Bounds): boolean =>
   Option.exists(Duration.decodeUnknown(value), Duration.between(bounds))
 
-/** `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
+/** `"10 minutes"`, milliseconds, or a `Duration`. `what` says in the message what it must be. */
 export const durationWithin = (bounds: Bounds, what: string) =>
   expects(
     Schema.declare(
@@ -75,7 +78,7 @@ export const plainDuration = expects(
   usualText
 )
 
-/** What such an option says. */
+/** The duration of such an option. */
 export const ofPlain = (value: string | number): Duration.Duration =>
   Option.getOrThrow(Duration.decodeUnknown(value))
 
@@ -86,10 +89,10 @@ export const isHttpUrl = (text: string): boolean => {
   return /^https?:$/.test(protocol) && username === "" && password === ""
 }
 
-/** As `isHttpUrl`, of an address that others begin with: without query, fragment or white space. */
+/** As `isHttpUrl`, for an address that other addresses begin with: without query, fragment or white space. */
 export const isHttpBase = (text: string): boolean => !/[\s?#]/.test(text) && isHttpUrl(text)
 
-/** Milliseconds until a response begins, and for every pause in it. */
+/** The longest wait for the begin of a response, and for each pause in it, in milliseconds. */
 export const maxTimeout = (usual = 60_000) =>
   optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),

@@ -1,5 +1,5 @@
 /**
- * What a schema found wrong, in lines that name the place.
+ * The mistakes that a schema found, as lines that say the place.
  */
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -17,7 +17,7 @@ export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<Place
     message: printableLine(issueMessage(_tag, message), maxMessage)
   }))
 
-/** Names of known keys among others: more than what others say has. */
+/** The most characters of a message, which may list all known keys. */
 const maxMessage = 1000
 
 const issueMessage = (tag: ParseResult.ArrayFormatterIssue["_tag"], message: string): string =>
@@ -29,7 +29,7 @@ const issueMessage = (tag: ParseResult.ArrayFormatterIssue["_tag"], message: str
       ? "is required"
       : message
 
-/** What was decoded is part of it, and may be nested deeper than anything can print. */
+/** The decoded value is part of the error, and may be nested too deeply to print. */
 const formatted = (error: ParseResult.ParseError): ReadonlyArray<ParseResult.ArrayFormatterIssue> =>
   Option.getOrElse(Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)(error), () => [
     { _tag: "Type", path: [], message: "it is nested too deeply" }
@@ -39,7 +39,7 @@ const formatted = (error: ParseResult.ParseError): ReadonlyArray<ParseResult.Arr
 export const issueText = (issues: ReadonlyArray<PlacedIssue>): string =>
   issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
 
-/** The same as a line that counts them and a line for each. */
+/** The same as a line with their number and a line for each. */
 export const issuesText = (subject: string, issues: ReadonlyArray<PlacedIssue>): string => {
   const count = issues.length === 1 ? "is an invalid value" : `are ${issues.length} invalid values`
   return [

@@ -1,12 +1,12 @@
 /**
- * Text from elsewhere, fit for a log and a terminal.
+ * Text from other systems, made safe for a log and a terminal.
  *
- * Names and ids come from bases that others edit. They must not move the cursor, change what was printed before, reverse
- * the direction of text, or fill a disk.
+ * Names and ids come from bases that others edit. They must not move the cursor, change earlier output, reverse the
+ * direction of text, or fill a disk.
  */
 import { countText } from "./readable.ts"
 
-/** Characters of a line, and lines of a text; the rest is cut, and its amount is shown. */
+/** The most characters of a line, and the most lines of a text. The rest is cut, and its amount is printed. */
 export const maxLineLength = 4096
 export const maxLines = 200
 
@@ -20,9 +20,9 @@ export const printable = (text: string): string => {
   return lines.length <= maxLines ? kept.join("\n") : [...kept, "… (more lines)"].join("\n")
 }
 
-/** As `printable`, on one line, and cut where it has more characters than so many. */
+/** As `printable`, on one line, and cut after `maxLength` characters. */
 export const printableLine = (text: string, maxLength = maxLineLength): string => {
-  // Four times as much as is shown, so that the rest of a long text is not looked at.
+  // Four times the limit, so that the rest of a long text is not processed.
   const part = text.slice(0, 4 * (maxLength + 1))
   const line = part
     .replace(/[\s\p{Cc}]+/gu, " ")
@@ -37,7 +37,7 @@ export const printableLine = (text: string, maxLength = maxLineLength): string =
 }
 
 /**
- * What somebody else says, for messages, rows and events: at most 300 characters, on one line. It is made where the text
+ * Text of somebody else for messages, rows and events: at most 300 characters, on one line. Call it where the text
  * comes in.
  */
 export const excerpt = (text: string): string => printableLine(text, 300)
@@ -45,14 +45,14 @@ export const excerpt = (text: string): string => printableLine(text, 300)
 /** The same in quotes. */
 export const quotedExcerpt = (text: string): string => JSON.stringify(excerpt(text))
 
-/** A name in quotes, with what nobody sees in it as in `"title\u200b"`. */
+/** A name in quotes, with escapes for invisible characters, as in `"title\u200b"`. */
 export const quotedName = (name: string, maxLength = 100): string =>
   JSON.stringify(name.length > maxLength ? `${name.slice(0, maxLength)}…` : name).replace(
     /(?! )[\p{Cf}\p{Z}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
-/** JSON in which such characters are escaped, so that it can be printed and says the same. */
+/** JSON with escapes for control characters: it can be printed, and its value is the same. */
 export const printableJson = (value: unknown, space?: number): string =>
   JSON.stringify(value, null, space).replace(
     /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,

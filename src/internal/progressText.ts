@@ -1,5 +1,5 @@
 /**
- * What happens to the content, in words for people.
+ * The progress and the result of fetches, as text for people.
  */
 import { type ContentCounts, countsText } from "./contentCounts.ts"
 import { clockTime, countText, secondsText, sizeText } from "./readable.ts"

@@ -1,5 +1,5 @@
 /**
- * Figures as people read them.
+ * Figures for people.
  */
 export const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
@@ -16,7 +16,7 @@ export const sizeText = (bytes: number): string => {
   return `${(bytes / 1024 ** power).toFixed(1)} ${sizeUnits[power - 1]}`
 }
 
-/** The time on the wall, `09:30:00`. */
+/** The local time of day, `09:30:00`. */
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
 /** `09:30:08 (in 8 s)`, `2026-11-20 09:30:00 (1 d ago)` */
@@ -27,13 +27,13 @@ export const momentText = (date: Date, now: number): string => {
   return `${localTime(date, now)} (${relation})`
 }
 
-/** `09:30:08`, `2026-11-20 09:30:00`: the local time, with its date on another day than now. */
+/** `09:30:08`, `2026-11-20 09:30:00`: the local time, with the date if it is not today. */
 export const localTime = (date: Date, now: number): string => {
   const isToday = date.toDateString() === new Date(now).toDateString()
   return `${isToday ? "" : `${localDate(date)} `}${clockTime(date)}`
 }
 
-/** A text with its ISO times in the words of `words`, by default as `localTime`. */
+/** A text with its ISO times replaced by `words`, by default `localTime`. */
 export const withLocalTimes = (
   text: string,
   now: number,
@@ -53,7 +53,7 @@ const timeUnits = [
   ["s", 1]
 ] as const
 
-/** The two largest units that are not nothing, `2 h 13 min`. */
+/** The two largest units that are not zero, `2 h 13 min`. */
 export const durationText = (millis: number): string => {
   let seconds = Math.floor(millis / 1000)
   const parts = timeUnits.map(([unit, size]) => {

@@ -1,5 +1,5 @@
 /**
- * What identifies the records of a document.
+ * The keys of records in a document.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -7,10 +7,10 @@ import * as Predicate from "effect/Predicate"
 /** Fields that identify a record together, each a path with dots, `slug.current`. */
 export type RecordKey = ReadonlyArray<string>
 
-/** The key of records without another one. */
+/** The default key of records. */
 export const defaultKey: RecordKey = ["id"]
 
-/** The values of a key in a record as one text; `None` where one of them is no text and no number. */
+/** The values of a key in a record as one text; `None` if a value is neither text nor number. */
 export const recordId = (key: RecordKey): ((record: unknown) => Option.Option<string>) => {
   const paths = key.map((field) => field.split("."))
   return (record) => {
@@ -21,7 +21,7 @@ export const recordId = (key: RecordKey): ((record: unknown) => Option.Option<st
   }
 }
 
-/** Escapes slashes in a value, which separate values. */
+/** Escapes slashes in a value, because slashes separate values. */
 const escaped = (part: unknown): string => String(part).replace(/[\\/]/g, "\\$&")
 
 const partOf = (value: unknown, name: string): unknown =>

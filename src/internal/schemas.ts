@@ -1,9 +1,9 @@
 /**
- * Schemas that several contracts have in common.
+ * Schemas that several services use.
  */
 import * as Schema from "effect/Schema"
 
-/** How many there are. */
+/** A number of things. */
 export const count = Schema.NonNegativeInt
 
 /** A time: ISO 8601, UTC, with milliseconds. */
@@ -12,15 +12,15 @@ export const timestamp = Schema.String
 /** A field that may be missing, and is never `undefined`. */
 export const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-/** The same object without its `undefined` fields, which an `optional` field may not have. */
+/** The object without its `undefined` fields: an `optional` field may be absent, but not `undefined`. */
 export function defined<A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 export function defined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /**
- * A list whose items are checked once, however often the list is read. A hub publishes a thousand players, and its state is read
- * far more often than a player changes.
+ * A list whose items are checked only once, on the first read. A hub publishes a thousand players, and its state is
+ * read far more often than a player changes.
  */
 export const listOfChecked = <A extends object, I>(
   item: Schema.Schema<A, I>

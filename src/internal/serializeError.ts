@@ -1,41 +1,41 @@
 /**
- * Errors as data: the shape in which errors leave the process (docs/wire.md, section 2.4).
+ * Errors as data: the form in which errors leave the process (docs/wire.md, section 2.4).
  */
 import * as Predicate from "effect/Predicate"
 import { printable } from "./printable.ts"
 
-/** An error as JSON: its name, its message and, as far as it has them, its causes (docs/wire.md, section 2.4). */
+/** An error as JSON: its name, its message and, if it has any, its causes (docs/wire.md, section 2.4). */
 export interface SerializedError {
   readonly name: string
   readonly message: string
   readonly cause?: SerializedError
 }
 
-/** A chain of causes longer than this is cut. */
+/** The longest chain of causes; the rest is cut. */
 const maxDepth = 16
 
-/** The longest name or message, in characters: there is room for all violations of a rejected version. */
+/** The longest name or message, in characters: it has room for all violations of a rejected version. */
 const maxLength = 8192
 
 /**
- * Describes anything that was thrown or failed with, and the chain of its causes.
+ * Describes any thrown value or failure, and the chain of its causes.
  *
- * Absolute paths in messages are shortened to their last part, `…/manifest.json`: readers of an error, such as a web page, must
- * not learn where the folders of this machine are. The log has them in full, by `messageOf`.
+ * Absolute paths in messages are shortened to their last part, `…/manifest.json`: readers of an error, such as a web
+ * page, must not learn the folders of this machine. The log has them in full, by `messageOf`.
  *
- * A chain that loops or is absurdly deep is cut, and so is a long message; characters that control are replaced. Hostile
- * values (throwing getters, say) give a description too: this function never throws.
+ * A circular or very deep chain is cut, and so is a long message; control characters are replaced. Hostile values,
+ * such as throwing getters, also get a description: this function never throws.
  */
 export const serializeError = (error: unknown): SerializedError => shortened(describe(error))
 
-/** The outermost message in the chain of causes that says anything. */
+/** The outermost message in the chain of causes that is not empty. */
 export const messageOf = (error: unknown): string => {
   const says = ({ cause, message, name }: SerializedError): string =>
     message !== "" ? message : cause === undefined ? withoutPackage(name) : says(cause)
   return says(describe(error))
 }
 
-/** A cause that may be shown: none where a message in its chain has something that `hide` replaces. */
+/** The cause, or `undefined` if `hide` replaces something in a message of its chain. */
 export const causeWithoutSecrets = (cause: unknown, hide: (text: string) => string): unknown => {
   const messages = ({ cause, message }: SerializedError): ReadonlyArray<string> =>
     cause === undefined ? [message] : [message, ...messages(cause)]
@@ -53,7 +53,7 @@ const cut = (text: string): string =>
 
 /**
  * Absolute paths of two parts and more: `/srv/exhibit/downloads`, `C:\Exhibit\downloads`, `\\server\share`,
- * `file:///srv/exhibit`. What stands in front of one tells it from the path of a URL. Folders may have spaces, and an
+ * `file:///srv/exhibit`. The text before a path tells it from the path of a URL. Folders may have spaces, and an
  * apostrophe between two letters.
  */
 const absolutePath =
@@ -61,7 +61,7 @@ const absolutePath =
 
 const withoutFolders = (text: string): string => text.replace(absolutePath, "…/$1")
 
-/** Whole, as `messageOf` and the schema have it. */
+/** The complete description, for `messageOf` and the schema. */
 export const describe = (error: unknown, seen = new Set<unknown>()): SerializedError => {
   if (typeof error !== "object" || error === null) {
     return { name: "Error", message: asText(error) }
@@ -79,7 +79,7 @@ export const describe = (error: unknown, seen = new Set<unknown>()): SerializedE
     : { ...description, cause: describe(cause, seen) }
 }
 
-/** Tags begin with the package's name; a client is shown the name alone. */
+/** Tags begin with the package's name; clients get the name without it. */
 const withoutPackage = (name: string): string => name.replace(/^vitrine\//, "")
 
 const property = (target: object, key: string): unknown => {
@@ -98,7 +98,7 @@ const asText = (value: unknown): string => {
   }
 }
 
-/** The system's code in the chain of causes, `ENOSPC` for example. */
+/** The first system code in the chain of causes, `ENOSPC` for example. */
 export const errorCode = (error: unknown, depth = 0): string | undefined =>
   Predicate.hasProperty(error, "code") && Predicate.isString(error.code)
     ? error.code

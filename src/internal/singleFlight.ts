@@ -1,5 +1,5 @@
 /**
- * Work that runs once at a time, however many ask for it.
+ * Work that runs once at a time, for any number of callers.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -8,8 +8,8 @@ import type * as Scope from "effect/Scope"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 
 /**
- * Gives what runs an effect in the given scope; calls while one runs get its result. It goes on when they
- * no longer wait for it, and can be interrupted though a call cannot.
+ * Returns a function that runs an effect in the given scope; further calls during a run get its result. The run goes
+ * on if its callers stop waiting. The run is interruptible even if a caller is not.
  */
 export const singleFlight = <A, E>(scope: Scope.Scope) =>
   Effect.map(

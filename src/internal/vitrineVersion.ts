@@ -1,10 +1,11 @@
 /**
- * Which version of Vitrine this is.
+ * The version of Vitrine.
  */
 import { createRequire } from "node:module"
 import * as Option from "effect/Option"
 
-// By its name, which is the same from the modules and from the bundle; a bundle of somebody else's may be without it.
+// By the name of the package, which works in the modules and in the bundle. Another program's bundle may lack the
+// package.
 const readManifest = Option.liftThrowable((): { readonly version: string } =>
   createRequire(import.meta.url)("vitrine/package.json")
 )

@@ -1,5 +1,5 @@
 /**
- * Warnings of what may happen with every event, said once.
+ * Warnings about frequent events, logged once.
  */
 import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
@@ -7,10 +7,10 @@ import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import { errorCode } from "./serializeError.ts"
 
-/** The most names that are warned about; the last warning says that no more will come. */
+/** The most names with a warning; the last warning says that no more will come. */
 export const maxNames = 100
 
-/** Logs the warning, unless the name had one before. */
+/** Logs the warning the first time for each name. */
 export const makeWarnOnce = (warning: (name: string) => string) => {
   const warned = Ref.unsafeMake(HashSet.empty<string>())
   return (name: string): Effect.Effect<void> =>
@@ -20,13 +20,13 @@ export const makeWarnOnce = (warning: (name: string) => string) => {
       }
       const isLast = HashSet.size(before) === maxNames - 1
       return [
-        Effect.logWarning(`${warning(name)}${isLast ? " There are more; no others are named." : ""}`),
+        Effect.logWarning(`${warning(name)}${isLast ? " Further names are not logged." : ""}`),
         HashSet.add(before, name)
       ]
     }).pipe(Effect.flatten)
 }
 
-/** Logs the first failure of something, and the next one only when it has worked in between: each may log it again. */
+/** Logs the first failure, and the next one only after a success. */
 export const makeWarnWhile = (warning: (message: string) => string) => {
   const failing = Ref.unsafeMake(false)
   return {
@@ -39,23 +39,23 @@ export const makeWarnWhile = (warning: (message: string) => string) => {
   }
 }
 
-/** Failures since something worked, counted by their kinds. */
+/** Failures since the last success, counted by their kinds. */
 export const makeFailures = Effect.map(Ref.make<ReadonlyMap<string, number>>(new Map()), (counts) => ({
-  /** Counts one more, and gives whether it is the first of its kind. */
+  /** Counts a failure. Returns whether it is the first of its kind. */
   add: (kind: string) =>
     Ref.modify(counts, (before) => [
       !before.has(kind),
       new Map([...before, [kind, (before.get(kind) ?? 0) + 1]])
     ]),
-  /** It works: forgets them, and gives how many there were. */
+  /** For a success: clears the counts, and returns the number of failures. */
   end: Effect.map(Ref.getAndSet(counts, new Map()), (before) =>
     [...before.values()].reduce((sum, count) => sum + count, 0)
   )
 }))
 
 /**
- * What kind of failure an error is, whichever file, record or server it names: the system's code in the chain of its
- * causes, or else the names and reasons in that.
+ * The kind of a failure, independent of the file, record or server in it: the system's code in the chain of causes,
+ * or else the names and reasons in the chain.
  */
 export const kindOf = (error: unknown): string => errorCode(error) ?? namesOf(error)
 

@@ -1,11 +1,11 @@
 /**
  * The command bus: what the controller can be asked to do.
  *
- * It owns the registry of commands and the decoding of their fields. Who may dispatch what is decided by the
- * transport in front of it.
+ * It owns the registry of commands and the decoding of their fields. The transport in front of it decides who may
+ * dispatch which command.
  *
- * A bus may connect several processes. Fields and results have JSON semantics then: what arrives is what
- * `JSON.stringify` leaves of it.
+ * A bus may connect several processes. Fields and results then have JSON semantics: they arrive as `JSON.parse` of
+ * their `JSON.stringify`.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -35,20 +35,20 @@ export interface CommandHandler<Fields, Encoded, R> {
 /** How a command is dispatched. */
 export interface DispatchOptions {
   /**
-   * How long to wait for the result. After that the dispatch fails with `CommandUnavailable`, and the handler is
-   * interrupted where the bus can do that. Default: for as long as the command takes.
+   * How long to wait for the result. After this time the dispatch fails with `CommandUnavailable`, and the handler is
+   * interrupted if the bus can do so. Default: no limit.
    */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** Commands by their types, which plugins register and anybody dispatches. */
+/** Commands by their types. Plugins register them, and any code dispatches them. */
 export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   CommandBus,
   {
     /**
      * Makes a command available until the scope ends.
      *
-     * A registration is a lease of the process that holds it. When the process dies, by `kill -9` or with its machine,
+     * A registration is a lease of the process that made it. When the process dies, by `kill -9` or with its machine,
      * the lease ends within a time that the bus documents, and the command can be registered again.
      */
     readonly register: <Fields, Encoded, R>(
@@ -56,10 +56,10 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
     ) => Effect.Effect<void, CommandAlreadyRegistered, R | Scope.Scope>
 
     /**
-     * Carries a command out and returns what its handler returned.
+     * Executes a command and returns the result of its handler.
      *
-     * It fails with `UnknownCommand` if the command is not registered, and with `CommandUnavailable` where
-     * its process is away, does not return a result within the timeout, or is lost.
+     * Fails with `UnknownCommand` if the command is not registered, and with `CommandUnavailable` if its process is
+     * away, returns no result within the timeout, or is lost.
      */
     readonly dispatch: (command: Command, options?: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
@@ -68,7 +68,7 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   }
 >() {}
 
-/** What a command is: its type, its fields, and the result of its handler. */
+/** The definition of a command: its type, its fields, and the result of its handler. */
 export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
   readonly type: string
   readonly fields: Schema.Schema<Fields, EncodedFields>
@@ -76,7 +76,7 @@ export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSucces
   readonly success: Schema.Schema<Success, EncodedSuccess>
 }
 
-/** A command with types, for those who execute it and those who dispatch it. */
+/** A command with types, for the code that executes it and the code that dispatches it. */
 export interface DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess>
   extends CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
   /** As `register` of the bus. A result that `success` cannot encode fails the command with `CommandFailed`. */
@@ -85,8 +85,8 @@ export interface DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess>
   ) => Effect.Effect<void, CommandAlreadyRegistered, CommandBus | R | Scope.Scope>
 
   /**
-   * As `dispatch` of the bus. Fields that `fields` cannot encode are `InvalidCommandFields`; a result that `success` cannot
-   * decode, from another version of the handler for example, is `CommandFailed`.
+   * As `dispatch` of the bus. Fails with `InvalidCommandFields` if `fields` cannot encode the given fields, and with
+   * `CommandFailed` if `success` cannot decode the result, for example from another version of the handler.
    */
   readonly dispatch: (
     fields: Fields,
@@ -123,12 +123,12 @@ export const define = <
   }
 }
 
-/** What a client has sent is no command. */
+/** The request of a client is no command. */
 export class MalformedCommand extends Schema.TaggedError<MalformedCommand>()("vitrine/MalformedCommand", {
   message: Schema.String
 }) {}
 
-/** A command of this type is registered, by this process or another; the first stays. */
+/** A command of this type is registered already, by this process or another. The first registration stays. */
 export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyRegistered>()(
   "vitrine/CommandAlreadyRegistered",
   { type: Schema.String }
@@ -138,7 +138,7 @@ export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyR
   }
 }
 
-/** The command is not registered. If it is, but its process is away, the error is `CommandUnavailable`. */
+/** The command is not registered. `CommandUnavailable` is the error for a registered command whose process is away. */
 export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrine/UnknownCommand", {
   type: Schema.String,
   known: Schema.Array(Schema.String)
@@ -167,7 +167,7 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
   }
 }
 
-/** The handler failed or died; `cause` is what it failed with. */
+/** The handler failed or died; `cause` is its error. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/CommandFailed", {
   type: Schema.String,
   cause: ErrorChain
@@ -178,10 +178,10 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/
 }
 
 /**
- * The command is registered, but its result cannot be had:
+ * The command is registered, but its result is not available:
  *
  * - `unreachable`: the process that has registered it is away.
- * - `busy`: as many commands run there as can at the same time.
+ * - `busy`: the process runs as many commands as it may.
  * - `timeout`: there was no result within the timeout of the dispatch.
  * - `lost`: the connection to the process that executes it, or the process, ended.
  */
@@ -190,7 +190,7 @@ export class CommandUnavailable extends Schema.TaggedError<CommandUnavailable>()
   {
     type: Schema.String,
     reason: Schema.Literal("unreachable", "busy", "timeout", "lost"),
-    /** Whether the handler may have run, as a whole or in part. Where it is `false`, dispatching again is safe. */
+    /** Whether the handler may have run, wholly or in part. If it is `false`, dispatching again is safe. */
     mayHaveRun: Schema.Boolean
   }
 ) {
@@ -209,7 +209,7 @@ const unavailability: Readonly<Record<CommandUnavailable["reason"], string>> = {
   lost: "the connection to the process that was running it was lost"
 }
 
-/** Also a schema, with which a bus between processes encodes them. */
+/** Also a schema: a bus between processes encodes errors with it. */
 export const DispatchError = Schema.Union(
   UnknownCommand,
   InvalidCommandFields,

@@ -2,7 +2,7 @@
  * The content of a controller: fetched from its sources or copied from another controller, promoted as a version,
  * announced.
  *
- * How it is asked for over a transport are the commands `content.fetch`, `content.ack` and `content.manifest.read`.
+ * Over a transport, use the commands `content.fetch`, `content.ack` and `content.manifest.read`.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -33,12 +33,12 @@ export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFa
 export class Content extends Context.Tag("vitrine/Content")<
   Content,
   {
-    /** Fetches now, or joins the fetch that runs. It goes on when no caller waits for it any more. */
+    /** Fetches now, or joins the running fetch. The fetch goes on if its callers stop waiting. */
     readonly fetch: Effect.Effect<FetchOutcome, FetchError>
 
     /**
-     * Announces the active version, then fetches in the background, at once and as often as the options say. To be
-     * run once, when everybody who listens is there. In task mode it does nothing.
+     * Announces the active version, then fetches in the background, at once and as often as the options say. Call it
+     * once, after all listeners have subscribed. Does nothing in task mode.
      */
     readonly start: Effect.Effect<void>
   }

@@ -12,13 +12,15 @@ export const ContentCheck = Schema.Struct({
   sources: Schema.Array(
     Schema.Struct({
       sourceId: Schema.String,
-      /** Whether anything in it would change, if only the order of records: there would be a new version. */
+      /**
+       * Whether a fetch would change anything in it, if only the order of records: then there would be a new version.
+       */
       changed: Schema.Boolean,
       ...contentCounts,
       warnings: optional(Schema.Array(Schema.String))
     })
   ),
-  /** What would be different from the latest version, as in two versions. */
+  /** The differences from the latest version, as between two versions. */
   ...ContentDiff.omit("from", "to").fields
 })
 export type ContentCheck = typeof ContentCheck.Type

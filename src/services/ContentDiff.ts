@@ -1,5 +1,5 @@
 /**
- * What is different in two versions: the result of `content.diff`.
+ * The differences between two versions: the result of `content.diff`.
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
@@ -7,17 +7,17 @@ import { VersionId } from "./VersionStore.ts"
 
 const counter = Schema.NonNegativeInt
 
-/** How many of something are different. */
+/** Counts of differences. */
 export const Changes = Schema.Struct({ added: counter, changed: counter, removed: counter })
 export type Changes = typeof Changes.Type
 
-/** What became of a record, a key or a file. */
+/** What happened to a record, a key or a file. */
 export const ChangeKind = Schema.Literal("added", "changed", "removed")
 export type ChangeKind = typeof ChangeKind.Type
 
 /**
- * A value before and after, each as JSON text on one line of 120 characters at most; missing where there was none. An
- * attachment is its `localPath`. Long texts begin, with `…`, shortly before the first difference.
+ * A value before and after, each as JSON text on one line of 120 characters at most; missing if there was no value.
+ * An attachment is its `localPath`. Long texts start with `…`, shortly before the first difference.
  */
 const valueChange = {
   from: optional(Schema.String),
@@ -43,7 +43,7 @@ export const RecordChange = Schema.Struct({
 })
 export type RecordChange = typeof RecordChange.Type
 
-/** A table that has other bytes. Where nothing is counted, it has other links or another order. */
+/** A table that has other bytes. If all counts are 0, its links or its order have changed. */
 export const DocumentDiff = Schema.Struct({
   sourceId: Schema.String,
   /** The name of its file, without the extension. */
@@ -51,7 +51,7 @@ export const DocumentDiff = Schema.Struct({
   /** The path of its file in the folder of the source. */
   path: Schema.String,
   ...Changes.fields,
-  /** In the order of the later version, then those that were removed. */
+  /** In the order of the later version, then the removed records. */
   records: Schema.Array(RecordChange),
   /** How many records are counted and not listed. */
   more: Schema.NonNegativeInt
@@ -67,11 +67,11 @@ export const FileChange = Schema.Struct({
 })
 export type FileChange = typeof FileChange.Type
 
-/** What is different in two versions. It lists 1,000 records and 1,000 files at most, and counts all. */
+/** The differences between two versions. It lists 1,000 records and 1,000 files at most, and counts all. */
 export const ContentDiff = Schema.Struct({
   from: VersionId,
   to: VersionId,
-  /** The tables that are not the same, 100 at most; further ones are files. */
+  /** The tables that differ, 100 at most; further tables are in `files`. */
   documents: Schema.Array(DocumentDiff),
   /** The other files, and tables that are too large to compare. */
   files: Schema.Struct({
@@ -83,7 +83,7 @@ export const ContentDiff = Schema.Struct({
 })
 export type ContentDiff = typeof ContentDiff.Type
 
-/** How the active version differs from the one announced before it; the payload of `content:version:compared`. */
+/** How the active version differs from the version announced before it; the payload of `content:version:compared`. */
 export const ComparedVersion = Schema.Struct({
   from: VersionId,
   versionId: VersionId,
@@ -95,9 +95,9 @@ export const ComparedVersion = Schema.Struct({
 })
 export type ComparedVersion = typeof ComparedVersion.Type
 
-/** There are no two versions that could be compared. */
+/** There are no two versions to compare. */
 export class CannotCompare extends Schema.TaggedError<CannotCompare>()("vitrine/CannotCompare", {
-  /** What is not there. */
+  /** What is missing. */
   detail: Schema.String,
   /** The versions on disk, the oldest first. */
   versions: Schema.Array(VersionId)

@@ -1,7 +1,7 @@
 /**
  * The events of the content plugin (docs/wire.md, sections 2.7 and 6).
  *
- * Those who follow a fetch, in this process or in another, decode them here.
+ * Programs that follow a fetch, in this process or in another, decode events here.
  */
 import * as Schema from "effect/Schema"
 import { contentCounts } from "../internal/contentCounts.ts"
@@ -16,14 +16,14 @@ import { Violation } from "./Violation.ts"
 const durationMs = Schema.NonNegativeInt
 const sourceId = Schema.String
 
-/** What a fetch came to; the result of `content.fetch`, too. */
+/** The result of a fetch; also the result of `content.fetch`. */
 export const FetchOutcome = Schema.Struct({
   timestamp,
-  /** Whether a new version was promoted. While the active one is held, new ones wait: this is `false`. */
+  /** Whether a new version was promoted. `false` while the active version is held: new versions wait. */
   changed: Schema.Boolean,
   /** The active version. */
   versionId: Schema.String,
-  /** Missing where it is not held. */
+  /** Missing if the active version is not held. */
   held: optional(Hold),
   ...contentCounts,
   durationMs
@@ -33,15 +33,15 @@ export type FetchOutcome = typeof FetchOutcome.Type
 /** A fetch that failed; the payload of `content:fetch:error`. */
 export const FetchFailure = Schema.Struct({ timestamp, error: SerializedError })
 
-/** What became of a source that was fetched; the payload of `content:source:done`. */
+/** The result of fetching a source; the payload of `content:source:done`. */
 export const SourceOutcome = Schema.Struct({
   timestamp,
   sourceId,
   ...contentCounts,
-  /** The size of everything that was saved, files taken over included. */
+  /** The size of all saved files in bytes, reused files included. */
   bytes: Schema.NonNegativeInt,
   attachments: optional(FetchedAttachments),
-  /** What the editors of the content should look at. */
+  /** Problems for the editors of the content. */
   warnings: optional(Schema.Array(Schema.String)),
   durationMs
 })
@@ -52,11 +52,11 @@ const event = <Name extends string, A extends object>(name: Name, payload: Schem
 
 /** The events of content, by name, with their payloads (docs/wire.md, section 6). */
 export const ContentEvent = Schema.Union(
-  /** The active version, when the controller is ready and whenever another one is made the active one. */
+  /** The active version: when the controller is ready, and whenever another version becomes active. */
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
-  /** What has changed in it, some time after it was announced; not at the start. */
+  /** The changes in the active version, some time after its announcement; not at the start. */
   event("content:version:compared", ComparedVersion),
-  /** The active version stays, because what a source gave is not as expected. At each such fetch. */
+  /** The active version stays, because the content of a source does not meet the expectations. At each such fetch. */
   event(
     "content:version:rejected",
     Schema.Struct({
@@ -76,9 +76,9 @@ export const ContentEvent = Schema.Union(
   event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError })),
   /** A content server has a new build of its page. */
   event("content:page:built", Schema.Struct({ build: Schema.String })),
-  /** Somebody asks a screen for an action: it is to renew its ack, the answer of which says so. */
+  /** Somebody asks a screen for an action: the screen is to renew its ack, and the answer contains the action. */
   event("content:screen:asked", AskedScreen),
-  /** The answer of an ack of the screen has said it. */
+  /** The answer to an ack of the screen has contained the actions. */
   event("content:screen:taken", TakenByScreen)
 )
 export type ContentEvent = typeof ContentEvent.Type

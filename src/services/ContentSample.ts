@@ -1,30 +1,30 @@
 /**
- * What a source would save: the result of `content.check` of one source.
+ * What a source would save: the result of `content.check` for one source.
  */
 import * as Schema from "effect/Schema"
 import { printableLine } from "../internal/printable.ts"
 import { count, optional } from "../internal/schemas.ts"
 
-/** What is in a field of the records that were looked at. */
+/** The content of a field in the sampled records. */
 export const SampledField = Schema.Struct({
-  /** Its name, or that of an object and of a field in it, with a dot between them: `title.rendered`. */
+  /** The name of the field, or of an object and a field in it, with a dot between them: `title.rendered`. */
   field: Schema.String,
   /** The types of its values: `text`, `number`, `boolean`, `list`, `object`, `nothing`. */
   types: Schema.Array(Schema.String),
-  /** The first value that is a text or a number, cut. */
+  /** The first value that is a text or a number, shortened. */
   example: optional(Schema.String)
 })
 
-/** Links to files that are in the same place. */
+/** Links to files that have the same path in a record. */
 export const SampledLinks = Schema.Struct({
   /** As in `find` of `media`. */
   path: Schema.String,
   count,
-  /** Without its parameters, which may be secret. */
+  /** The link without its parameters, which may be secret. */
   example: Schema.String
 })
 
-/** A document as far as it was looked at. */
+/** The sampled part of a document. */
 export const SampledDocument = Schema.Struct({
   /** Its path in the folder of the source. */
   path: Schema.String,
@@ -37,7 +37,7 @@ export const SampledDocument = Schema.Struct({
 })
 export type SampledDocument = typeof SampledDocument.Type
 
-/** What a source would save, of the first page of each document where it knows pages; nothing of it is kept. */
+/** What a source would save: the first page of each document, if the source knows pages. Nothing is kept. */
 export const ContentSample = Schema.Struct({
   sourceId: Schema.String,
   sampled: Schema.Array(SampledDocument),
@@ -45,10 +45,10 @@ export const ContentSample = Schema.Struct({
 })
 export type ContentSample = typeof ContentSample.Type
 
-/** There is no source of that id. */
+/** There is no source with this id. */
 export class NoSuchSource extends Schema.TaggedError<NoSuchSource>()("vitrine/NoSuchSource", {
   source: Schema.String,
-  /** The ids that there are. */
+  /** The ids of the existing sources. */
   sources: Schema.Array(Schema.String)
 }) {
   override get message() {

@@ -1,5 +1,5 @@
 /**
- * The content server as others see it: where it listens and what it has done.
+ * The content server for other parts: where it listens, and its statistics.
  */
 import type { AddressInfo } from "node:net"
 import * as Context from "effect/Context"
@@ -9,20 +9,20 @@ import type * as Option from "effect/Option"
 export class ContentServer extends Context.Tag("vitrine/ContentServer")<
   ContentServer,
   {
-    /** Where it listens; nowhere in task mode. */
+    /** Where it listens; `None` in task mode. */
     readonly address: Option.Option<AddressInfo>
 
-    /** What it has done since it was started. */
+    /** Counts since its start. */
     readonly statistics: Effect.Effect<ContentServerStatistics>
   }
 >() {}
 
-/** Whether a dev server has the page: then no build of it is served or needed. */
+/** Whether a dev server serves the page: then no build of the page is served or needed. */
 export class HasDevServer extends Context.Reference<HasDevServer>()("vitrine/HasDevServer", {
   defaultValue: (): boolean => false
 }) {}
 
-/** The counts of a content server, since its start where they do not say otherwise. */
+/** The counts of a content server, since its start unless stated otherwise. */
 export interface ContentServerStatistics {
   /** Connections open now. */
   readonly connections: number

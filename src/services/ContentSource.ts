@@ -1,7 +1,7 @@
 /**
- * A source of content: something that can be fetched as a whole into a folder.
+ * A source of content: it fetches all of its content into a folder.
  *
- * It owns what the folder holds. Versions, promotion and announcement belong to the content plugin.
+ * It owns the content of the folder. Versions, promotion and announcement belong to the content plugin.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -23,47 +23,50 @@ export interface ContentSource {
   readonly id: string
 
   /**
-   * Fetches everything into `target.directory`. A part that fails fails the whole.
+   * Fetches everything into `target.directory`. If a part fails, the fetch fails.
    *
-   * Where the fingerprint that it returns is the one in `target.previous`, nothing has changed: what is in the directory is
-   * not used, and may be incomplete.
+   * If it returns the fingerprint of `target.previous`, nothing has changed: the files in the directory are not used,
+   * and may be incomplete.
    */
   readonly fetch: (target: FetchTarget) => Effect.Effect<FetchedSource, SourceError>
 
   /**
-   * A cheap question: what has changed since the cursor that an earlier poll gave; `None` at the first. It is asked at each tick, and
-   * the source is fetched only where something has changed. Without it the source is fetched at each tick.
+   * A cheap question: has anything changed since the cursor of an earlier poll (`None` at the first poll)? It is
+   * asked at each tick, and the source is fetched only if something has changed. Without `poll`, the source is
+   * fetched at each tick.
    */
   readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceError>) | undefined
 
   /**
-   * Emits when something may have changed: the source is polled, or fetched, without waiting for the next tick. It never ends by
-   * itself; what it cannot hear is found at the next tick.
+   * Emits when something may have changed: the source is polled or fetched at once, before the next tick. It never
+   * ends by itself. The next tick finds changes that it misses.
    */
   readonly changes?: Stream.Stream<void> | undefined
 
   /**
-   * Told after every fetch, except a check, what is wrong with its content; nothing if all is right. It is for the people who work
-   * where the content comes from. It never fails. A failure that may pass by itself is not told.
+   * Gets the problems of the content after every fetch, except a check; an empty list if there are none. It is for
+   * the people who work where the content comes from. It never fails. It does not get failures that may pass by
+   * themselves.
    */
   readonly report?: ((problems: ReadonlyArray<SourceProblem>) => Effect.Effect<void>) | undefined
 
   /**
-   * What it knows of its documents without fetching them, by their names, for the types that pages are compiled with: a schema of the
-   * vendor's, what the options expect. It may ask a server. Without it, they are read off the documents of the active version.
+   * Schemas of its documents without a fetch, by the names of the documents, for the types that pages are compiled
+   * with: a schema of the vendor, the expectations of the options. It may ask a server. Without it, the types come
+   * from the documents of the active version.
    */
   readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceError>
 
   /**
-   * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
+   * More about the source for the state, read with every state. The status shows texts and figures under their names,
    * and `problems`, each a `Problem`, which count for the health of the controller.
    */
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>> | undefined
 }
 
-/** Something that is wrong with the content of a source. */
+/** A problem of the content of a source. */
 export interface SourceProblem {
-  /** Whether the content is not shown because of it. */
+  /** Whether the problem keeps the content from being shown. */
   readonly isRejected: boolean
   /** What is wrong, where, and what to do: a sentence for people. */
   readonly text: string
@@ -71,61 +74,67 @@ export interface SourceProblem {
 
 /** What a source knows of a document before it is fetched. */
 export interface DocumentSchema {
-  /** Whether it is an array of records, or one value. Default as in the active version, or else records. */
+  /** Whether it is an array of records, or one value. Default: as in the active version, or else records. */
   readonly holds?: "records" | "value"
-  /** Schemas of each record, or of the value. All of them apply, by their encoded side, as it is saved. */
+  /** Schemas of each record, or of the value. All of them apply, by their encoded side, the form that is saved. */
   readonly schemas: ReadonlyArray<Schema.Schema.AnyNoContext>
-  /** Whether there are no other fields. Default `false`: others are read off the active version. */
+  /** Whether there are no other fields. Default `false`: other fields come from the active version. */
   readonly isComplete?: boolean
 }
 
-/** What a poll of a source found. */
+/** The result of a poll of a source. */
 export interface SourceChanges {
   /**
-   * Where the next poll begins: an `ETag`, a revision number, a position in a list of changes. It is taken before anything is
-   * read, so that what changes during the fetch is found by the next poll. Opaque to others, kept in memory.
+   * Where the next poll begins: an `ETag`, a revision number, a position in a list of changes. It is read before the
+   * content, so that the next poll finds changes during the fetch. Opaque to other parts, kept in memory.
    */
   readonly cursor: string
-  /** Whether anything has. At the first poll it is everything. */
+  /** Whether anything has changed. The first poll says `everything`. */
   readonly changed: "nothing" | "everything"
 }
 
-/** Everything may have changed where the cursor is another one than before. */
+/** Everything may have changed if the cursor differs from the one before. */
 export const changesSince = (before: Option.Option<string>, cursor: string): SourceChanges => ({
   cursor,
   changed: Option.contains(before, cursor) ? "nothing" : "everything"
 })
 
-/** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
+/**
+ * The source of a program with one source. Provide a second source as a layer of the same Tag elsewhere, or list it
+ * in `sources`.
+ */
 export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
 
-/** What a source is given for one fetch. */
+/** The input of one fetch of a source. */
 export interface FetchTarget {
-  /** An existing empty folder that is this source's alone (absolute path). */
+  /** An existing empty folder for this source alone (absolute path). */
   readonly directory: string
-  /** What this source has in the latest version: the active one, or the one that waits while that is held. */
+  /**
+   * The content of this source in the latest version: the active version, or the waiting version while the active one
+   * is held.
+   */
   readonly previous: Option.Option<PreviousContent>
   /**
-   * Whether this is a check: what is read is thrown away, and must change neither what a later fetch saves nor what it says.
-   * Default false.
+   * Whether this is a check: the content is thrown away, and the check must change neither what a later fetch saves
+   * nor what it reports. Default false.
    */
   readonly isCheck?: boolean
   /**
-   * Whether it is only looked at what would come: the first page of each document is enough, without the files that hang on it, and
-   * nothing is expected of it. A source that knows no pages fetches everything.
+   * Whether this is a sample: the first page of each document is enough, without the files linked from records, and
+   * expectations are not checked. A source that knows no pages fetches everything.
    */
   readonly isSample?: boolean
-  /** Told as often as there is something new to tell; cheap to call. */
+  /** Called whenever the progress changes; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }
 
 /** The content of a source in the latest version. */
 export interface PreviousContent {
-  /** To take files over from: only to be read (absolute path). */
+  /** To reuse files from: read only (absolute path). */
   readonly directory: string
-  /** As `fetch` returned it. None where files are missing or cut: everything is to be in the new version then. */
+  /** As `fetch` returned it. `None` if files are missing or cut: then the new version needs everything. */
   readonly fingerprint: Option.Option<string>
-  /** Those of its files that are there and whole, by their paths in the folder. Empty where that is not known. */
+  /** Its complete files, by their paths in the folder. Empty if this is not known. */
   readonly files: Readonly<Record<string, SourceFile>>
 }
 
@@ -134,7 +143,7 @@ export const Sha256 = Schema.String.pipe(
   Schema.pattern(/^[0-9a-f]{64}$/, { message: () => "must be 64 lower-case hexadecimal digits" })
 )
 
-/** A file as it is in a version. */
+/** A file in a version. */
 export const SourceFile = Schema.Struct({
   /** In bytes. */
   size: count,
@@ -142,28 +151,28 @@ export const SourceFile = Schema.Struct({
 })
 export type SourceFile = typeof SourceFile.Type
 
-/** How many files are there, over all documents. */
+/** How many files are done, over all documents. */
 export const AttachmentProgress = Schema.Struct({
   done: count,
   total: count,
-  /** The size of those that are done, and of what there is of others. */
+  /** The size of the finished files, and of the received parts of others. */
   bytes: count,
-  /** The size of all of them, where that is known. */
+  /** The size of all files, if it is known. */
   totalBytes: optional(count)
 })
 export type AttachmentProgress = typeof AttachmentProgress.Type
 
-/** How far a fetch has come. */
+/** The progress of a fetch. */
 export const SourceProgress = Schema.Struct({
-  /** What it works on. */
+  /** The document in progress. */
   document: Schema.String,
-  /** How many documents are read to their end. */
+  /** How many documents were read to their end. */
   documents: Schema.Struct({ done: count, total: count }),
   /** How many records of the document are saved. */
   records: count,
-  /** Where it works on the files that hang on records. */
+  /** While it fetches the files linked from records. */
   attachments: optional(AttachmentProgress),
-  /** Where it rests: why, and until when at the earliest (ISO 8601, UTC). */
+  /** While it waits: why, and until when at the earliest (ISO 8601, UTC). */
   waiting: Schema.optionalWith(Schema.Struct({ reason: WaitReason, until: Schema.String }), { exact: true })
 })
 export type SourceProgress = typeof SourceProgress.Type
@@ -172,7 +181,7 @@ export type SourceProgress = typeof SourceProgress.Type
 export const FetchedAttachments = Schema.Struct({
   total: count,
   bytes: count,
-  /** How many were taken over from the active version. */
+  /** How many were reused from the active version. */
   reused: count
 })
 export type FetchedAttachments = typeof FetchedAttachments.Type
@@ -181,27 +190,33 @@ export type FetchedAttachments = typeof FetchedAttachments.Type
 export interface FetchedDocument {
   /** The fields that identify a record of it, each a path with dots, for comparing versions. Default `["id"]`. */
   readonly key?: ReadonlyArray<string> | undefined
-  /** Where it came from: relative links in it are relative to this address. */
+  /** Its address: relative links in it are relative to this address. */
   readonly url?: string | undefined
 }
 
-/** What became of one fetch of a source. */
+/** The result of one fetch of a source. */
 export interface FetchedSource {
-  /** Equal for equal content, whatever was volatile in how it came. */
+  /** Equal for equal content; volatile parts, such as links that expire, do not change it. */
   readonly fingerprint: string
   /** How many records were saved, over all documents that are lists. */
   readonly records: number
-  /** How many documents were saved that are one value each. Default 0. */
+  /** How many saved documents are one value each. Default 0. */
   readonly values?: number
-  /** The size of everything that was saved, files taken over included. */
+  /** The size of all saved files in bytes, reused files included. */
   readonly bytes: number
-  /** The files that hang on records, where the source knows such. */
+  /** The files linked from records, if the source knows such files. */
   readonly attachments?: FetchedAttachments
-  /** SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more for it. */
+  /**
+   * SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more to
+   * compute their digests.
+   */
   readonly digests?: Readonly<Record<string, string>>
-  /** Its documents, by their paths in the folder. Without it, every `.json` file at the top of the folder is one. */
+  /**
+   * Its documents, by their paths in the folder. Without it, every `.json` file at the top of the folder is a
+   * document.
+   */
   readonly documents?: Readonly<Record<string, FetchedDocument>>
-  /** What the editors of the content should look at, for people. The status shows it until the next fetch. */
+  /** Problems for the editors of the content. The status shows them until the next fetch. */
   readonly warnings?: ReadonlyArray<string>
 }
 
@@ -209,23 +224,26 @@ export interface FetchedSource {
 export type SourceEnvironment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | RequestPacing
 
 /**
- * The folder that relative paths in the options of sources start from, where it is not the working directory: `content` in a
- * configuration gives that of the configuration file.
+ * The folder that relative paths in the options of sources start from. Default the working directory; `content` in a
+ * configuration sets it to the folder of the configuration file.
  */
 export class BaseFolder extends Context.Reference<BaseFolder>()("vitrine/BaseFolder", {
   defaultValue: () => "."
 }) {}
 
-/** The folder in which sources keep small files of their own over a restart: `content` gives one in the downloads folder. Default none. */
+/**
+ * The folder in which sources keep small files over a restart: `content` sets it to a folder in the downloads folder.
+ * Default none.
+ */
 export class SourceFolder extends Context.Reference<SourceFolder>()("vitrine/SourceFolder", {
   defaultValue: () => Option.none<string>()
 }) {}
 
-/** A source as it stands in a configuration. `R` are services of its own, which a layer of `Content` needs then. */
+/** A source in a configuration. `R` are the source's own services, which a layer of `Content` then needs. */
 export interface ContentSourceDefinition<R = never> {
   readonly id: string
-  /** What is wrong with its options; it is only made when that is nothing. */
+  /** The mistakes in its options. It is only made if there are none. */
   readonly issues: ReadonlyArray<PlacedIssue>
-  /** If it fails, its message is shown to the user, and the controller does not start. */
+  /** If it fails, the user sees its message, and the controller does not start. */
   readonly make: Effect.Effect<ContentSource, Error, SourceEnvironment | Scope.Scope | R>
 }

@@ -1,11 +1,11 @@
 /**
  * What the controller reports: the global state, for programs, and the view, for people.
  *
- * It owns the assembly of both. Each plugin has a slice of the state, and says with a pure function what its slice means: sections of the
- * status, problems, metrics. Your own plugin does it in the same way.
+ * It owns the assembly of both. Each plugin has a slice of the state, and a pure function that turns the slice into
+ * sections of the status, problems and metrics. Your own plugin does the same.
  *
- * A plugin that adds no such function is read by the `problems` of its slice, each a `Problem`: they are shown in its section of the status
- * and count for the health of the controller. Rows beyond that are in a section that it adds.
+ * If a plugin adds no such function, the `problems` of its slice, each a `Problem`, are read: they appear in its
+ * section of the status and count for the health of the controller. Further rows need a section that the plugin adds.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -32,21 +32,24 @@ export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
 }
 
-/** What people and monitoring see of a plugin. */
+/** The part of the view, and the metrics, that come from one plugin. */
 export interface PluginReading {
   readonly sections?: ReadonlyArray<Section>
   readonly problems?: ReadonlyArray<Problem>
-  /** Of a plugin that keeps content. */
+  /** If the plugin keeps content. */
   readonly content?: ContentStatus
-  /** Of a plugin that shows the view: the address where it does. */
+  /** If the plugin serves the view: its address. */
   readonly dashboard?: string
-  /** Made only when they are asked for, of the same state. Those of Effect's `Metric` are read without it. */
+  /** Called only if metrics are requested, for the same state. Metrics of Effect's `Metric` are read without it. */
   readonly metrics?: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
-  /** Codes of problems that it logs itself when they begin and end. All others are logged for it. */
+  /** Codes of problems whose begin and end the plugin logs itself. The controller logs all other problems. */
   readonly logs?: ReadonlyArray<string>
 }
 
-/** The state that a slice is part of, the screens and players as they were judged by it, and the time, in milliseconds since 1970. */
+/**
+ * The state that contains the slice, the screens and players as judged by it, and the time in milliseconds since
+ * 1970.
+ */
 export interface ReadingContext {
   readonly state: GlobalState
   readonly screens: ReadonlyArray<ScreenStatus>
@@ -54,10 +57,10 @@ export interface ReadingContext {
   readonly now: number
 }
 
-/** What a slice means. Pure. A slice is what the plugin has made of it, or `undefined`. */
+/** Reads a slice. Pure. A slice is what the plugin has made of it, or `undefined`. */
 export type ReadSlice = (slice: unknown, context: ReadingContext) => PluginReading
 
-/** The state at one time, and all that it means. */
+/** The state at one time, with its view and its metrics. */
 export interface ControllerReading {
   readonly state: GlobalState
   readonly view: View
@@ -72,18 +75,19 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   {
     readonly mode: Mode
 
-    /** The state, and the view that is made of it then. Callers that wait for it at the same time are given the same. */
+    /** The state, and the view made from it. Concurrent callers get the same result. */
     readonly read: Effect.Effect<ControllerReading>
 
-    /** The slices, with what is momentary, and the problems that there are. */
+    /** The slices, with their momentary fields, and the current problems. */
     readonly state: Effect.Effect<GlobalState>
 
-    /** Replaces a plugin's slice of the state by what `f` makes of it; the first time, of `undefined`. */
+    /** Replaces a plugin's slice of the state by the result of `f`. At the first call, `f` gets `undefined`. */
     readonly updateSlice: (plugin: string, f: (slice: unknown) => unknown) => Effect.Effect<void>
 
     /**
-     * Until the scope ends, fields of a plugin's slice that never rest (counts, progress): they are read with every state, and
-     * `_version` does not grow by them. Where that fails, the slice is without them and it is logged.
+     * Adds momentary fields (counts, progress) to a plugin's slice until the scope ends: they are read with every
+     * state, and `_version` does not grow by them. If reading them fails, the slice is without them, and the failure
+     * is logged.
      */
     readonly addMomentary: (
       plugin: string,
@@ -91,13 +95,14 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     ) => Effect.Effect<void, never, Scope.Scope>
 
     /**
-     * Until the scope ends, what the slice of a plugin means, read with every state. One that throws is left out, and that is logged.
+     * Adds the function that reads the slice of a plugin, until the scope ends; it is called with every state. A
+     * function that throws is left out, and the error is logged.
      */
     readonly addReading: (plugin: string, read: ReadSlice) => Effect.Effect<void, never, Scope.Scope>
 
     /**
-     * All sections by `order`; of the same order those of readings come first, then the others as they were added. A section that
-     * fails is left out and logged.
+     * All sections by `order`. At equal order, sections from slices come first, then the others in the order of their
+     * addition. A section that fails is left out and logged.
      */
     readonly status: Effect.Effect<StatusSnapshot>
 

@@ -1,5 +1,5 @@
 /**
- * The dashboard as others see it: where it listens.
+ * The dashboard for other parts: where it listens.
  */
 import type { AddressInfo } from "node:net"
 import * as Context from "effect/Context"
@@ -8,7 +8,7 @@ import type * as Option from "effect/Option"
 export class Dashboard extends Context.Tag("vitrine/Dashboard")<
   Dashboard,
   {
-    /** Where it listens; nowhere in task mode. */
+    /** Where it listens; `None` in task mode. */
     readonly address: Option.Option<AddressInfo>
   }
 >() {}

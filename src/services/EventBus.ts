@@ -1,5 +1,5 @@
 /**
- * The event bus: what happened, for its current subscribers.
+ * The event bus: delivers events to its current subscribers.
  *
  * It owns delivery to live subscribers and the one order of events. It does not own memory of past events
  * (`ReplayBacklog`) or their form on a wire (the transports).
@@ -16,14 +16,14 @@ import { issueText, placedIssues } from "../internal/parseIssues.ts"
 import { optional } from "../internal/schemas.ts"
 import { makeWarnOnce } from "../internal/warnOnce.ts"
 
-/** Something that happened: a name such as `content:fetch:start`, and what there is to say about it. */
+/** An event: a name such as `content:fetch:start`, and its payload. */
 export interface BusEvent {
   readonly name: string
-  /** It means what JSON makes of it (`encodeJson`): a subscriber has the value itself or a copy that went through JSON. */
+  /** Any value. A subscriber gets the value itself, or a copy that went through JSON (`encodeJson`). */
   readonly payload: unknown
   /**
-   * The place of the event in the one order that all instances of a bus share: a positive integer, one more than that of the
-   * event before. A subscriber knows by a gap how many it has missed.
+   * The place of the event in the one order that all instances of a bus share: a positive integer, one more than the
+   * sequence of the event before. A gap tells a subscriber how many events it has missed.
    */
   readonly sequence: number
 }
@@ -33,35 +33,35 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
   EventBus,
   {
     /**
-     * Hands an event to every live subscriber. It never waits for one of them.
+     * Hands an event to every live subscriber. It never waits for a subscriber.
      *
-     * A bus of one process never fails. What announces something that is kept elsewhere, the manifest for
-     * example, logs a failure and goes on.
+     * A bus of one process never fails. If a caller announces data that is kept elsewhere, for example the manifest,
+     * it logs a failure and goes on.
      */
     readonly publish: (name: string, payload: unknown) => Effect.Effect<void, EventBusError>
 
     /**
      * A live feed of every event published from now on, in the order of publication.
      *
-     * The subscription exists when this Effect returns, so nothing published afterwards is missed, and it
-     * ends with the scope. Each subscriber has a bounded buffer; one that falls behind by more than that
-     * misses its oldest events, and others are not affected.
+     * The subscription exists when this Effect returns, so nothing published afterwards is missed, and it ends with
+     * the scope. Each subscriber has a bounded buffer. If a subscriber falls behind by more than its buffer, it
+     * misses its oldest events; others are not affected.
      *
-     * The feed fails where it cannot go on, and where the numbering of events starts again: sequences compare within
-     * one feed, and with those of a `ReplayBacklog` that is read while it goes on.
+     * The feed fails if it cannot go on, or if the numbering of events starts again. Sequences are comparable within
+     * one feed, and with the sequences of a `ReplayBacklog` that is read while the feed goes on.
      */
     readonly subscribe: Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope>
 
     /**
-     * Emits when the engine has lost what was published before, and numbers events again from the start: those who publish
-     * what later subscribers need, the active version for example, publish it again. `Stream.empty` for a bus whose engine cannot lose it;
-     * a bus that wraps another passes on the other's.
+     * Emits when the engine has lost the published events, and numbers events again from the start. Publishers then
+     * publish again what later subscribers need, for example the active version. `Stream.empty` for a bus whose
+     * engine cannot lose events; a bus that wraps another passes on the other's.
      */
     readonly emptied: Stream.Stream<void>
   }
 >() {}
 
-/** An event with a type, for those who publish it and those who subscribe to it. */
+/** An event with a type, for the code that publishes it and the code that subscribes to it. */
 export interface DefinedEvent<Payload, Encoded> {
   readonly name: string
   readonly payload: Schema.Schema<Payload, Encoded>
@@ -70,8 +70,8 @@ export interface DefinedEvent<Payload, Encoded> {
   readonly publish: (payload: Payload) => Effect.Effect<void, EventBusError, EventBus>
 
   /**
-   * As `subscribe` of the bus, with the payloads of this event alone. An event with another payload is left out, and a
-   * warning is logged the first time.
+   * As `subscribe` of the bus, with the payloads of this event alone. An event whose payload does not decode is left
+   * out, and a warning is logged the first time.
    */
   readonly subscribe: Effect.Effect<
     Stream.Stream<Payload, EventBusError>,
@@ -122,7 +122,7 @@ const actions = {
   receive: "deliver events"
 } as const
 
-/** The engine of the bus could not be used, or has lost what it knew. */
+/** The engine of the bus is not usable, or has lost its state. */
 export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/EventBusError", {
   action: Schema.Literal("publish", "subscribe", "receive"),
   detail: Schema.String,

@@ -1,7 +1,7 @@
 /**
- * A controller in another process: what it says, what it can be asked to do, what happens in it, and its end.
+ * A controller in another process: its view, its commands, its events, and its end.
  *
- * It owns the questions and their errors. Over which routes they are asked is in docs/wire.md, section 10.
+ * It owns the requests and their errors. docs/wire.md, section 10, has the routes.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -13,13 +13,13 @@ import type { Command } from "./CommandBus.ts"
 import type { BusEvent } from "./EventBus.ts"
 import type { View } from "./View.ts"
 
-/** An event as it was published in the controller; the payload has been through JSON. */
+/** An event as the controller published it; the payload has been through JSON. */
 export type IpcEvent = Pick<BusEvent, "name" | "payload">
 
 /** The process of a controller. */
 export interface ControllerProcess {
   readonly pid: number
-  /** The SHA-256 of the configuration file that it was started with, where it says so. */
+  /** The SHA-256 of the configuration file that it was started with, if the controller reports it. */
   readonly configuration?: string
 }
 
@@ -27,33 +27,33 @@ export interface ControllerProcess {
 export class IpcClient extends Context.Tag("vitrine/IpcClient")<
   IpcClient,
   {
-    /** Who it is: to report, to watch, or to name what does not end when it is asked to. */
+    /** The process of the controller, for reports, for watching it, or to say which process does not end when asked. */
     readonly process: Effect.Effect<ControllerProcess, IpcError>
 
-    /** What it says of itself. */
+    /** The view of the controller. */
     readonly view: Effect.Effect<View, IpcError>
 
     /**
-     * Has a command executed, any that is registered, and returns its result, which has been through JSON.
+     * Executes any registered command in the controller and returns its result, which has been through JSON.
      *
-     * It takes as long as the command does. A caller that gives up waiting does not stop the command.
+     * It takes as long as the command takes. A caller that stops waiting does not stop the command.
      */
     readonly dispatch: (command: Command) => Effect.Effect<unknown, IpcError | CommandRefused>
 
     /**
      * A live feed of every event published from now on, in the order of publication.
      *
-     * The subscription exists when this Effect returns, and it ends with the scope. The feed never ends by
-     * itself: it fails when the controller ends, or gives up a reader that has fallen more than a mebibyte behind.
+     * The subscription exists when this Effect returns, and it ends with the scope. The feed never ends by itself: it
+     * fails when the controller ends, or when the controller disconnects a reader that is more than 1 MiB behind.
      */
     readonly events: Effect.Effect<Stream.Stream<IpcEvent, IpcError>, IpcError, Scope.Scope>
 
-    /** Asks the controller to end as on SIGTERM, in the name of somebody. It has only begun to when this returns. */
+    /** Asks the controller to end as on SIGTERM; `by` says who asks. The end has only begun when this returns. */
     readonly stop: (by: string) => Effect.Effect<void, IpcError>
   }
 >() {}
 
-/** Why a controller could not be asked. */
+/** Why a request to a controller failed. */
 export type IpcError =
   | ControllerNotRunning
   | ControllerUnreachable
@@ -74,12 +74,12 @@ export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunnin
   }
 }
 
-/** There is something, but this process may not or should not talk to it. */
+/** The socket exists, but this process may not or should not use it. */
 export class ControllerUnreachable extends Schema.TaggedError<ControllerUnreachable>()(
   "vitrine/ControllerUnreachable",
   {
     path: Schema.String,
-    /** What is wrong and, where it is known, what to do. */
+    /** What is wrong and, if it is known, what to do. */
     detail: Schema.String
   }
 ) {
@@ -107,7 +107,7 @@ export class IpcConnectionLost extends Schema.TaggedError<IpcConnectionLost>()("
   }
 }
 
-/** The two do not understand each other: another version, say, or a request that is too large. */
+/** The two processes do not understand each other: for example, another version, or a request that is too large. */
 export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vitrine/IpcProtocolError", {
   path: Schema.String,
   detail: Schema.String
@@ -117,7 +117,10 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vi
   }
 }
 
-/** The command bus of the controller refused the command, or the command failed: the error that `POST /command` responds. */
+/**
+ * The command bus of the controller refused the command, or the command failed: the error in the response of `POST
+ * /command`.
+ */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("vitrine/CommandRefused", {
   description: SerializedError
 }) {

@@ -1,9 +1,9 @@
 /**
  * What a player reports to its hub: `POST /vitrine/reports` of the hub's content server.
  *
- * Anything that has the token can send anything. So the schema cuts long texts and lists, makes texts printable, and drops unknown
- * fields; a time that is none, a number out of its range or a missing field is an error with its place. What it returns stays as it
- * is when it is decoded again.
+ * Anything that has the token can send anything. So the schema shortens long texts and lists, makes texts printable,
+ * and drops unknown fields. An invalid time, a number out of range or a missing field is an error with its place.
+ * Decoding its result again changes nothing.
  */
 import * as Schema from "effect/Schema"
 import { expects } from "../internal/Options.ts"
@@ -11,21 +11,27 @@ import { excerpt, printableLine } from "../internal/printable.ts"
 import { optional } from "../internal/schemas.ts"
 import { Problem } from "./Problem.ts"
 
-/** How many a report has at most: the first problems and screens, which are the worst, and the last warnings. */
+/** The most entries of a report: the first problems and screens, which are the worst, and the last warnings. */
 export const maxProblems = 32
 export const maxScreens = 64
 export const maxWarnings = 10
 
-/** Characters of an id, a label or a name. A longer name ends with a mark, a longer id is an error. */
+/**
+ * The most characters of an id, a label or a name. A longer name is cut and ends with a mark; a longer id is an
+ * error.
+ */
 export const maxLine = 64
 
 /** The largest body of a report, in bytes before it is compressed. */
 export const maxReportBytes = 16_384
 
-/** How often a player reports at least, in milliseconds; it sends each report up to a fifth earlier. */
+/**
+ * The longest time between two reports of a player, in milliseconds. The player sends each report up to a fifth
+ * earlier.
+ */
 export const reportEvery = 10_000
 
-/** What a screen does, from the worst. */
+/** The state of a screen, from the worst. */
 export const screenWords = [
   "problem",
   "silent",
@@ -37,7 +43,7 @@ export const screenWords = [
   "closed for the day"
 ] as const
 
-/** Changes values into others of the same type when they are decoded. */
+/** A schema that changes values into others of the same type when it decodes them. */
 const made = <A, I>(from: Schema.Schema<A, I>, make: (input: A) => A) =>
   Schema.transform(from, Schema.typeSchema(from), {
     strict: true,
@@ -53,7 +59,10 @@ const line = expects(lineOrNothing.pipe(Schema.nonEmptyString()), "one line that
 
 const text = cleaned(excerpt)
 
-/** Tells players and their runs apart: cut or cleaned, an id could be that of another player. */
+/**
+ * Tells players and their runs apart. An id is never cut or cleaned, because the result could be the id of another
+ * player.
+ */
 const id = expects(
   Schema.String.pipe(Schema.filter((id) => id !== "" && printableLine(id, maxLine) === id)),
   `one line of at most ${maxLine} characters, without spaces around it`
@@ -75,13 +84,13 @@ const number = (minimum: number, maximum: number) =>
 
 const amount = number(0, Number.MAX_SAFE_INTEGER)
 
-/** Is cut before anything in it is decoded. */
+/** A list that is cut before its entries are decoded. */
 const list = <A, I>(
   entry: Schema.Schema<A, I>,
   cut: (entries: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
 ) => Schema.compose(made(Schema.Array(Schema.Unknown), cut), Schema.Array(entry), { strict: false })
 
-/** A problem of a player, as a `Problem`. What is muted there is not reported. */
+/** A problem of a player, as a `Problem`. Muted problems are not reported. */
 export const ReportedProblem = Schema.Struct({
   code: line,
   severity: expects(Problem.fields.severity, '"error" or "warning"'),
@@ -94,14 +103,14 @@ export const ReportedProblem = Schema.Struct({
 
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 
-/** A screen of a player, in the words of its own status. */
+/** A screen of a player, as in the player's own status. */
 export const ReportedScreen = Schema.Struct({
   id: line,
   label: optional(line),
-  /** A label of metrics: a word that is none of `screenWords`, from a later Vitrine, is `problem`. */
+  /** A label of metrics. A word that is not in `screenWords`, from a later Vitrine, becomes `problem`. */
   word: cleaned((word) => (isScreenWord(word) ? word : "problem")),
   since: optional(time),
-  /** The version that it showed last. */
+  /** The version that the screen last showed. */
   versionId: optional(line)
 })
 export type ReportedScreen = typeof ReportedScreen.Type
@@ -113,17 +122,17 @@ export const PlayerReport = Schema.Struct({
   /** By the clock of the player. */
   sentAt: time,
   node: Schema.Struct({ id: nodeId, label: optional(line), role: optional(line) }),
-  /** The name of its host, by which people find it, whatever its id. */
+  /** The host name of its machine, by which people find it; independent of its id. */
   host: lineOrNothing,
-  /** Random, the same until the player ends: two machines that say they are the same differ by it. */
+  /** Random, the same until the player ends. It tells two machines with the same id apart. */
   runId: id,
-  /** When it was started. */
+  /** When it started. */
   startTime: time,
   /** Only in its last report: who asked it to end. */
   stoppedBy: optional(line),
   /** The active version, if there is one. */
   versionId: optional(line),
-  /** Since when it is the active one. */
+  /** Since when this version is active. */
   activeSince: optional(time),
   /** How much of the next version is copied, in percent; missing if none is being copied. */
   copiedPercent: optional(number(0, 100)),
@@ -133,32 +142,32 @@ export const PlayerReport = Schema.Struct({
   problems: list(ReportedProblem, (entries) => entries.slice(0, maxProblems)),
   /** The worst first. */
   screens: list(ReportedScreen, (entries) => entries.slice(0, maxScreens)),
-  /** What it logged last as a warning or an error, the oldest first. */
+  /** Its last warnings and errors in the log, the oldest first. */
   warnings: list(text, (entries) => entries.slice(-maxWarnings))
 })
 export type PlayerReport = typeof PlayerReport.Type
 
-/** A player, by the last report that its hub took. */
+/** A player, by the last report that its hub accepted. */
 export const Player = Schema.Struct({
   ...PlayerReport.fields,
-  /** When the hub took the report, by its own clock. */
+  /** When the hub accepted the report, by its own clock. */
   heardAt: time,
   /** Where the report came from. */
   address: line,
-  /** By how much the clock of the player is ahead of the hub's, in milliseconds. */
+  /** How far the clock of the player is ahead of the hub's, in milliseconds. */
   clockOffset: number(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-  /** Another machine that reports with this id, and reported in the last minute. */
+  /** Another machine that reports with this id, and has reported in the last minute. */
   duplicate: optional(Schema.Struct({ host: Schema.String, address: Schema.String, heardAt: Schema.String })),
-  /** How often the player was started again in the last ten minutes; missing if it was not. */
+  /** How often the player has restarted in the last ten minutes; missing if it has not. */
   restarts: optional(Schema.Number)
 })
 export type Player = typeof Player.Type
 
-/** What a hub answers. */
+/** The answer of a hub. */
 export const ReportAnswer = Schema.Struct({
   /** The version of Vitrine that runs there. */
   vitrine: Schema.String,
-  /** What screens of the player are asked for. A later hub may know other actions. */
+  /** The actions that screens of the player are asked for. A later hub may know other actions. */
   actions: optional(
     Schema.Array(Schema.Struct({ screen: Schema.String, action: Schema.String, by: optional(Schema.String) }))
   )

@@ -1,6 +1,6 @@
 /**
- * A part of a controller: set up in the order of the configuration, then made ready in that order, shut down
- * in reverse (docs/wire.md, section 1; the scope of the setup is the plugin's lifetime).
+ * A part of a controller: plugins are set up in the order of the configuration, then made ready in that order, and
+ * shut down in reverse order (docs/wire.md, section 1; the scope of the setup is the plugin's lifetime).
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -17,27 +17,27 @@ import type { ControllerState } from "./ControllerState.ts"
 import type { EventBus } from "./EventBus.ts"
 import type { ReplayBacklog } from "./ReplayBacklog.ts"
 
-/** A part of a controller: what `plugins` of a configuration lists. */
+/** A part of a controller: an entry of `plugins` in a configuration. */
 export interface Plugin {
   /** Unique in a controller. */
   readonly name: string
 
-  /** What is wrong with its options; it is only set up when that is nothing. */
+  /** The mistakes in its options. It is only set up if there are none. */
   readonly issues: ReadonlyArray<PlacedIssue>
 
   /**
-   * Acquires what the plugin needs; a failure fails the start. Returns what is to be done when every plugin
-   * is set up; a failure of that is logged and contained.
+   * Acquires what the plugin needs; a failure fails the start. Returns an effect that runs when every plugin is set
+   * up; a failure of this effect is logged, and the controller goes on.
    */
   readonly setup: (context: PluginContext) => Effect.Effect<Ready, unknown, PluginEnvironment | Scope.Scope>
 
   /**
-   * What executes those commands of the plugin that need its folder and nothing else: where no controller runs, it is
-   * set up for them in the place of all plugins.
+   * A plugin that executes the commands that need only the plugin's folder. If no controller runs, it is set up in
+   * the place of all plugins.
    */
   readonly onDisk?: Plugin
 
-  /** What is known of the content that it keeps, where it is one that keeps content, without setting it up. */
+  /** What is known of the plugin's content without setting it up. For plugins that keep content. */
   readonly content?: (
     context: Pick<PluginContext, "cwd">
   ) => Effect.Effect<KeptContent, unknown, Platform | Scope.Scope>
@@ -47,32 +47,35 @@ export interface Plugin {
 export interface KeptContent {
   /** The folder of its versions (absolute path). */
   readonly directory: string
-  /** Its sources, as far as they are known, with what they know of their documents. */
+  /** Its sources, if they are known, with their schemas of documents. */
   readonly sources: ReadonlyArray<Pick<ContentSource, "id" | "schema">>
 }
 
-/** What is done when every plugin is set up. */
+/** Runs when every plugin is set up. */
 export type Ready = Effect.Effect<void, unknown>
 
-/** What the `setup` of a plugin is given. */
+/** The argument of the `setup` of a plugin. */
 export interface PluginContext {
   /** The folder that relative paths in options start from: the configuration file's. */
   readonly cwd: string
 
-  /** Adds a logger for all that the controller logs, also by plugins that are set up before, until the scope ends. */
+  /**
+   * Adds a logger, until the scope ends, for everything that the controller logs, plugins that were set up before
+   * included.
+   */
   readonly addLogger: (logger: Logger.Logger<unknown, void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** What all plugins of a controller share. */
+/** The services that all plugins of a controller share. */
 export type ControllerServices = EventBus | CommandBus | ReplayBacklog | ControllerState
 
-/** What the controller itself takes from its user. */
+/** The services that the user of the controller provides. */
 export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
-/** What the controller provides to every plugin. */
+/** The services that the controller provides to every plugin. */
 export type PluginEnvironment = ControllerServices | Platform
 
-/** A plugin could not be set up: `cause` is what its `setup` failed with. */
+/** A plugin could not be set up; `cause` is the error of its `setup`. */
 export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("vitrine/PluginSetupFailed", {
   plugin: Schema.String,
   cause: ErrorChain

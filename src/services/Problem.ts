@@ -1,18 +1,18 @@
 /**
- * Something that somebody should look at.
+ * A problem that somebody should look at.
  *
- * Vitrine finds its own in the slices of the state; your own plugin has them in its slice, as `problems`.
+ * Vitrine finds its own problems in the slices of the state; your own plugin has them in its slice, as `problems`.
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 
-/** That somebody has muted a problem, or several: then they are listed, and neither alert nor count. */
+/** A mute of one problem or several: muted problems are listed, but cause no alert and do not count. */
 export const Mute = Schema.Struct({
-  /** A code, a subject, a player, or all of them of one problem. */
+  /** A code, a subject, a player, or all of these of one problem. */
   name: Schema.String,
   /** ISO 8601, UTC. */
   until: Schema.String,
-  /** Who did it, by what they said of themselves. */
+  /** Who muted it, as they call themselves. */
   by: Schema.String,
   why: optional(Schema.String)
 })
@@ -20,21 +20,24 @@ export type Mute = typeof Mute.Type
 
 /** What is wrong, and since when. */
 export const Problem = Schema.Struct({
-  /** What kind of problem it is, `content:held` for example: the same for every problem of that kind. */
+  /** The kind of the problem, for example `content:held`: the same for every problem of this kind. */
   code: Schema.String,
-  /** `error` where visitors see something wrong or nothing new can come, `warning` else. */
+  /** `error` if visitors see something wrong or no new content can come, else `warning`. */
   severity: Schema.Literal("error", "warning"),
-  /** What has it: the name of a content, a source, a screen, an address. Missing where the code says enough. */
+  /**
+   * The thing that has the problem: the name of a content, a source, a screen, an address. Missing if the code says
+   * enough.
+   */
   subject: optional(Schema.String),
-  /** The id of the player that has reported it; missing where it is of this machine. */
+  /** The id of the player that has reported it; missing for a problem of this machine. */
   player: optional(Schema.String),
-  /** One sentence, with what to do about it where that is known. Times in it are ISO 8601, UTC. */
+  /** One sentence, with what to do about it if that is known. Times in it are ISO 8601, UTC. */
   text: Schema.String,
   /** ISO 8601, UTC; missing where that is not known. */
   since: optional(Schema.String),
-  /** How often it has begun in this run of the controller; only in the state, which counts. */
+  /** How often it has begun in this run of the controller. Only the state has it. */
   count: optional(Schema.Number),
-  /** Missing where it is not muted; only in the state, which knows. */
+  /** Missing if it is not muted. Only the state has it. */
   muted: optional(Mute)
 })
 export type Problem = typeof Problem.Type

@@ -1,38 +1,38 @@
 /**
- * The replay backlog: the most recent event of each name that a late subscriber must still learn of
- * (docs/wire.md, section 4.2).
+ * The replay backlog: the most recent event of each name that a late subscriber still needs (docs/wire.md, section
+ * 4.2).
  *
- * It owns what is remembered and in which order. Which names are remembered is decided by its users.
+ * It owns the remembered events and their order. Its users decide which names are remembered.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 
-/** What is remembered of an event: its name, its payload as JSON text, and its place among all events of the bus. */
+/** A remembered event: its name, its payload as JSON text, and its place among all events of the bus. */
 export interface RememberedEvent {
   readonly name: string
   readonly data: string
-  /** That of its emission, as in `BusEvent`; 0 for what is older than the numbering of the bus, from before a restart. */
+  /** The sequence of its emission, as in `BusEvent`; 0 for an event from before a restart of the numbering. */
   readonly sequence: number
 }
 
-/** Each of its operations ends in bounded time. It belongs to one bus, whose numbering it knows. */
+/** Each of its operations ends in bounded time. It belongs to one bus, and uses the numbering of this bus. */
 export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   ReplayBacklog,
   {
     /**
-     * Remembers an event as the latest of its name, unless a later one of that name is remembered already: the
+     * Remembers an event as the latest of its name, unless a later event of this name is remembered already: the
      * greater sequence wins, not the later call.
      */
     readonly remember: (event: RememberedEvent) => Effect.Effect<void, ReplayBacklogError>
 
-    /** All remembered events, one for each name, by their sequence: the one emitted longest ago first. */
+    /** All remembered events, one for each name, by their sequence, the oldest first. */
     readonly snapshot: Effect.Effect<ReadonlyArray<RememberedEvent>, ReplayBacklogError>
   }
 >() {}
 
-/** The engine of the backlog could not be used. */
+/** The engine of the backlog is not usable. */
 export class ReplayBacklogError extends Schema.TaggedError<ReplayBacklogError>()(
   "vitrine/ReplayBacklogError",
   {

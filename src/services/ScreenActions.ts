@@ -1,5 +1,6 @@
 /**
- * What a screen can be asked to do by somebody at the controller: load its page again, or show its name. There is nothing else.
+ * The actions that somebody at the controller can ask a screen for: load its page again, or show its name. There are
+ * no others.
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
@@ -12,24 +13,24 @@ export const AskedScreen = Schema.Struct({
   /** The id of a screen of this machine, or `PLAYER/SCREEN` at the hub of the player. */
   screen: Schema.String,
   action: ScreenAction,
-  /** What they said they are called. */
+  /** Who asks, as they call themselves. */
   by: optional(Schema.String)
 })
 export type AskedScreen = typeof AskedScreen.Type
 
-/** For how long an action waits for its screen, in milliseconds. */
+/** How long an action waits for its screen, in milliseconds. */
 export const askedForMs = 2 * 60_000
 
-/** A screen has been given what it is asked for. */
+/** A screen has got the actions that it was asked for. */
 export const TakenByScreen = Schema.Struct({
   screen: Schema.String,
   actions: Schema.Array(ScreenAction)
 })
 
-/** What an ack is answered if there is something to do. */
+/** The answer to an ack, if there are actions. */
 export interface AckAnswer {
   readonly actions: ReadonlyArray<ScreenAction>
-  /** What the configuration calls the screen; missing where it says nothing. */
+  /** The label of the screen in the configuration; missing if it has none. */
   readonly label?: string
 }
 
@@ -39,7 +40,7 @@ const maxNamed = 20
 /** No such screen has reported its version, or is expected. */
 export class UnknownScreen extends Schema.TaggedError<UnknownScreen>()("vitrine/UnknownScreen", {
   screen: Schema.String,
-  /** Those that can be asked, on players as `PLAYER/SCREEN`. */
+  /** The screens that can be asked, on players as `PLAYER/SCREEN`. */
   known: Schema.Array(Schema.String)
 }) {
   override get message() {

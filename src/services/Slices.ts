@@ -1,7 +1,8 @@
 /**
- * What contents, transports and content servers publish in the state, for others that go by it: pages, hubs, monitoring.
+ * The slices of contents, transports and content servers in the state, for programs that use them: pages, hubs,
+ * monitoring.
  *
- * Everything that people and programs see of a plugin is made of its slice. No secret is ever in one.
+ * All views of a plugin are made from its slice. A slice never contains a secret.
  */
 import * as Schema from "effect/Schema"
 import { count, listOfChecked, optional, timestamp } from "../internal/schemas.ts"
@@ -13,27 +14,27 @@ import { Hold, Released, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
 const SourceState = Schema.Struct({
-  /** When it began to be fetched; missing where it is not fetched now. */
+  /** When its running fetch began; missing if it is not being fetched. */
   fetchingSince: optional(timestamp),
-  /** How far that has come. */
+  /** The progress of this fetch. */
   progress: optional(SourceProgress),
   lastSuccess: optional(SourceOutcome),
   /** The last failure, even if it has succeeded since. */
   lastError: optional(Schema.Struct({ timestamp, message: Schema.String })),
-  /** What the source itself has to say, as `TableSourceData`. */
+  /** More about the source from the source itself, as `TableSourceData`. */
   data: optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 })
-/** What has become of a source, by its id in the slice of its content. */
+/** The state of a source, by its id in the slice of its content. */
 export type SourceState = typeof SourceState.Type
 
 const Calls = Schema.Struct({ today: count, month: count })
 
-/** What a table source reports, if its client can. */
+/** The data of a table source, if its client has them. */
 export const TableSourceData = Schema.Struct({
   calls: Schema.optional(Calls),
   changes: Schema.optional(
     Schema.Struct({
-      /** Why it cannot be asked what has changed. */
+      /** Why the server cannot be asked for changes. */
       problem: Schema.optional(Schema.String)
     })
   )
@@ -42,7 +43,7 @@ export type TableSourceData = typeof TableSourceData.Type
 
 const Upstream = Schema.Struct({
   url: Schema.String,
-  /** When it was asked last, and what it said: a version, none, or why it could not be asked. */
+  /** When it was last asked, and its answer: a version, none, or why it could not be asked. */
   askedAt: optional(timestamp),
   versionId: optional(Schema.String),
   problem: optional(Schema.String)
@@ -53,97 +54,97 @@ export type Upstream = typeof Upstream.Type
 const Reports = Schema.Struct({
   /** The address of the hub, without credentials. */
   to: Schema.String,
-  /** When it took the last one. */
+  /** When the hub accepted the last report. */
   takenAt: optional(timestamp),
-  /** The version of Vitrine that runs there; missing before it took one. */
+  /** The version of Vitrine that runs there; missing before it has accepted a report. */
   vitrine: optional(Schema.String),
-  /** Why it takes none, and since when; missing where it does. */
+  /** Why it accepts no reports, and since when; missing if it does. */
   problem: optional(Schema.Struct({ since: timestamp, reason: Schema.String }))
 })
-/** What becomes of the reports to a hub. */
+/** The state of the reports to a hub. */
 export type Reports = typeof Reports.Type
 
 export const Screen = Schema.Struct({
-  /** That of the consumer. */
+  /** The id of the consumer. */
   id: Schema.String,
   versionId: Schema.String,
   /** Since when it is known to show this version. */
   shownSince: timestamp,
   heardAt: timestamp,
-  /** How often it says so, in milliseconds; missing where it did not say. */
+  /** How often it renews its lease, in milliseconds; missing if it did not say. */
   renewMs: optional(Schema.Number),
-  /** Whether people could see it, and whether it draws; missing where it did not say. */
+  /** Whether people could see it, and whether it draws; missing if it did not say. */
   visible: optional(Schema.Boolean),
   drawing: optional(Schema.Boolean),
-  /** Since when it is not visible or does not draw; missing where that is not so. */
+  /** Since when it is not visible or does not draw; missing if it is visible and draws. */
   hiddenSince: optional(timestamp),
-  /** What it could not show, and when that was first heard of. */
+  /** What it could not show, and when this was first reported. */
   problem: optional(Schema.String),
   problemSince: optional(timestamp),
-  /** When it said that it closes; missing where it was heard of since. */
+  /** When it said that it closes; missing if it has reported since. */
   closedAt: optional(timestamp),
   /** When its lease ends or has ended. */
   until: timestamp,
-  /** The pages or programs that use its id at once, the oldest first: when each was first and last heard of. */
+  /** The pages or programs that use its id at once, the oldest first: when each has first and last reported. */
   runs: optional(
     Schema.Array(Schema.Struct({ since: timestamp, heardAt: timestamp, visible: optional(Schema.Boolean) }))
   ),
-  /** How often it was started again in the last ten minutes; missing where it was not. */
+  /** How often it has restarted in the last ten minutes; missing if it has not. */
   restarts: optional(count)
 })
-/** A consumer of content, as it was last heard of. */
+/** A consumer of content, by its last report. */
 export type Screen = typeof Screen.Type
 
-/** The slice of content, fetched or copied. Its times are those of this run of the controller. */
+/** The slice of content, fetched or copied. Its times are from this run of the controller. */
 export const ContentState = Schema.Struct({
   kind: Schema.Literal("content"),
-  /** The active version, where there is one. */
+  /** The active version, if there is one. */
   versionId: optional(Schema.String),
   /** When the active version was made. */
   generatedAt: optional(timestamp),
-  /** Since when it is the active one: at the earliest since the start. */
+  /** Since when this version is active: at the earliest since the start. */
   activeSince: optional(timestamp),
-  /** Missing where it is not held. */
+  /** Missing if it is not held. */
   held: optional(Hold),
-  /** Missing where the active version has not waited for somebody. */
+  /** Missing if the active version did not wait to be released. */
   released: optional(Released),
-  /** When the fetch began that runs now; missing where none does. */
+  /** When the running fetch began; missing if none runs. */
   fetchingSince: optional(timestamp),
   /** Absent before the first fetch has ended. */
   lastFetch: optional(Schema.Union(FetchOutcome, FetchFailure)),
   /** When a fetch last succeeded. */
   lastSuccess: optional(timestamp),
-  /** After the last fetch, in bytes: what was free where the versions are, and the size of the active one. */
+  /** After the last fetch, in bytes: the free space on the disk of the versions, and the size of the active version. */
   disk: optional(
     Schema.Struct({
       freeBytes: Schema.Number,
       versionBytes: Schema.Number,
-      /** Inodes; missing where the file system does not count them. */
+      /** Inodes; missing if the file system does not count them. */
       freeFiles: Schema.optional(Schema.Number),
       versionFiles: Schema.Number
     })
   ),
-  /** When the first one failed of those that have failed since; missing where the last one did not. */
+  /** When the first of the latest failures in a row happened; missing if the last fetch did not fail. */
   failingSince: optional(timestamp),
-  /** When it is fetched next, or its sources are asked what has changed. Missing while a fetch runs, and where none is planned. */
+  /** When it is next fetched, or its sources are next polled. Missing while a fetch runs, and if none is planned. */
   nextFetch: optional(
     Schema.Struct({
       at: timestamp,
-      /** Whether it is because the last one failed. */
+      /** Whether this is a retry after a failure. */
       isRetry: Schema.Boolean
     })
   ),
-  /** Whether it finds out just now if there is something to fetch. */
+  /** Whether it is polling its sources now. */
   isPolling: optional(Schema.Boolean),
-  /** What is not as expected, since the first fetch of which a version was rejected, until one succeeds. */
+  /** The violations, since the first fetch whose version was rejected, until a fetch succeeds. */
   rejection: optional(
     Schema.Struct({ since: timestamp, sourceId: Schema.String, violations: Schema.Array(Violation) })
   ),
   /** By their ids. */
   sources: Schema.Record({ key: Schema.String, value: SourceState }),
-  /** On disk, the oldest first, with their leases. Absent where they cannot be read. */
+  /** On disk, the oldest first, with their leases. Absent if they cannot be read. */
   versions: optional(Schema.Array(VersionOverview)),
-  /** Consumers with a fresh lease, and those of the expected screens that had one; at most 256. */
+  /** Consumers with a fresh lease, and expected screens that had a lease; at most 256. */
   screens: optional(Schema.Array(Screen)),
   /** For copied content, the addresses in the order of preference. */
   copiedFrom: optional(Upstream),
@@ -152,7 +153,7 @@ export const ContentState = Schema.Struct({
 })
 export type ContentState = typeof ContentState.Type
 
-/** Why no events come from the bus. */
+/** Why the bus delivers no events. */
 export const BusProblem = Schema.Struct({ since: timestamp, reason: Schema.String })
 export type BusProblem = typeof BusProblem.Type
 
@@ -161,34 +162,40 @@ export const TransportState = Schema.Struct({
   kind: Schema.Literal("http-transport"),
   /** Where it listens, or its path on another server. */
   url: optional(Schema.String),
-  /** On all interfaces of this machine: under each name of it, beside that in `url`. Absent in earlier versions. */
+  /**
+   * Whether it listens on all interfaces: then it has an address for each name of this machine, beside `url`. Absent
+   * in earlier versions.
+   */
   everywhere: optional(Schema.Boolean),
   path: optional(Schema.String),
   maxClients: count,
   clients: count,
-  /** Clients that say the same of themselves, the group with the most streams first; ten at most. */
+  /** Groups of clients with the same origin and user agent, the group with the most streams first; ten at most. */
   streams: Schema.Array(
     Schema.Struct({
-      /** Empty where none was sent, as the user agent. */
+      /** Empty if the client sent none; the same for the user agent. */
       origin: Schema.String,
       userAgent: Schema.String,
       streams: count,
-      /** When the first of them was opened. */
+      /** When the first stream of the group was opened. */
       since: timestamp
     })
   ),
-  /** Consumers that have or had their own stream, 256 at most; `endedAt` where none is open. Absent in earlier versions. */
+  /**
+   * Consumers that have or had their own stream, 256 at most; `endedAt` if no stream is open. Absent in earlier
+   * versions.
+   */
   consumers: optional(
     Schema.Array(Schema.Struct({ id: Schema.String, since: timestamp, endedAt: optional(timestamp) }))
   ),
-  /** The origin whose pages hold the most streams, all of them counted; missing where no client sent one. */
+  /** The origin whose pages have the most streams, all of them counted; missing if no client sent an origin. */
   largestOrigin: optional(Schema.Struct({ origin: Schema.String, streams: count })),
   problem: optional(BusProblem),
   mostClients: count,
   eventsForwarded: count,
   framesMissed: count,
   clientsDropped: count,
-  /** When a client missed an event for the last time; missing where none has. */
+  /** When a client last missed an event; missing if none has. */
   lastMissed: optional(timestamp),
   lastEvent: optional(Schema.Struct({ name: Schema.String, at: timestamp }))
 })
@@ -198,24 +205,27 @@ export type TransportState = typeof TransportState.Type
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
   url: Schema.String,
-  /** As of a transport. */
+  /** As for a transport. */
   everywhere: optional(Schema.Boolean),
-  /** The address of its page; missing where it serves none. With `?version=waiting`, the page may show what waits. */
+  /**
+   * The address of its page; missing if it serves none. With `?version=waiting`, the page may show the waiting
+   * version.
+   */
   page: optional(Schema.String),
   maxConnections: count,
   connections: count,
   openResponses: count,
   requests: count,
   bytes: count,
-  /** Those that report here, 1,024 at most; absent where it takes no reports. */
+  /** The players that report here, 1,024 at most; absent if it takes no reports. */
   players: optional(listOfChecked(Player))
 })
 export type ContentServerState = typeof ContentServerState.Type
 
-/** The slice of a controller that somebody has asked to end. */
+/** The slice of a controller that was asked to end. */
 export const Stop = Schema.Struct({ kind: Schema.Literal("stop"), by: Schema.String })
 export type Stop = typeof Stop.Type
 
-/** The slice of a controller whose problems can be muted; some may be over. */
+/** The slice of a controller whose problems can be muted. Some mutes may be over. */
 export const Mutes = Schema.Struct({ kind: Schema.Literal("mutes"), mutes: Schema.Array(Mute) })
 export type Mutes = typeof Mutes.Type

@@ -1,5 +1,5 @@
 /**
- * The status and the global state of a controller as data, for programs with any Effect or none.
+ * The status and the global state of a controller as data, for programs with any version of Effect or none.
  */
 
 /** `task` runs one command and ends; `persistent` runs until it is stopped. */
@@ -9,18 +9,21 @@ export type Mode = "task" | "persistent"
 export interface Node {
   /** The same for as long as the controller runs. */
   readonly id: string
-  /** What people call it. */
+  /** Its name for people. */
   readonly label?: string
-  /** What it is there for, `hub` for example. */
+  /** Its purpose, for example `hub`. */
   readonly role?: string
 }
 
-/** The intervals of a day: `"10:00-18:00"`, or an array of such. One that ends before it begins passes midnight: `"18:00-02:00"`. */
+/**
+ * The intervals of a day: `"10:00-18:00"`, or an array of intervals. An interval that ends before it begins passes
+ * midnight: `"18:00-02:00"`.
+ */
 export type DayHours = string | ReadonlyArray<string>
 
 /** When a place is open: from ten minutes before each interval to ten minutes after it. */
 export interface OpeningHours {
-  /** A name of the IANA database, `"Europe/Berlin"` for example. Default that of the machine. */
+  /** A name of the IANA database, for example `"Europe/Berlin"`. Default the zone of the machine. */
   readonly zone?: string
   /** A day that is left out is closed. */
   readonly mon?: DayHours
@@ -30,7 +33,7 @@ export interface OpeningHours {
   readonly fri?: DayHours
   readonly sat?: DayHours
   readonly sun?: DayHours
-  /** Dates on which no interval begins, `"2026-12-24"` for example. */
+  /** Dates on which no interval begins, for example `"2026-12-24"`. */
   readonly closed?: ReadonlyArray<string>
 }
 
@@ -38,9 +41,9 @@ export interface OpeningHours {
 export interface ExpectedScreen {
   /** The id of its consumer. */
   readonly id: string
-  /** What people call it. */
+  /** Its name for people. */
   readonly label?: string
-  /** Where they differ from those of the whole. */
+  /** If they differ from the opening hours of the whole. */
   readonly hours?: OpeningHours
 }
 
@@ -48,24 +51,24 @@ export interface ExpectedScreen {
 export interface ExpectedPlayer {
   /** The id of its node. */
   readonly id: string
-  /** What people call it. */
+  /** Its name for people. */
   readonly label?: string
-  /** Where they differ from those of the whole. */
+  /** If they differ from the opening hours of the whole. */
   readonly hours?: OpeningHours
 }
 
 /** Which machine this is, and which screens and players it should have. */
 export interface Identity {
   readonly node: Node
-  /** Missing where it is always open. */
+  /** Missing if it is always open. */
   readonly hours?: OpeningHours
-  /** Missing where the configuration names none. */
+  /** Missing if the configuration lists none. */
   readonly screens?: ReadonlyArray<ExpectedScreen>
-  /** Missing where the configuration names none. */
+  /** Missing if the configuration lists none. */
   readonly players?: ReadonlyArray<ExpectedPlayer>
 }
 
-/** A `Problem`, as its schema in `Problem.ts` has it, for programs without that. */
+/** A `Problem`, for programs without the schema in `Problem.ts`. */
 export interface ReportedProblem {
   readonly code: string
   readonly severity: "error" | "warning"
@@ -92,15 +95,15 @@ export interface GlobalState<Time = string> {
   }
   readonly plugins: Readonly<Record<string, unknown>>
   /**
-   * What is wrong now, errors first, 256 at most, each with `since` and `count`. `_version` does not grow by them. Controllers of
-   * one's own, and those of earlier versions, may leave them out.
+   * The current problems, errors first, 256 at most, each with `since` and `count`. `_version` does not grow by them.
+   * Your own controllers, and controllers of earlier versions, may leave them out.
    */
   readonly problems?: ReadonlyArray<ReportedProblem>
   /** Grows by one with every change. */
   readonly _version: number
 }
 
-/** How good what a row says is. Left out: neither good nor bad. */
+/** Whether a row is good or bad. Left out: neither. */
 export type Tone = "ok" | "warn" | "error" | "neutral"
 
 /** A line of the status: a label with a value, a label with rows below it, or a text. */
@@ -118,7 +121,7 @@ export interface Section {
   readonly rows: ReadonlyArray<Row>
 }
 
-/** The body of `GET /status`, and what the status command prints. */
+/** The body of `GET /status`, and the output of the status command. */
 export interface StatusSnapshot<Time = string> {
   /** Other controllers, and earlier versions, may omit the node. */
   readonly header: Partial<Pick<Identity, "node">> & {

@@ -1,9 +1,8 @@
 /**
- * A client of one hosted base of tables: lists a table's records page by page, and
- * reads single records.
+ * A client of one hosted base of tables: lists a table's records page by page, and reads single records.
  *
- * It owns authentication, pacing, retries, the decoding of answers, and what an attachment looks like. Reading a table to its end, and what
- * is made of its records, belongs to the table source.
+ * It owns authentication, pacing, retries, the decoding of responses, and the format of attachments. The table source
+ * reads a table to its end and turns its records into content.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -11,7 +10,7 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 
-/** A record as the API gives it. */
+/** A record as in the response of the API. */
 export interface TableRecord {
   readonly id: string
   /** Cells by field name. Empty cells are left out. */
@@ -24,7 +23,7 @@ export interface PageRequest {
   readonly table: string
   /** Name or id of the view that filters and orders; `null` for the whole table. */
   readonly view: string | null
-  /** Names of the fields to give; absent for all. */
+  /** Names of the wanted fields; absent for all. */
   readonly fields?: ReadonlyArray<string> | undefined
   /** The `next` of the page before; absent for the first page. */
   readonly cursor?: string | undefined
@@ -44,70 +43,70 @@ export interface RecordRequest {
   readonly recordId: string
 }
 
-/** A file that hangs on a record. */
+/** A file that is attached to a record. */
 export interface Attachment {
   readonly id: string
-  /** May be valid for a limited time only. */
+  /** May expire. */
   readonly url: string
   readonly filename: string
-  /** In bytes, where it is known. */
+  /** In bytes, if it is known. */
   readonly size: Option.Option<number>
 }
 
-/** What attachments look like: objects that are items of an array, anywhere in a cell. */
+/** The format of attachments: objects that are items of an array, anywhere in a cell. */
 export interface AttachmentFormat {
   /** Reads an object in an array; `None` if it is no attachment. */
   readonly read: (item: Readonly<Record<string, unknown>>) => Option.Option<Attachment>
-  /** The fields that say something about the content. Others, such as links, may change while the content does not. */
+  /** The fields that are part of the content. Other fields, such as links, may change while the content does not. */
   readonly lastingFields: ReadonlySet<string>
-  /** What pages may rely on in an attachment, for their types. Default nothing. */
+  /** The fields of an attachment that pages may rely on, for their types. Default none. */
   readonly fields?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
-/** A client of hosted tables, of any vendor. It keeps to the vendor's pace and retries what may pass. */
+/** A client of hosted tables, of any vendor. It keeps to the vendor's pace, and retries transient failures. */
 export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
   TableSourceClient,
   {
     /**
      * Reads one page.
      *
-     * It ends within a bounded time, retries included. `CursorExpired` means that the list must be read
-     * again from its beginning. Where there is no such table, view or field, the message names it.
+     * It ends within a bounded time, retries included. `CursorExpired` means that the list must be read again from
+     * its beginning. If there is no such table, view or field, the message names it.
      */
     readonly listPage: (request: PageRequest) => Effect.Effect<Page, TableError | CursorExpired>
 
     /**
-     * Reads one record as it is now, its attachments with fresh links. It ends within a bounded time, too. Where there is no
-     * such table or record, the message names it, the record by its id.
+     * Reads one record in its current state, with fresh links of its attachments. It also ends within a bounded time.
+     * If there is no such table or record, the message names it, the record by its id.
      */
     readonly readRecord: (request: RecordRequest) => Effect.Effect<TableRecord, TableError>
 
-    /** Absent where cells have no attachments. */
+    /** Absent if cells have no attachments. */
     readonly attachments?: AttachmentFormat
 
-    /** Absent where it cannot be asked what has changed, or is not to be. */
+    /** Absent if the client cannot be asked for changes, or should not be. */
     readonly changes?: ChangeFeed | undefined
 
-    /** How many requests it has sent, retries included. Absent where that is not counted. */
+    /** How many requests it has sent, retries included. Absent if they are not counted. */
     readonly calls?: Effect.Effect<CallCounts>
   }
 >() {}
 
-/** Whether anything in the base has changed, for little. */
+/** Tells cheaply whether anything in the base has changed. */
 export interface ChangeFeed {
   /**
-   * Whether anything has changed since the position of an earlier question: everything, without one. It ends within a bounded time,
-   * with a bounded number of requests.
+   * Whether anything has changed since the position of an earlier call; without a position, everything. It ends
+   * within a bounded time, with a bounded number of requests.
    */
   readonly since: (position: Option.Option<string>) => Effect.Effect<TableChanges, TableError>
 
-  /** Ends the list of changes that a position is of, as a controller does at its start with the list of the run before. */
+  /** Ends the list of changes that a position belongs to: at its start, a controller ends the list of its last run. */
   readonly end: (position: string) => Effect.Effect<void, TableError>
 }
 
 /** Whether anything has changed in a base since a position. */
 export interface TableChanges {
-  /** Where the next question begins. What is read from now on has everything that came before it. */
+  /** Where the next call begins. Records read from now on include every earlier change. */
   readonly position: string
   readonly changed: "nothing" | "everything"
 }
@@ -123,7 +122,7 @@ export interface CallCounts {
 export const TableErrorReason = Schema.Literal(
   /** The server could not be reached, or the connection broke. */
   "Unreachable",
-  /** No complete answer within the time allowed for one request. */
+  /** No complete response within the time allowed for one request. */
   "Timeout",
   /** The credential was refused. */
   "Unauthorized",
@@ -135,20 +134,23 @@ export const TableErrorReason = Schema.Literal(
   "RateLimited",
   /** The server failed. */
   "ServerError",
-  /** The answer was not what this API answers with. */
+  /** The response is not a response of this API. */
   "UnexpectedAnswer"
 )
 
 /** A request about a table was given up, for this reason. */
 export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableError", {
-  /** Empty where it is not about one table, but about the base. */
+  /** Empty for an error of the base as a whole. */
   table: Schema.String,
   reason: TableErrorReason,
-  /** What happened and, where it is known, what to do; the server's own words included. */
+  /** What happened and, if it is known, what to do; the text of the server included. */
   detail: Schema.String,
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was a response. */
   status: Schema.optional(Schema.Number),
-  /** Set where it stays until somebody does something, though its reason is one that passes: a spent quota, say. */
+  /**
+   * Set if the failure stays until somebody does something, though its reason is usually transient: for example, a
+   * spent quota.
+   */
   isLasting: Schema.optional(Schema.Boolean),
   cause: OptionalErrorChain
 }) {

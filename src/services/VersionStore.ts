@@ -1,8 +1,8 @@
 /**
  * A store of folders, each a version of the content: staged, promoted, leased, swept (docs/wire.md, section 9).
  *
- * Sources write files into a staged folder, and consumers read those of a version: paths are those of this machine. It
- * owns the downloads folder. When to fetch, and whom to report to, belongs to the content plugin.
+ * Sources write files into a staged folder, and consumers read the files of a version: all paths are paths of this
+ * machine. It owns the downloads folder. The content plugin decides when to fetch and whom to notify.
  *
  * ```
  * manifest.json                    names the active version, and says whether it is held; replaced as a whole
@@ -32,28 +32,28 @@ export const VersionId = Schema.String.pipe(
 )
 export type VersionId = typeof VersionId.Type
 
-/** The time in a version id, in milliseconds since 1970; not a number where it is none. */
+/** The time in a version id, in milliseconds since 1970; `NaN` for an id without a valid time. */
 export const timeOf = (id: string): number =>
   Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))
 
-/** The active version stays until somebody releases another one, or resumes: newer ones are made, and wait. */
+/** The active version stays until somebody releases another version, or resumes. New versions are made, and wait. */
 export const Hold = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   since: Schema.String,
   /** Who holds it, for people; one line of 64 characters at most. */
   by: optional(Schema.String),
-  /** Not held by a person: versions are released by hand, and one has been waiting since then. Missing if a person holds it. */
+  /** Present if no person holds it: versions are released by hand, and a version has been waiting since then. */
   byRule: optional(Schema.Literal(true)),
-  /** When it ends by itself, as `content.resume` ends it; ISO 8601, UTC. Missing where somebody has to end it. */
+  /** When the hold ends by itself, as with `content.resume`; ISO 8601, UTC. Missing if somebody has to end it. */
   until: optional(Schema.String),
-  /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
+  /** The latest version, which becomes active when the hold ends. Missing if the active version is the latest. */
   waiting: optional(VersionId),
-  /** The version that was held and is not on disk any more: the active one is held in its place. */
+  /** The held version that is no longer on disk: the active version is held in its place. */
   lost: optional(VersionId)
 })
 export type Hold = typeof Hold.Type
 
-/** Somebody made the version that waited the active one. */
+/** Somebody has made the waiting version active. */
 export const Released = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   at: Schema.String,
@@ -75,22 +75,22 @@ export const Manifest = Schema.Struct({
   sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String })).pipe(
     Schema.maxItems(maxSources)
   ),
-  /** The digest of the version's `files.json`. Missing where an older Vitrine made the version. */
+  /** The digest of the version's `files.json`. Missing if an older Vitrine made the version. */
   filesSha256: optional(Sha256),
-  /** Missing where the active version is not held. */
+  /** Missing if the active version is not held. */
   held: optional(Hold),
-  /** Missing where the active version has not waited for somebody. */
+  /** Missing if the active version did not wait to be released. */
   released: optional(Released)
 })
 export type Manifest = typeof Manifest.Type
 
-/** What `content.manifest.read` returns. */
+/** The result of `content.manifest.read`. */
 export type ManifestReading =
   | { readonly status: "ok"; readonly manifest: Manifest }
   | { readonly status: "missing" }
   | { readonly status: "invalid"; readonly message: string }
 
-/** The manifest, where it names a version that is there. */
+/** The manifest, if it names an existing version. */
 export const activeIn = (reading: ManifestReading): Option.Option<Manifest> =>
   reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
 
@@ -100,14 +100,14 @@ export interface VersionSource extends Partial<ContentCounts> {
   readonly fingerprint: string
   /** As in `FetchedSource`. */
   readonly digests?: Readonly<Record<string, string>>
-  /** What identifies the records of documents, by their paths, where it is not `id`. */
+  /** The keys of the records in documents, by the paths of the documents, if the key is not `id`. */
   readonly keys?: Readonly<Record<string, RecordKey>>
 }
 
 /** A file of a version of another controller. */
 export interface CopiedFile extends SourceFile {
   readonly sourceId: string
-  /** In the folder of the source, with forward slashes, as a `FileList` has it. */
+  /** Its path in the folder of the source, with forward slashes, as in a `FileList`. */
   readonly path: string
 }
 
@@ -116,68 +116,75 @@ export interface VersionCopy {
   readonly manifest: Manifest
   /** The text of its `files.json`. */
   readonly fileList: string
-  /** Sizes of files in it that are durable already, by their paths with forward slashes: they are not looked at again. Default none. */
+  /**
+   * Sizes of files in it that are durable already, by their paths with forward slashes. These files are not checked
+   * again. Default none.
+   */
   readonly durable?: ReadonlyMap<string, number>
 }
 
-/** A version that is still being put together. It is discarded with its scope unless it was promoted. */
+/** A version that is still incomplete. It is discarded with its scope unless it is promoted. */
 export interface StagedVersion {
   /** Makes the folder of a source and returns its absolute path. */
   readonly sourceDirectory: (sourceId: string) => Effect.Effect<string, VersionStoreError>
 
-  /** What a source has in the latest version, where it is part of that. The folder must not be changed. */
+  /** The content of a source in the latest version, if the source is part of it. The folder must not be changed. */
   readonly previous: (sourceId: string) => Option.Option<PreviousContent>
 
   /**
-   * The files that a source has put into its folder, by their paths in it with forward slashes. Fails where some cannot be stored on all
-   * systems, as `promote` does.
+   * The files that a source has put into its folder, by their paths in it with forward slashes. Fails, as `promote`
+   * does, if some cannot be stored on all systems.
    */
   readonly files: (
     source: VersionSource
   ) => Effect.Effect<Readonly<Record<string, SourceFile>>, VersionStoreError>
 
   /**
-   * Makes it the latest version: durable on disk first, then named by the manifest in one step. It is the active one, or
-   * waits while another one is held.
+   * Makes it the latest version: durable on disk first, then named by the manifest in one step. It becomes active, or
+   * waits while another version is held.
    *
-   * A source whose fingerprint is the one in `previous` has not changed: its folder there is reused, and what is in
-   * its `sourceDirectory` is not used. Where that is so for all sources, nothing is promoted.
+   * If a source has the fingerprint of `previous`, it has not changed: its folder there is reused, and its
+   * `sourceDirectory` is not used. If no source has changed, nothing is promoted.
    */
   readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
 }
 
-/** A version of another controller that is still being put together. It is discarded with its scope unless it was promoted. */
+/** A version of another controller that is still incomplete. It is discarded with its scope unless it is promoted. */
 export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   /**
-   * Reuses files by their content from any version on disk, wherever they lie there, into the folders of their sources.
-   * Gives those that none has. It is for all files of the version at once, before anything else is put there.
+   * Reuses files by their content from any version on disk, from any path, into the folders of their sources. Returns
+   * the files that no version has. Call it for all files of the version at once, before anything else is put there.
    */
   readonly reuse: (
     files: ReadonlyArray<CopiedFile>
   ) => Effect.Effect<ReadonlyArray<CopiedFile>, VersionStoreError>
 
   /**
-   * Makes it the latest version, as a `StagedVersion` does, under the id and with the `files.json` that it has. All files of the list must be there,
-   * with their sizes, and no others; that their content is right is up to the caller.
+   * Makes it the latest version, as a `StagedVersion` does, with the id and the `files.json` of the original. All
+   * files of the list must be there with their sizes, and no others; the caller makes sure that their content is
+   * right.
    *
-   * Where the same version is on disk, its files are replaced one by one. A version of the same id with another list is an
-   * error: versions never change.
+   * If the same version is on disk, its files are replaced one by one. A version with the same id and another list is
+   * an error: versions never change.
    */
   readonly promote: (copy: VersionCopy) => Effect.Effect<Promotion, VersionStoreError>
 
-  /** Keeps it on disk beside the active one, as `promote` does, for `activate`: nothing else is shown, and nothing waits. */
+  /**
+   * Keeps it on disk beside the active version, durable as after `promote`, for `activate`. It neither becomes active
+   * nor waits.
+   */
   readonly keep: (copy: VersionCopy) => Effect.Effect<void, VersionStoreError>
 }
 
-/** What became of a staged version. */
+/** The result of promoting a staged version. */
 export interface Promotion {
-  /** Whether the latest version is another one now, also where it waits. */
+  /** Whether there is a new latest version, active or waiting. */
   readonly changed: boolean
   /** The active version, new or old. */
   readonly manifest: Manifest
 }
 
-/** What a version is made of. */
+/** The contents of a version. */
 export const VersionSummary = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   generatedAt: Schema.String,
@@ -187,35 +194,38 @@ export const VersionSummary = Schema.Struct({
       records: optional(Schema.NonNegativeInt),
       values: contentCounts.values,
       files: Schema.NonNegativeInt,
-      /** The size of its files. */
+      /** The size of its files in bytes. */
       bytes: Schema.NonNegativeInt
     })
   )
 })
 export type VersionSummary = typeof VersionSummary.Type
 
-/** A file of a version that is not as it was written. */
+/** A file of a version that differs from the file list. */
 export const FileProblem = Schema.Struct({
   /** In the folder of the version, with forward slashes. */
   path: Schema.String,
-  /** `content` is other content of the same size, `unexpected` a file that is not in the list of files. */
+  /** `content`: the same size with other content. `unexpected`: a file that is not in the list of files. */
   problem: Schema.Literal("missing", "size", "content", "unreadable", "unexpected")
 })
 export type FileProblem = typeof FileProblem.Type
 
-/** A version as it was found when all its files were read. */
+/** The result of reading all files of a version. */
 export const Verification = Schema.Struct({
   versionId: VersionId,
   /** How many files it has. */
   files: Schema.NonNegativeInt,
-  /** How large they are in all. */
+  /** Their total size in bytes. */
   bytes: Schema.NonNegativeInt,
-  /** Empty where it is whole. */
+  /** Empty if the version is complete. */
   problems: Schema.Array(FileProblem)
 })
 export type Verification = typeof Verification.Type
 
-/** Who asks, on one line of 64 characters, and for which version; `hold` takes the active one where none is given, and `release` the one that waits. */
+/**
+ * Who asks, on one line of 64 characters, and for which version. Without a version, `hold` uses the active version
+ * and `release` the waiting version.
+ */
 export interface HoldRequest {
   readonly by?: string
   readonly versionId?: string
@@ -228,22 +238,25 @@ export class InvalidHoldEnd extends Schema.TaggedError<InvalidHoldEnd>()("vitrin
   until: Schema.String
 }) {
   override get message() {
-    return `A hold cannot end at ${JSON.stringify(this.until)}: say a time in the next year, for example "2026-12-01 09:00", "18:00" or "2 hours".`
+    return `A hold cannot end at ${JSON.stringify(this.until)}: give a time within the next year, for example "2026-12-01 09:00", "18:00" or "2 hours".`
   }
 }
 
-/** What a rollback, a hold, its end or a release came to; the result of these commands. */
+/** The result of a rollback, a hold, its end or a release. */
 export const HoldOutcome = Schema.Struct({
   /** The active version. */
   versionId: VersionId,
   /** Whether another version was active before. */
   changed: Schema.Boolean,
-  /** Missing where it is not held. */
+  /** Missing if it is not held. */
   held: optional(Hold)
 })
 export type HoldOutcome = typeof HoldOutcome.Type
 
-/** How many consumers are known at a time: those that hold a lease, that are expected, or that have their own stream. */
+/**
+ * The most consumers known at a time: consumers with a lease, expected consumers, and consumers with their own
+ * stream.
+ */
 export const maxConsumers = 256
 
 /** A consumer shows a version. */
@@ -254,16 +267,19 @@ export const Lease = Schema.Struct({
   until: Schema.Number,
   /** When it was taken or last renewed, in milliseconds since 1970. */
   heardAt: Schema.Number,
-  /** Whether it closes, or was not heard of for too long: the version is kept, but counts as shown by this consumer no more. */
+  /**
+   * Whether the consumer closes, or has not reported for too long: the version is kept, but no longer counts as shown
+   * by it.
+   */
   isSilent: Schema.Boolean,
-  /** What the consumer could not show; one line of 500 characters at most. Missing where it is silent. */
+  /** What the consumer could not show; one line of 500 characters at most. Missing if it is silent. */
   problem: optional(Schema.String),
-  /** When the problem was first heard of, in milliseconds since 1970. */
+  /** When the problem was first reported, in milliseconds since 1970. */
   problemSince: optional(Schema.Number)
 })
 export type Lease = typeof Lease.Type
 
-/** What a consumer reports with an ack, beside the version that it shows. */
+/** The content of an ack, beside the version that the consumer shows. */
 export interface AckDetails {
   /** What it cannot show of the version. */
   readonly problem?: string
@@ -273,33 +289,36 @@ export interface AckDetails {
   readonly visible?: boolean
   /** Whether it has drawn frames since its last ack. */
   readonly drawing?: boolean
-  /** Random, the same until the page or program ends: two that use one name differ by it. */
+  /** Random, the same until the page or program ends. It tells two runs with the same id apart. */
   readonly runId?: string
-  /** Whether a link of its site led to it, or it was asked to load again: it is no restart where the run before has closed. */
+  /**
+   * Whether a link of its site led to it, or it was asked to load again: then it is no restart if the run before has
+   * closed.
+   */
   readonly navigated?: boolean
-  /** Whether it is about to end. Nothing else that the ack says counts then, but of which run it is. */
+  /** Whether it is about to end. Then the ack says nothing else except which run it is. */
   readonly closing?: boolean
 }
 
-/** A consumer with a fresh lease, as it was last heard of. Times are in milliseconds since 1970. */
+/** A consumer with a fresh lease, by its last report. Times are in milliseconds since 1970. */
 export interface Consumer
   extends Omit<AckDetails, "closing" | "navigated" | "runId">,
     Pick<Lease, "consumerId" | "versionId" | "heardAt" | "until"> {
-  /** Since when it shows this version, as far as that is known: it was heard of then. */
+  /** Since when it is known to show this version. */
   readonly shownSince: number
-  /** When the problem was first heard of; missing where there is none. */
+  /** When the problem was first reported; missing if there is none. */
   readonly problemSince?: number
-  /** Since when it is not visible or does not draw; missing where that is not so. */
+  /** Since when it is not visible or does not draw; missing if it is visible and draws. */
   readonly hiddenSince?: number
-  /** When it said that it closes; missing where it was heard of since. */
+  /** When it said that it closes; missing if it has reported since. */
   readonly closedAt?: number
-  /** The pages or programs that use its name at once, the oldest first; missing where there are no two. */
+  /** The pages or programs that use its id at once, the oldest first; missing if there are no two. */
   readonly runs?: ReadonlyArray<{
     readonly since: number
     readonly heardAt: number
     readonly visible?: boolean
   }>
-  /** How often it was started again in the last ten minutes; missing where it was not. */
+  /** How often it has restarted in the last ten minutes; missing if it has not. */
   readonly restarts?: number
 }
 
@@ -307,7 +326,7 @@ export interface Consumer
 export const VersionOverview = Schema.Struct({
   versionId: VersionId,
   active: Schema.Boolean,
-  /** Whether it is the latest version, while another one is held. */
+  /** Whether it is the latest version, while another version is held. */
   isWaiting: Schema.Boolean,
   /** The fresh leases on it. */
   leases: Schema.Array(Lease),
@@ -316,11 +335,11 @@ export const VersionOverview = Schema.Struct({
 })
 export type VersionOverview = typeof VersionOverview.Type
 
-/** All versions on disk, the oldest first, with what they are made of where that is known; the result of `content.versions`. */
+/** All versions on disk, the oldest first, with their contents if these are known; the result of `content.versions`. */
 export const VersionsReport = Schema.Struct({
-  /** Missing where the active version is not held. */
+  /** Missing if the active version is not held. */
   held: optional(Hold),
-  /** Missing where the active version has not waited for somebody. */
+  /** Missing if the active version did not wait to be released. */
   released: optional(Released),
   versions: Schema.Array(
     VersionOverview.pipe(
@@ -328,8 +347,8 @@ export const VersionsReport = Schema.Struct({
       Schema.extend(
         Schema.Struct({
           /**
-           * What has changed since the version before, in words; of the latest three, where little has to be read for that.
-           * Empty where no record and no other file is different.
+           * The changes since the version before, in words, for the latest three versions if the comparison needs
+           * little reading. Empty if no record and no other file differs.
            */
           changes: optional(Schema.Array(Schema.String))
         })
@@ -339,7 +358,7 @@ export const VersionsReport = Schema.Struct({
 })
 export type VersionsReport = typeof VersionsReport.Type
 
-/** The versions of some content, of which one is active. */
+/** The versions of some content. One of them is active. */
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<
   VersionStore,
   {
@@ -349,7 +368,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
      */
     readonly directory: string
 
-    /** What the manifest says now. A manifest that names a version that is not there is invalid. */
+    /** The manifest as it is now. A manifest that names a missing version is invalid. */
     readonly manifest: Effect.Effect<ManifestReading, VersionStoreError>
 
     readonly stage: Effect.Effect<StagedVersion, VersionStoreError, Scope.Scope>
@@ -357,43 +376,46 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly stageCopy: Effect.Effect<StagedCopy, VersionStoreError, Scope.Scope>
 
     /**
-     * Makes a version that is on disk, and whole, the latest one, as `promote` does, and returns the manifest. Consumers are not
-     * notified of it.
+     * Makes a complete version on disk the latest, as `promote` does, and returns the manifest. Consumers are not
+     * notified.
      */
     readonly activate: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /**
-     * Holds the active version until `resume`, over restarts; another one, if it is given, on disk and whole, becomes the
-     * active one in the same step. A hold that there is already stays as it is where its version does, but for
-     * its end, if another is given.
+     * Holds the active version until `resume`, over restarts. If another version is given, complete and on disk, it
+     * becomes active in the same step. An existing hold stays if its version does, except its end, if another end is
+     * given.
      */
     readonly hold: (request: HoldRequest) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /**
-     * Makes the version that waits, or another one that is on disk and whole, the active one in one step. A hold stays, as
-     * does the rule that versions are released by hand: without either, no other version than the active one can be released.
+     * Makes the waiting version, or another complete version on disk, active in one step. A hold stays, and so does the
+     * rule that versions are released by hand. Without either, only the active version can be released.
      */
     readonly release: (request: HoldRequest) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /**
-     * Ends the hold: where a later version waits, it becomes the active one in the same step. It fails, and the hold
-     * stays, where that version is damaged.
+     * Ends the hold. If a later version waits, it becomes active in the same step. If this version is damaged,
+     * `resume` fails and the hold stays.
      */
     readonly resume: (
       request: Pick<HoldRequest, "by"> & {
-        /** Ends only a hold that ends by itself at this time or before, in milliseconds since 1970; any other stays as it is. */
+        /**
+         * Ends only a hold that ends by itself at this time or before, in milliseconds since 1970. Any other hold
+         * stays.
+         */
         readonly dueAt?: number
       }
     ) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
-    /** What a version is made of; `None` if its `files.json` is missing or cannot be read. */
+    /** The contents of a version; `None` if its `files.json` is missing or cannot be read. */
     readonly summarize: (
       versionId: string
     ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>
 
     /**
-     * Takes or renews a consumer's lease on a version. One that is `closing` takes none: the lease that it has, on whatever
-     * version, ends when two renewals are missing, after two minutes at least, unless it is renewed.
+     * Takes or renews a consumer's lease on a version. A `closing` consumer takes no lease: its existing lease, on
+     * any version, ends when two renewals are missing, after two minutes at least, unless it is renewed.
      */
     readonly acknowledge: (
       consumerId: string,
@@ -402,14 +424,15 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
 
     /**
-     * Those that were heard of last, at most 256, as they were known when one was last heard of, or `versions` were read: the disk
-     * is not looked at.
+     * The consumers that have reported last, at most 256, as known at the last ack or the last read of `versions`.
+     * Does not read the disk.
      */
     readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
 
     /**
-     * Keeps a version from being swept for two minutes, in memory only: somebody reads it, or `still` does after a while.
-     * At most four versions that nothing else keeps are kept: those that are still read before the others, the newest first.
+     * Keeps a version from being swept for two minutes, in memory only: somebody reads it, or after a while `still`
+     * reads it. At most four versions are kept for this reason alone: versions that are still read come first, then
+     * the newest.
      */
     readonly keep: (
       versionId: string,
@@ -417,18 +440,18 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     ) => Effect.Effect<void, VersionStoreError | VersionNotFound>
 
     /**
-     * Reads all files of a version, of the active one where none is given, and compares them with its `files.json`. One
-     * version at a time; others wait. Nothing of a version with problems is reused by the next one that is promoted.
+     * Reads all files of a version, by default of the active version, and compares them with its `files.json`. One
+     * version at a time; others wait. The next promoted version reuses nothing from a version with problems.
      */
     readonly verify: (versionId?: string) => Effect.Effect<Verification, VersionStoreError | VersionNotFound>
 
     /** All versions on disk, the oldest first. */
     readonly versions: Effect.Effect<ReadonlyArray<VersionOverview>, VersionStoreError>
 
-    /** Removes what needs no longer be kept, and returns what was removed. */
+    /** Removes versions that need not be kept, and returns their ids. */
     readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
 
-    /** As `sweep`, for a disk that is full: versions are kept neither for being new nor for being read. */
+    /** As `sweep`, for a full disk: versions are not kept for being new or for being read. */
     readonly evict: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
   }
 >() {}
@@ -438,7 +461,7 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
   /** What was tried, as in "cannot …". */
   action: Schema.String,
   path: Schema.String,
-  /** What the system said and, where it is known, what to do. */
+  /** The message of the system and, if it is known, what to do. */
   detail: Schema.String,
   cause: OptionalErrorChain
 }) {
@@ -448,8 +471,8 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
 }
 
 /**
- * Whether versions are staged only to look at them: then a downloads folder may be another controller's, and nothing but staged versions is
- * written there.
+ * Whether versions are staged only for a look: then the downloads folder may belong to another controller, and only
+ * staged versions are written there.
  */
 export class SavesNothing extends Context.Reference<SavesNothing>()("vitrine/SavesNothing", {
   defaultValue: (): boolean => false
@@ -462,7 +485,7 @@ export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrin
   owner: Schema.String
 }) {
   override get message() {
-    return `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop that one first, or give this one a folder of its own with "downloadPath".`
+    return `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop the other controller first, or set "downloadPath" to another folder.`
   }
 }
 
@@ -475,14 +498,14 @@ export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("
   }
 }
 
-/** As many consumers as there may be hold a lease, and this is one more. */
+/** The number of leases is at its limit. */
 export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/TooManyLeases", {
   limit: Schema.Number,
   /** How long a lease lasts, for people. */
   lease: Schema.String
 }) {
   override get message() {
-    return `${this.limit} screens keep a version, and there can be no more. Give every screen one consumerId and keep it when the page loads again; a screen that is not heard of for ${this.lease} keeps none.`
+    return `${this.limit} screens keep a version, which is the limit. Give every screen one consumerId that stays the same when its page reloads; a screen that has not reported for ${this.lease} keeps no version.`
   }
 }
 
@@ -495,9 +518,9 @@ export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitr
   }
 }
 
-/** There is no version on disk that could be gone back to. */
+/** There is no version on disk to go back to. */
 export class CannotRollBack extends Schema.TaggedError<CannotRollBack>()("vitrine/CannotRollBack", {
-  /** What is not there. */
+  /** What is missing. */
   detail: Schema.String,
   /** The versions on disk, the oldest first. */
   versions: Schema.Array(VersionId)

@@ -1,8 +1,8 @@
 /**
- * What a controller says of itself at one time: judged once, in the controller, with the opening hours.
+ * The view: the state of a controller at one time, judged once, in the controller, with the opening hours.
  *
- * `/status` and `/healthz` are parts of it, `/metrics` counts it, the dashboard and the command line show it, and a player sends its hub
- * an extract of it. It says the same after it has been through JSON.
+ * `/status` and `/healthz` are parts of it, `/metrics` counts it, the dashboard and the command line show it, and a
+ * player sends its hub an extract of it. JSON does not change it.
  */
 import * as Schema from "effect/Schema"
 import { optional, timestamp } from "../internal/schemas.ts"
@@ -11,44 +11,46 @@ import { Mute, Problem } from "./Problem.ts"
 import { ContentState, Screen } from "./Slices.ts"
 import type { Row, StatusSnapshot } from "./StatusSnapshot.ts"
 
-/** How all is, from the worst. */
+/** The overall health, from the worst. */
 export const HealthWord = Schema.Literal("NO CONTENT", "FAILING", "HELD", "WARNING", "OK")
 export type HealthWord = typeof HealthWord.Type
 
 /**
- * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
- * `silent`: it was not heard of for two of its renewals if it says how often it renews its lease, for 90 s if it only reports whether it
- * is visible or draws, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
- * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected, and has not
- * said what it shows. `closed for the day`: it would be silent, closed, hidden or never seen, outside its hours.
+ * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible,
+ * or does not draw. `silent`: it has not reported for two renewals if it says how often it renews its lease, for 90 s
+ * if it only reports whether it is visible or draws, and else until its lease ends; also 15 s after the end of its
+ * own event stream, if it has not reported since. An open stream keeps a consumer that reports nothing else from
+ * being silent. `never seen`: it is expected, and has never reported a version. `closed for the day`: outside its
+ * hours, it would be silent, closed, hidden or never seen.
  */
 export type ScreenWord = (typeof screenWords)[number]
 
-/** A screen that is expected, or was heard of. */
+/** A screen that is expected, or has reported. */
 export const ScreenStatus = Schema.Struct({
   id: Schema.String,
   /** Its label, or else its id. */
   name: Schema.String,
   isExpected: Schema.Boolean,
   word: Schema.Literal(...screenWords),
-  /** Missing where it is not known. Of a silent screen, when it was last heard of. */
+  /** Missing if it is not known. For a silent screen, the time of its last report. */
   since: optional(timestamp),
   /** What is wrong, errors first. */
   problems: Schema.Array(Problem),
   /** The name of its content; missing where there is no content. */
   content: optional(Schema.String),
-  /** Whether the version that it showed last is the active one. */
+  /** Whether the version that it last showed is the active one. */
   active: Schema.Boolean,
-  /** What it said last; missing where it was never seen. */
+  /** Its last report; missing if it was never seen. */
   said: optional(Screen)
 })
 export type ScreenStatus = typeof ScreenStatus.Type
 
 /**
- * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its version. `problem`: it
- * reports an error or that it cannot fetch, was started again and again, or two machines report as the same player. `silent`: it has not
- * reported for 25 s. `never seen` is only what is expected. `stopped`: it has said who asked it to end, less than a day ago and not
- * before its place opened. `closed for the day`: it would be silent, never seen or stopped, outside its hours.
+ * `behind`: it has another version than the active one of the hub, and copies nothing. `held`: somebody holds its
+ * version. `problem`: it reports an error or that it cannot fetch, has restarted again and again, or two machines
+ * report as the same player. `silent`: it has not reported for 25 s. `never seen`: it is expected, and has never
+ * reported. `stopped`: it has reported who asked it to end, less than a day ago and not before its place opened.
+ * `closed for the day`: outside its hours, it would be silent, never seen or stopped.
  */
 export type PlayerWord = (typeof playerWords)[number]
 
@@ -68,13 +70,15 @@ export const playerWords = [
 /** A player that is expected, or has reported. */
 export const PlayerStatus = Schema.Struct({
   id: Schema.String,
-  /** What the configuration of the hub calls it, or else what it calls itself, or else its id. */
+  /** Its label in the configuration of the hub, or else its own label, or else its id. */
   name: Schema.String,
   isExpected: Schema.Boolean,
   word: Schema.Literal(...playerWords),
-  /** By the clock of the hub; missing where it is not known. Of a silent or stopped player, the time of its last report. */
+  /**
+   * By the clock of the hub; missing if it is not known. For a silent or stopped player, the time of its last report.
+   */
   since: optional(timestamp),
-  /** What is wrong, and what it reports or, if it is silent, has reported last; errors first. */
+  /** The problems of the player, and the problems in its last report; errors first. */
   problems: Schema.Array(Problem),
   /** Its last report, if there is one. */
   said: optional(Player)
@@ -93,7 +97,7 @@ const {
   versionId
 } = ContentState.fields
 
-/** A content: what is active, and how its fetches go. */
+/** A content: the active version, and the state of its fetches. */
 export const ContentStatus = Schema.Struct({
   name: Schema.String,
   versionId,
@@ -101,19 +105,19 @@ export const ContentStatus = Schema.Struct({
   activeSince,
   held,
   fetchingSince,
-  /** How much of the next version is copied, in percent; missing where none is fetched. */
+  /** How much of the next version is copied, in percent; missing if none is being fetched. */
   fetchedPercent: optional(Schema.Number),
   lastFetch: optional(
     Schema.Struct({
       timestamp,
-      /** Why it failed; missing where it did not. */
+      /** Why it failed; missing if it did not. */
       failure: optional(Schema.String)
     })
   ),
   lastSuccess,
   nextFetch,
   rejection,
-  /** The address of its page, which may show what waits; missing where no content server has one. */
+  /** The address of its page, which may show the waiting version; missing if no content server has one. */
   page: optional(Schema.String),
   /** Whether the page is there under each name of this machine. */
   everywhere: optional(Schema.Boolean),
@@ -153,21 +157,21 @@ export const StatusPart: Schema.Schema<StatusSnapshot> = Schema.Struct({
   )
 })
 
-/** What a controller says of itself at one time. */
+/** The state of a controller at one time, for people. */
 export const View = Schema.extend(
   StatusPart,
   Schema.Struct({
     /** In milliseconds since 1970, by the clock of the controller. */
     now: Schema.Number,
     word: HealthWord,
-    /** Errors first, and those that are muted last, which do not count; 256 at most, each with `since` and `count`. */
+    /** Errors first. Muted problems come last and do not count. 256 at most, each with `since` and `count`. */
     problems: Schema.Array(Problem),
     contents: Schema.Array(ContentStatus),
     /** The worst first. Unexpected screens that have closed, or whose lease has ended, are left out. */
     screens: Schema.Array(ScreenStatus),
-    /** The worst first; missing where this machine takes no reports. */
+    /** The worst first; missing if this machine takes no reports. */
     players: optional(Schema.Array(PlayerStatus)),
-    /** Those that have not ended, the mute that ends last first. */
+    /** The mutes that have not ended, the mute that ends last first. */
     mutes: Schema.Array(Mute),
     /** The address of the dashboard; missing where there is none. */
     dashboard: optional(Schema.String)

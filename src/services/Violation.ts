@@ -1,27 +1,27 @@
 /**
- * What in fetched content is not as it is expected to be, so that it is not shown.
+ * A violation of the expectations by fetched content: the content is not shown.
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 
-/** All text in it is one line without control characters, cut where it is long. */
+/** All text in it is one line without control characters, shortened if it is long. */
 export const Violation = Schema.Struct({
   table: Schema.String,
-  /** Where `table` is the name of a document of a source that has no tables. */
+  /** If `table` is the name of a document, from a source without tables. */
   kind: optional(Schema.Literal("document")),
-  /** The first record that has it. Missing where it is one of the table as a whole. */
+  /** The first record with the violation. Missing for a violation of the table as a whole. */
   recordId: optional(Schema.String),
-  /** The file of the records and the first lines that have it, where an editor finds them. Missing if that is not known. */
+  /** The file of the records and the first lines with the violation, for an editor. Missing if they are not known. */
   file: optional(Schema.String),
   lines: optional(Schema.NonEmptyArray(Schema.NonNegativeInt)),
-  /** How many records have it. Missing with `recordId`. */
+  /** How many records have the violation. Missing with `recordId`. */
   records: optional(Schema.NonNegativeInt),
   field: optional(Schema.String),
   /** As in "expected …". */
   expected: Schema.String,
-  /** What came, as in "found …". */
+  /** The value that came, as in "found …". */
   found: Schema.String,
-  /** What may be the reason: a sentence for people. */
+  /** A possible reason: a sentence for people. */
   hint: optional(Schema.String)
 })
 export type Violation = typeof Violation.Type

@@ -1,5 +1,5 @@
 /**
- * Who wants to know that work rests for a while.
+ * An observer of work that waits.
  *
  * The code that runs the work may provide it; the code that waits reports to it. By default nothing is reported.
  */
@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * Why there is a wait: `pacing` keeps below the API's limit of requests, `penalty` is the time for which the
- * API refuses everything after too many, `retry` the pause before something that failed is tried again.
+ * Why there is a wait. `pacing`: to stay below the API's limit of requests. `penalty`: after too many requests, the
+ * API refuses all requests for this time. `retry`: the pause before a retry.
  */
 export const WaitReason = Schema.Literal("pacing", "penalty", "retry")
 export type WaitReason = typeof WaitReason.Type
@@ -24,7 +24,7 @@ export class WaitObserver extends Context.Reference<WaitObserver>()("vitrine/Wai
   defaultValue: () => ({ waiting: (_wait: Wait): Effect.Effect<void> => Effect.void })
 }) {}
 
-/** Tells of a wait that ends `millis` milliseconds from now. */
+/** Reports a wait that ends `millis` milliseconds from now. */
 export const reportWait = (reason: WaitReason, millis: number): Effect.Effect<void> =>
   Effect.clockWith((clock) =>
     Effect.flatMap(clock.currentTimeMillis, (now) =>

@@ -1,5 +1,5 @@
 /**
- * Tables in memory, read page by page: a stand-in for a hosted base, with controls for what can go wrong.
+ * Tables in memory, read page by page: a stand-in for a hosted base, with controls for failures and delays.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,39 +16,41 @@ import {
   TableSourceClient
 } from "../services/TableSourceClient.ts"
 
-/** What the tables in memory are like. */
+/** The options of the tables in memory. */
 export interface TableSourceClientMemoryOptions {
-  /** How many records a page has at most. Default 100. */
+  /** The most records of a page. Default 100. */
   readonly pageSize?: number | undefined
-  /** What attachments look like. Default: there are none. */
+  /** The format of attachments. Default: there are none. */
   readonly attachments?: AttachmentFormat | undefined
-  /** Whether it can be asked what has changed. Default: no. */
+  /** Whether the client can be asked for changes. Default: no. */
   readonly changes?: boolean | undefined
 }
 
-/** A client of tables in memory, with controls for what they hold and what goes wrong. */
+/** A client of tables in memory, with controls for their records, failures and delays. */
 export interface TableSourceClientMemory {
   readonly client: typeof TableSourceClient.Service
 
   /** Adds a table, or replaces its records; lists that are being read see the change. */
   readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
 
-  /** Lets the next request fail. Several failures are met in the order they were given. */
+  /** Makes the next request fail. Several failures happen in the order of the calls. */
   readonly failNext: (error: TableError) => Effect.Effect<void>
 
-  /** Lets the next question what has changed fail; in order, too. */
+  /** Makes the next question for changes fail; also in order. */
   readonly failNextChanges: (error: TableError) => Effect.Effect<void>
 
-  /** Lets the next request wait: for its turn, for a server that recovers, for the end of a penalty. In order, too. */
+  /**
+   * Delays the next request, as for its turn, for a server that recovers, or for the end of a penalty. Also in order.
+   */
   readonly delayNext: (duration: Duration.DurationInput) => Effect.Effect<void>
 
-  /** Takes a view away, as a rename does. Until then there is every view, and each has the whole table. */
+  /** Removes a view, as a rename does. Before, every view exists and has the whole table. */
   readonly removeView: (view: string) => Effect.Effect<void>
 
   /** Forgets all lists that are being read: their next page fails with `CursorExpired`. */
   readonly expireCursors: Effect.Effect<void>
 
-  /** All requests so far, the failed ones included. */
+  /** All requests so far, including failed ones. */
   readonly requests: Effect.Effect<ReadonlyArray<PageRequest | RecordRequest>>
 }
 
@@ -144,7 +146,7 @@ export const make = ({
     }
   })
 
-/** These tables by name and nothing else, without the controls. */
+/** A layer with these tables by name, without the controls. */
 export const layer = (
   tables: Readonly<Record<string, ReadonlyArray<TableRecord>>>,
   options?: TableSourceClientMemoryOptions
@@ -160,7 +162,7 @@ export const layer = (
 
 const notFound = (table: string, detail: string) => new TableError({ table, reason: "NotFound", detail })
 
-/** A field may be called `__proto__`. */
+/** `Object.fromEntries`, because a field may be called `__proto__`. */
 const withFields = ({ fields, id }: TableRecord, names: ReadonlyArray<string> | undefined): TableRecord => ({
   id,
   fields:

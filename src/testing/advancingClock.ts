@@ -1,6 +1,6 @@
 /**
- * Time that passes as fast as the network lets it: the test clock jumps from one wait to the next, and stands
- * still while anything is on its way.
+ * Time that passes as fast as the network allows: the test clock jumps from one wait to the next, and stands still
+ * while requests or files are in progress.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as TestClock from "effect/TestClock"
 
 let held = 0
 
-/** A connection over which nothing comes until it is released: time passes all the same. */
+/** Counts a connection that stays silent until it is released, so that time passes in spite of it. */
 export const holdConnection = (): (() => void) => {
   held++
   return () => {
@@ -18,7 +18,10 @@ export const holdConnection = (): (() => void) => {
   }
 }
 
-/** What somebody in this process waits for that is no clock. Node does not tell of zlib: what unpacks much needs the real clock. */
+/**
+ * The number of waits in this process that are not for the clock. Node does not report zlib: a test that decompresses
+ * much needs the real clock.
+ */
 const underway = (): number =>
   process.getActiveResourcesInfo().filter((name) => /^(TCPSocket|TCPConnect|GetAddrInfo|FSReq)/.test(name))
     .length
@@ -26,15 +29,15 @@ const underway = (): number =>
 /** A connection has two ends. */
 const isQuiet = (): boolean => underway() <= 2 * held
 
-/** Everything that is due now has its turn: sockets, files, fibers. */
+/** Everything that is due now gets its turn: sockets, files, fibers. */
 export const eventLoopTurn = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
-/** What came last has its turn before time goes on. */
+/** The last input gets its turn before time goes on. */
 const quietTurns = 4
 
-/** Leaves the processor to what it waits for, which turns of the event loop would take it from. */
+/** Leaves the processor to the awaited work; turns of the event loop would use it up. */
 const aMoment = Effect.async<void>((resume) => {
   setTimeout(() => resume(Effect.void), 1)
 })
@@ -52,7 +55,7 @@ const jump = Effect.gen(function* () {
   }
 })
 
-/** Runs it to its end, and tells how long that took, in milliseconds of the test clock. */
+/** Runs the effect to its end, and returns its duration in milliseconds of the test clock. */
 export const withAdvancingClock = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly value: A; readonly took: number }, E, R> =>

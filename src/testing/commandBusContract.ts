@@ -1,5 +1,5 @@
 /**
- * What every `CommandBus` does.
+ * The contract of every `CommandBus`.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -25,7 +25,7 @@ import {
 } from "../services/CommandBus.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** Handlers that die are logged. */
+/** Removes the log of handlers that die. */
 const quiet = Logger.remove(Logger.defaultLogger)
 
 class Greeting extends Context.Tag("test/Greeting")<Greeting, string>() {}
@@ -50,22 +50,22 @@ const register = (type: string, run: () => Effect.Effect<unknown, unknown>) =>
 const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
   Effect.flatMap(CommandBus, (commands) => commands.dispatch({ ...fields, type }))
 
-/** What a command bus can and cannot do. */
+/** The abilities of a command bus. */
 export interface CommandBusTraits {
-  /** Whether a handler is interrupted with the caller of the command. Default true. */
+  /** Whether a handler is interrupted together with the caller of the command. Default true. */
   readonly interrupts?: boolean | undefined
 
-  /** A timeout within which the bus delivers a command to its handler, however busy the machine is. Default 200 ms. */
+  /** A timeout within which the bus delivers a command to its handler, even on a busy machine. Default 200 ms. */
   readonly timeout?: Duration.DurationInput | undefined
 
-  /** Two buses of one engine: a command of either can be dispatched on both. Left out: each is on its own. */
+  /** Two buses of one engine: a command of either can be dispatched on both. Left out: each bus is on its own. */
   readonly pair?:
     | Effect.Effect<readonly [typeof CommandBus.Service, typeof CommandBus.Service], unknown, Scope.Scope>
     | undefined
 
   /**
-   * Such a pair, of which the first can be lost: `lose` makes it vanish without closing anything, as `kill -9` of its
-   * process does. Scopes of what was registered with it are closed later all the same. Left out: it is not tested.
+   * A pair whose first bus can be lost: `lose` makes it vanish without closing anything, like `kill -9` of its
+   * process. The scopes of its registrations are still closed later. Left out: it is not tested.
    */
   readonly losable?:
     | Effect.Effect<
@@ -79,7 +79,7 @@ export interface CommandBusTraits {
       >
     | undefined
 
-  /** Within which time the bus ends the registrations of a process that is lost. Default 10 seconds. */
+  /** The time within which the bus ends the registrations of a lost process. Default 10 seconds. */
   readonly lease?: Duration.DurationInput | undefined
 }
 
@@ -95,10 +95,13 @@ export const commandBusContract = (
     it.live(title, () => run(test))
 
   describe(`${name} as a CommandBus`, () => {
-    scenario("decodes the fields, gives what the handler needs, and returns its result", function* () {
-      yield* Effect.provideService(registerGreet, Greeting, "Hello")
-      expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
-    })
+    scenario(
+      "decodes the fields, provides the services of the handler, and returns its result",
+      function* () {
+        yield* Effect.provideService(registerGreet, Greeting, "Hello")
+        expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
+      }
+    )
 
     scenario("passes fields and results as JSON does", function* (commands) {
       yield* commands.register({
@@ -139,7 +142,7 @@ export const commandBusContract = (
       }
     })
 
-    scenario("says which commands there are when it does not know one", function* () {
+    scenario("lists the known commands if it does not know a command", function* () {
       const none = yield* Effect.flip(dispatch("nothing"))
       expect(none).toEqual(new UnknownCommand({ type: "nothing", known: [] }))
       expect(none.message).toContain("No command is registered")
@@ -171,7 +174,7 @@ export const commandBusContract = (
       })
     }
 
-    scenario("reports what a handler failed with, and the chain of its causes", function* () {
+    scenario("reports the error of a handler, and the chain of its causes", function* () {
       const cause = new InvalidCommandFields({ type: "inner", issues: "n: is required" })
       for (const failure of [chainOf(cause), chainOf("a text"), "a text", undefined]) {
         const scope = yield* Scope.make()
@@ -227,7 +230,7 @@ export const commandBusContract = (
       }
     )
 
-    scenario("returns the result, or the error, that is there before the timeout", function* (commands) {
+    scenario("returns a result or an error from before the timeout", function* (commands) {
       yield* register("work", () => Effect.succeed(1))
       yield* register("fail", () => Effect.fail("no"))
       const options: DispatchOptions = { timeout: "1 minute" }
@@ -358,7 +361,7 @@ export const commandBusContract = (
     }
 
     if (losable !== undefined) {
-      /** What takes longer fails. */
+      /** Fails if the effect takes longer than the lease. */
       const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, lease)
       const limit = { timeout: 3 * Duration.toMillis(lease) + 5000 }
       const lossScenario = (title: string, test: Case<Effect.Effect.Success<typeof losable>>) =>
@@ -383,7 +386,7 @@ export const commandBusContract = (
       )
 
       lossScenario(
-        "ends the registrations of an instance that is lost, so that another can have them",
+        "ends the registrations of a lost instance, so that another instance can register",
         function* ({ lose, lost, other }) {
           yield* lost.register(double)
           expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
@@ -403,7 +406,7 @@ export const commandBusContract = (
   })
 }
 
-/** Fails in words if a command waits until the one before it has ended. */
+/** Fails with a message if a command waits for the end of the command before. */
 export const expectSeveral = (commands: typeof CommandBus.Service) =>
   Effect.gen(function* () {
     yield* Effect.provideService(
@@ -433,7 +436,7 @@ const double = {
   run: ({ number }: { readonly number: number }) => Effect.succeed(2 * number)
 }
 
-/** An error with a cause, which has this one. */
+/** An error whose cause has this cause. */
 const chainOf = (cause: unknown) => new Error("outer", { cause: new TypeError("middle", { cause }) })
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -1,5 +1,5 @@
 /**
- * What every `ContentSource` does, whatever it fetches.
+ * The contract of every `ContentSource`.
  */
 import { createHash } from "node:crypto"
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -20,22 +20,22 @@ import type {
 import { withAdvancingClock } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** A source, and what is done to its content. */
+/** A source, and a control for its content. */
 export interface ContentSourceHarness {
   readonly source: ContentSource
-  /** Changes the content, each time into another. */
+  /** Changes the content, each time to something new. */
   readonly edit: Effect.Effect<void>
 }
 
-/** What a source can and cannot do. */
+/** The abilities of a source. */
 export interface ContentSourceTraits {
-  /** Whether it can be asked what has changed. Default false. */
+  /** Whether it can be polled for changes. Default false. */
   readonly polls?: boolean | undefined
 }
 
 /**
- * The harness is new each time it is made. The tests run by `TestClock`, which goes on whenever the source waits and nothing is on
- * its way: real files and sockets are welcome, but for unused connections that are kept.
+ * `make` gives a new harness each time. The tests run by `TestClock`, which goes on whenever the source waits and no
+ * request or file is in progress. Real files and sockets are allowed, except idle connections that are kept open.
  */
 export const contentSourceContract = (
   name: string,
@@ -66,7 +66,7 @@ export const contentSourceContract = (
 
   describe(`${name} as a ContentSource`, () => {
     scenario(
-      "has the same fingerprint for the same content, and another one for other content",
+      "has the same fingerprint for the same content, and another for other content",
       function* ({ edit, fetch }) {
         const first = yield* fetch()
         const again = yield* fetch()
@@ -90,21 +90,18 @@ export const contentSourceContract = (
         }
       )
 
-      scenario(
-        "finds a change from every cursor before it, however often it is asked",
-        function* ({ edit, poll }) {
-          const { cursor } = yield* poll(Option.none())
-          yield* edit
-          const found = yield* poll(cursor)
-          expect(found.hasChanged).toBe(true)
-          expect((yield* poll(cursor)).hasChanged).toBe(true)
-          expect((yield* poll(found.cursor)).hasChanged).toBe(false)
-          yield* edit
-          expect((yield* poll(found.cursor)).hasChanged).toBe(true)
-        }
-      )
+      scenario("finds a change from every earlier cursor, at every poll", function* ({ edit, poll }) {
+        const { cursor } = yield* poll(Option.none())
+        yield* edit
+        const found = yield* poll(cursor)
+        expect(found.hasChanged).toBe(true)
+        expect((yield* poll(cursor)).hasChanged).toBe(true)
+        expect((yield* poll(found.cursor)).hasChanged).toBe(false)
+        yield* edit
+        expect((yield* poll(found.cursor)).hasChanged).toBe(true)
+      })
 
-      scenario("finds what changes while it is fetched", function* ({ edit, fetch, poll }) {
+      scenario("finds changes during a fetch", function* ({ edit, fetch, poll }) {
         const { cursor } = yield* poll(Option.none())
         let isEdited = false
         const progress = () => {
@@ -120,7 +117,9 @@ export const contentSourceContract = (
   })
 }
 
-/** Fetches into a folder of its own, and gives what a version would know of it. Dies if the result of the fetch is not true. */
+/**
+ * Fetches into its own folder, and returns what a version would know of it. Dies if the result of the fetch is wrong.
+ */
 export const fetchChecked = (source: ContentSource, options: Partial<FetchTarget> = {}) =>
   Effect.gen(function* () {
     const parent = yield* temporaryFolder
@@ -136,7 +135,7 @@ export const fetchChecked = (source: ContentSource, options: Partial<FetchTarget
       const previous = target.previous.value
       const read = yield* Effect.promise(() => filesIn(previous.directory))
       expect(read, "A fetch only reads the folder of the version before").toEqual(previous.files)
-      // The folder is not used then, and may be incomplete.
+      // With the same fingerprint, the folder is not used, and may be incomplete.
       if (Equal.equals(previous.fingerprint, fingerprint)) return previous
     }
     const mistakes = mistakesIn(fetched, files)

@@ -1,5 +1,5 @@
 /**
- * What every `EventBus` does, wherever it keeps its events.
+ * The contract of every `EventBus`.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
@@ -17,22 +17,22 @@ import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** What an event bus can and cannot do. */
+/** The abilities of an event bus. */
 export interface EventBusTraits {
   /**
-   * How many events wait for a subscriber that does not read, before it misses the oldest. Left out: none is ever
+   * How many events wait for a subscriber that does not read, before it misses the oldest. Left out: no event is ever
    * missed.
    */
   readonly capacity?: number | undefined
 
-  /** Two buses of one engine: what is published on either is delivered by both. Left out: each is on its own. */
+  /** Two buses of one engine: both deliver the events of either. Left out: each bus is on its own. */
   readonly pair?:
     | Effect.Effect<readonly [typeof EventBus.Service, typeof EventBus.Service], unknown, Scope.Scope>
     | undefined
 
   /**
-   * A bus whose engine `restart` makes start again, with nothing of what it knew and numbers from the start. Left out: its
-   * engine cannot, as one of this process.
+   * A bus whose engine `restart` restarts, with an empty state and numbers from the start. Left out: its engine
+   * cannot restart, for example an engine in this process.
    */
   readonly restartable?:
     | Effect.Effect<
@@ -43,7 +43,7 @@ export interface EventBusTraits {
     | undefined
 }
 
-/** How long a feed may go on after its engine has started again. */
+/** How long a feed may go on after its engine has restarted. */
 const failsWithin = "10 seconds"
 
 /** The layer gives a new bus each time it is built. The tests run in real time. */
@@ -52,7 +52,7 @@ export const eventBusContract = (
   layer: Layer.Layer<EventBus, unknown>,
   { capacity, pair, restartable }: EventBusTraits = {}
 ) => {
-  /** How many events a feed that is not read yet has room for. */
+  /** How many events a feed has room for before it is read. */
   const room = capacity ?? Number.POSITIVE_INFINITY
   const run = (test: Case<typeof EventBus.Service>) => Effect.provide(runCase(EventBus, test), layer)
   const scenario = (title: string, test: Case<typeof EventBus.Service>) => it.live(title, () => run(test))
@@ -70,7 +70,7 @@ export const eventBusContract = (
     })
 
     it.effect.prop(
-      "delivers everything to every subscriber, in the order of its numbers",
+      "delivers everything to every subscriber, in the order of the sequence",
       [turns],
       ([maxOps]) =>
         run(function* (bus) {
@@ -83,7 +83,7 @@ export const eventBusContract = (
     )
 
     it.effect.prop(
-      "leaves no gap in the numbers where a publisher is interrupted",
+      "leaves no gap in the sequence if a publisher is interrupted",
       [turns, FastCheck.integer({ min: 0, max: 8 })],
       ([maxOps, waited]) =>
         run(function* (bus) {
@@ -100,7 +100,7 @@ export const eventBusContract = (
       { fastCheck: { numRuns: 20 } }
     )
 
-    scenario("numbers events without a gap, where none is missed", function* (bus) {
+    scenario("numbers events without a gap, if none is missed", function* (bus) {
       const feed = yield* bus.subscribe
       const count = Math.min(100, room)
       yield* publishNumbers(bus, 0, count)
@@ -109,7 +109,7 @@ export const eventBusContract = (
       expectNumbered(seen)
     })
 
-    scenario("delivers the payload, or what JSON makes of it", function* (bus) {
+    scenario("delivers the payload, or its copy through JSON", function* (bus) {
       const feed = yield* bus.subscribe
       const values = [
         { deep: [{ er: { est: [[], {}, null, "ü\n\u2028", -0.5e-7] } }] },
@@ -158,8 +158,8 @@ export const eventBusContract = (
         const late = Chunk.toReadonlyArray(
           yield* Stream.runCollect(Stream.takeWhile(slow, ({ name }) => name !== "last"))
         )
-        // The last event is in the place of one of them.
-        expect(late.length, "So many events wait as `capacity` says").toBeGreaterThanOrEqual(capacity - 1)
+        // The event "last" is in the place of one event.
+        expect(late.length, "As many events wait as `capacity` says").toBeGreaterThanOrEqual(capacity - 1)
         expect(payloads(late)).toEqual(numbers.slice(-late.length))
         const first = late[0]?.sequence ?? 0
         expect(late.map(({ sequence }) => sequence)).toEqual(late.map((_, index) => first + index))
@@ -193,7 +193,7 @@ export const eventBusContract = (
     })
 
     if (pair !== undefined) {
-      it.live("delivers what is published on another instance, in one order", () =>
+      it.live("delivers the events of another instance, in one order", () =>
         runCase(pair, function* ([one, other]) {
           const feed = yield* one.subscribe
           const otherFeed = yield* other.subscribe
@@ -212,7 +212,7 @@ export const eventBusContract = (
           yield* bus.publish("event", 1)
           yield* Queue.take(heard)
           const emptied = yield* Effect.fork(Stream.runHead(bus.emptied))
-          // A Stream is subscribed to some turns after it is run.
+          // A Stream subscribes some turns after it is run.
           yield* Effect.repeatN(eventLoopTurn, 20)
           yield* bus.publish("event", 1)
           yield* Queue.take(heard)
@@ -229,14 +229,14 @@ export const eventBusContract = (
   })
 }
 
-/** Fails with words before most runners have a time limit. */
+/** Fails with a message before the time limit of most test runners. */
 export const endsInTime = Effect.timeoutFail({
   duration: "4 seconds",
   onTimeout: () =>
     new Error("The feed goes on although the scope of its subscription has ended. It must end with it.")
 })
 
-/** After how many steps a fiber waits for its next turn: anywhere, also within `publish`. */
+/** After how many steps a fiber waits for its next turn: at any point, also within `publish`. */
 const turns = FastCheck.integer({ min: 10, max: 40 })
 
 /** The first events of a feed. */
@@ -249,13 +249,13 @@ const numbersFrom = (from: number, count: number) => Array.from({ length: count 
 const publishNumbers = ({ publish }: typeof EventBus.Service, from: number, count: number) =>
   Effect.forEach(numbersFrom(from, count), (number) => publish("event", number), { discard: true })
 
-/** How many publish at the same time, and how many events each: as many as find room. */
+/** How many publishers at the same time, and how many events each, so that all events fit. */
 const severalIn = (room: number) => {
   const publishers = Math.min(5, room)
   return { publishers, each: Math.min(4, Math.floor(room / publishers)) }
 }
 
-/** Several publish some events each at the same time, by turns on each of the buses. */
+/** Several publishers at the same time, by turns on each of the buses, with some events each. */
 const publishFromSeveral = (buses: ReadonlyArray<typeof EventBus.Service>, room: number) => {
   const { each, publishers } = severalIn(room)
   return Effect.forEach(
@@ -266,7 +266,7 @@ const publishFromSeveral = (buses: ReadonlyArray<typeof EventBus.Service>, room:
   )
 }
 
-/** Both feeds have what several published, in one order, which is that of each publisher. */
+/** Both feeds have all published events in one order, and each publisher's events in its order. */
 const sawFromSeveral = (
   room: number,
   one: Stream.Stream<BusEvent, EventBusError>,
@@ -283,7 +283,7 @@ const sawFromSeveral = (
     return seen
   })
 
-/** Each has the sequence behind that of the one before. */
+/** The sequence of each event is one more than the sequence before. */
 const expectNumbered = (events: ReadonlyArray<BusEvent>) => {
   const sequences = events.map(({ sequence }) => sequence)
   expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))

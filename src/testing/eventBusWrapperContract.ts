@@ -1,6 +1,6 @@
 /**
- * What every wrapper of an `EventBus` does, whatever it makes of events: nothing gets around it, and what the bus within
- * says besides events is handed on.
+ * The contract of every wrapper of an `EventBus`: no event bypasses it, and it passes on everything else from the
+ * inner bus.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** The layer wraps the bus that it is given. The tests run in real time. */
+/** The layer wraps the given bus. The tests run in real time. */
 export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBus, unknown, EventBus>) => {
   const scenario = (
     title: string,
@@ -24,29 +24,25 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
   ) => it.live(title, () => Effect.provide(runCase(EventBus, test), Layer.provide(layer, inner)))
 
   describe(`${name} as a wrapper of an EventBus`, () => {
-    scenario(
-      "gives a transport the events that it gives to everybody",
-      EventBusMemory.layer,
-      function* (bus) {
-        const feed = yield* bus.subscribe
-        const taken: Array<BusEvent> = []
-        const { feeds } = yield* Subscription.make("The transport")
-        yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
-          Stream.runForEachChunk((events) => Effect.sync(() => taken.push(...events))),
-          Effect.forkScoped
-        )
-        const seen: Array<BusEvent> = []
-        yield* Effect.forkScoped(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
-        yield* bus.publish("content:version:promoted", { versionId: "20261121T093000Z" })
-        yield* bus.publish("", ["a", 1, null])
-        yield* Effect.repeat(eventLoopTurn, {
-          until: () => seen.length > 0 && seen.length === taken.length
-        }).pipe(Effect.timeoutOption("10 seconds"))
-        expect(taken).toEqual(seen)
-      }
-    )
+    scenario("gives a transport the same events as other subscribers", EventBusMemory.layer, function* (bus) {
+      const feed = yield* bus.subscribe
+      const received: Array<BusEvent> = []
+      const { feeds } = yield* Subscription.make("The transport")
+      yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
+        Stream.runForEachChunk((events) => Effect.sync(() => received.push(...events))),
+        Effect.forkScoped
+      )
+      const seen: Array<BusEvent> = []
+      yield* Effect.forkScoped(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
+      yield* bus.publish("content:version:promoted", { versionId: "20261121T093000Z" })
+      yield* bus.publish("", ["a", 1, null])
+      yield* Effect.repeat(eventLoopTurn, {
+        until: () => seen.length > 0 && seen.length === received.length
+      }).pipe(Effect.timeoutOption("10 seconds"))
+      expect(received).toEqual(seen)
+    })
 
-    it.scopedLive("hands on what is published, from the moment of a subscription and with its numbers", () =>
+    it.scopedLive("passes on events from the moment of a subscription, with their sequence", () =>
       Effect.gen(function* () {
         const inner = yield* EventBusMemory.make
         const wrapper = yield* Effect.provide(EventBus, Layer.provide(layer, Layer.succeed(EventBus, inner)))
@@ -56,7 +52,7 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
 
     const emptied = Effect.runSync(Queue.unbounded<void>())
     scenario(
-      "says when the engine of the bus has lost what was published",
+      "reports when the engine of the bus has lost its events",
       Layer.succeed(EventBus, { ...silent, emptied: Stream.fromQueue(emptied) }),
       function* (bus) {
         const heard = yield* Effect.fork(Stream.runHead(bus.emptied))
@@ -66,7 +62,7 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
     )
 
     scenario(
-      "fails a feed with the one that it wraps",
+      "fails a feed with the feed that it wraps",
       Layer.succeed(EventBus, { ...silent, subscribe: Effect.succeed(Stream.fail(lost)) }),
       function* (bus) {
         const feed = yield* bus.subscribe
@@ -78,7 +74,7 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
   })
 }
 
-/** Fails in words if a wrapper does not hand on what is published through it to the bus within, and from there. */
+/** Fails with a message if a wrapper does not pass on published events to the inner bus, and from it. */
 export const expectHandedOn = (wrapper: typeof EventBus.Service, inner: typeof EventBus.Service) =>
   Effect.gen(function* () {
     const within = yield* listen(yield* inner.subscribe)
@@ -86,7 +82,7 @@ export const expectHandedOn = (wrapper: typeof EventBus.Service, inner: typeof E
     for (const versionId of ["20261121T093000Z", "20261121T093001Z"]) {
       yield* wrapper.publish("content:version:promoted", { versionId })
     }
-    // The feed is read only now, and what comes later tells that it is read.
+    // The feed is read only now; a later event tells when it is being read.
     const seen = yield* listen(feed)
     yield* inner
       .publish("content:version:promoted", { versionId: "20261121T093002Z" })
@@ -109,7 +105,7 @@ const listen = (feed: Stream.Stream<BusEvent, EventBusError>) => {
   )
 }
 
-/** Turns of the event loop in which an event of this process comes. */
+/** Turns of the event loop in which an event of this process arrives. */
 const maxTurns = 1000
 
 /** A bus without events. */

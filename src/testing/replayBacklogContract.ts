@@ -1,5 +1,5 @@
 /**
- * What every `ReplayBacklog` does, wherever it keeps its events.
+ * The contract of every `ReplayBacklog`.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -27,13 +27,13 @@ const history: FastCheck.Arbitrary<ReadonlyArray<RememberedEvent>> = FastCheck.a
   })
 })
 
-/** What is remembered of events in the order of their emission. */
+/** The remembered events of a history. */
 const latestOf = (events: ReadonlyArray<RememberedEvent>) =>
   events.filter(({ name }, index) => !events.slice(index + 1).some((later) => later.name === name))
 
-/** What a backlog can and cannot do. */
+/** The abilities of a backlog. */
 export interface ReplayBacklogTraits {
-  /** Two backlogs of one engine: what either remembers, both have. Left out: each is on its own. */
+  /** Two backlogs of one engine: both have the events that either remembers. Left out: each backlog is on its own. */
   readonly pair?:
     | Effect.Effect<
         readonly [typeof ReplayBacklog.Service, typeof ReplayBacklog.Service],
@@ -74,7 +74,7 @@ export const replayBacklogContract = (
     )
 
     it.effect.prop(
-      "never replaces a newer event by an older one, in any order and however often they arrive",
+      "never replaces a newer event by an older event, in any order and with repeated calls",
       [
         history.chain((events) =>
           FastCheck.tuple(
@@ -105,7 +105,7 @@ export const replayBacklogContract = (
     )
 
     if (pair !== undefined) {
-      it.live("has what another instance remembers, in one order", () =>
+      it.live("has the events that another instance remembers, in one order", () =>
         runCase(pair, function* ([one, other]) {
           yield* one.remember({ name: "a", data: "1", sequence: 1 })
           yield* other.remember({ name: "b", data: "2", sequence: 2 })

@@ -1,5 +1,5 @@
 /**
- * What every `TableSourceClient` does, whatever it talks to.
+ * The contract of every `TableSourceClient`.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -18,25 +18,25 @@ import {
 import { withAdvancingClock } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** A client of tables that the tests set, and what goes wrong when they want it to. */
+/** A client of tables, with controls for the tables and for failures. */
 export interface TableSourceClientHarness {
   readonly client: typeof TableSourceClient.Service
   readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
-  /** The next request is rejected, for good: the server responds with the status of the error. */
+  /** The next request is rejected permanently: the server responds with the status of the error. */
   readonly failNext: (error: TableError) => Effect.Effect<void>
-  /** The next request must be tried again later, for one of the reasons that `waits` has. */
+  /** The next request must be retried later, for one of the reasons in `waits`. */
   readonly delayNext: (reason: string) => Effect.Effect<void>
-  /** There is no such view any more. Until then there is every view, and each has the whole table. */
+  /** The view no longer exists. Before, every view exists and has the whole table. */
   readonly removeView: (view: string) => Effect.Effect<void>
   /** The server forgets all lists that are being read. */
   readonly expireCursors: Effect.Effect<void>
 }
 
-/** What a client and its API can and cannot do. */
+/** The abilities of a client and its API. */
 export interface TableSourceClientTraits {
   /**
-   * Why a request is tried again, and after how many milliseconds: `{ failure: 1000 }`, say. It is to be less than a
-   * second longer. Default: nothing is tried again.
+   * Why a request is retried, and after how many milliseconds, for example `{ failure: 1000 }`. The retry may come up
+   * to a second later. Default: nothing is retried.
    */
   readonly waits?: Readonly<Record<string, number>> | undefined
   /** Whether tables have views. Default true. */
@@ -45,13 +45,13 @@ export interface TableSourceClientTraits {
   readonly cursorsExpire?: boolean | undefined
 }
 
-/** How long a request may wait for its turn, in milliseconds: less than this. */
+/** The longest wait of a request for its turn, in milliseconds. */
 const pace = 1000
 
 const inTurn = <A, E, R>(request: Effect.Effect<A, E, R>) =>
   Effect.map(withAdvancingClock(request), ({ value }) => value)
 
-/** Also how long it took, in milliseconds. */
+/** Also returns the duration in milliseconds. */
 const timed = <A, E, R>(request: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.timed(request), ([took, value]) => [Duration.toMillis(took), value] as const)
 
@@ -61,7 +61,7 @@ export const records = (count: number): ReadonlyArray<TableRecord> =>
 const refusal = (reason: TableError["reason"], status: number) =>
   new TableError({ table: "Objects", reason, status, detail: "as the test wants it" })
 
-/** One for each reason for which nothing is tried again. */
+/** One error for each reason without a retry. */
 const refusals = [
   refusal("Unauthorized", 401),
   refusal("NotFound", 404),
@@ -71,10 +71,10 @@ const refusals = [
 ]
 
 /**
- * The harness is new each time it is made, with as many records in a page. The tests run by `TestClock`, which goes on
- * whenever the client waits and nothing is on its way: real sockets are welcome, and so is a client that paces itself, by
- * less than a second for each request. The message of a `NotFound` has to name what there is none of: the table, the view,
- * the field or the id of the record.
+ * `make` gives a new harness each time, with `pageSize` records in a page. The tests run by `TestClock`, which goes
+ * on whenever the client waits and no request is in progress. Real sockets are allowed, and so is a client that
+ * delays each request by less than a second. The message of a `NotFound` has to name the missing thing: the table,
+ * the view, the field or the id of the record.
  */
 export const tableSourceClientContract = (
   name: string,
@@ -112,7 +112,7 @@ export const tableSourceClientContract = (
     })
 
     scenario(
-      "ends with a full page, and an empty table with an empty one",
+      "ends with a full page, and an empty table with an empty page",
       function* ({ listPage, setTable }) {
         yield* setTable("Two", records(2))
         yield* setTable("None", [])
@@ -121,7 +121,7 @@ export const tableSourceClientContract = (
       }
     )
 
-    scenario("keeps lists apart that are read at the same time", function* ({ listPage, setTable }) {
+    scenario("keeps concurrent reads of lists apart", function* ({ listPage, setTable }) {
       yield* setTable("A", records(3))
       yield* setTable("B", records(4).slice(1))
       const a = yield* listPage({ table: "A", view: null })
@@ -142,7 +142,7 @@ export const tableSourceClientContract = (
     })
 
     scenario(
-      "gives only the fields that are asked for, and says that there is no such field",
+      "returns only the requested fields, and says that there is no such field",
       function* ({ listPage, setTable }) {
         const rows = [
           { id: "rec0", fields: { Name: "Bell", "a&b[]=": 1, Year: 1815 } },
@@ -184,7 +184,7 @@ export const tableSourceClientContract = (
 
     if (views) {
       scenario(
-        "says that there is no such view, and reads the others and the whole table",
+        "says that there is no such view, and reads other views and the whole table",
         function* ({ listPage, removeView, setTable }) {
           yield* setTable("Objects", records(1))
           yield* removeView("Grid view")
@@ -241,7 +241,7 @@ export const tableSourceClientContract = (
       )
 
       scenario(
-        `stops to wait after a ${reason} when no caller waits for it any more, and works afterwards`,
+        `stops waiting after a ${reason} if its callers stop waiting, and works afterwards`,
         function* ({ client, delayNext, listPage, setTable }) {
           yield* setTable("Objects", records(1))
           const request = { table: "Objects", view: null }
@@ -272,20 +272,23 @@ export const tableSourceClientContract = (
       )
     }
 
-    scenario("reads one record as it is now, with any name of a field", function* ({ readRecord, setTable }) {
-      const fields = { constructor: 2, Größe: "€", Photo: [{ id: "att1" }] }
-      for (const table of ["Objects", "a/b?c=d&e#f", "Räume & Wege"]) {
-        yield* setTable(table, [...records(3), { id: "rec/ü?", fields: {} }])
-        expect(yield* readRecord({ table, recordId: "rec2" })).toEqual(records(3)[2])
-        expect(yield* readRecord({ table, recordId: "rec/ü?" })).toEqual({
-          id: "rec/ü?",
-          fields: {}
-        })
-        yield* setTable(table, [{ id: "rec2", fields }])
-        const now = yield* readRecord({ table, recordId: "rec2" })
-        expect(JSON.stringify(now)).toBe(JSON.stringify({ id: "rec2", fields }))
+    scenario(
+      "reads the current state of a record, with any name of a field",
+      function* ({ readRecord, setTable }) {
+        const fields = { constructor: 2, Größe: "€", Photo: [{ id: "att1" }] }
+        for (const table of ["Objects", "a/b?c=d&e#f", "Räume & Wege"]) {
+          yield* setTable(table, [...records(3), { id: "rec/ü?", fields: {} }])
+          expect(yield* readRecord({ table, recordId: "rec2" })).toEqual(records(3)[2])
+          expect(yield* readRecord({ table, recordId: "rec/ü?" })).toEqual({
+            id: "rec/ü?",
+            fields: {}
+          })
+          yield* setTable(table, [{ id: "rec2", fields }])
+          const now = yield* readRecord({ table, recordId: "rec2" })
+          expect(JSON.stringify(now)).toBe(JSON.stringify({ id: "rec2", fields }))
+        }
       }
-    })
+    )
 
     scenario("says that there is no such record, or no such table", function* ({ readRecord, setTable }) {
       yield* setTable("Objects", records(1))

@@ -11,7 +11,7 @@ import { SourceFile } from "../../src/services/ContentSource.ts"
 
 const decode = Schema.decodeEither(FileListJson)
 
-/** Names as they are stored, many of them alike. */
+/** Names as they are stored, many of them similar. */
 const names = FastCheck.oneof(
   FastCheck.constantFrom("a", "A", "é", "e\u0301", "constructor", "10", "9"),
   FastCheck.string({ unit: "binary", maxLength: 300 }).map(attachmentName)
@@ -38,14 +38,14 @@ const textOf = (paths: ReadonlyArray<string>) =>
     sources: [{ ...listOf([]).sources[0], files: Object.fromEntries(paths.map((path) => [path, someFile])) }]
   })
 
-/** What is wrong with a list of these paths; empty where nothing is. */
+/** The mistake in a list of these paths; empty if there is none. */
 const problemOf = (...paths: ReadonlyArray<string>) =>
   Either.match(decode(textOf(paths)), {
     onLeft: (error) => issueText(placedIssues(error)),
     onRight: () => ""
   })
 
-/** Each in as many folders of its own. */
+/** Each in this many folders of its own. */
 const manyPaths = (count: number, folders: number) =>
   Array.from({ length: count }, (_, index) => `${index}/${"a/".repeat(folders - 1)}x`)
 
@@ -58,7 +58,7 @@ describe("FileList", () => {
   })
 
   it.prop(
-    "is the same after it was written and read, however its files were ordered",
+    "is the same after it was written and read, in any order of its files",
     [fileEntries],
     ([entries]) => {
       const list = listOf(entries)
@@ -75,7 +75,7 @@ describe("FileList", () => {
   )
 
   it.prop(
-    "can be stored where a file system ignores case, or is refused",
+    "can be stored on a file system that ignores case, or is refused",
     [FastCheck.array(paths, { maxLength: 4 })],
     ([paths]) => {
       const distinct = [...new Set(paths)]

@@ -32,7 +32,10 @@ const scenario = (
     }).pipe(withLog(log), Effect.provide(NodeContext.layer))
   )
 
-/** A disk on which the step of that number never ends: the process was killed there. `half` of the bytes are written before. */
+/**
+ * A disk on which the step with this number never ends: the process was killed there. `half` of the bytes are written
+ * before.
+ */
 const killedAt = (fs: FileSystem.FileSystem, step: number, reached: () => void) => {
   let count = 0
   const next = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -57,7 +60,7 @@ const killedAt = (fs: FileSystem.FileSystem, step: number, reached: () => void) 
 }
 
 describe("a list in a file", () => {
-  it.effect("is read as it was written, whatever is in it", () =>
+  it.effect("is read as it was written, with any content", () =>
     Effect.promise(() =>
       FastCheck.assert(
         FastCheck.asyncProperty(
@@ -78,7 +81,7 @@ describe("a list in a file", () => {
     )
   )
 
-  scenario("is the old or the new one after a kill at any step, and nothing else is left", (file, fs) =>
+  scenario("is the old or the new list after a kill at any step, and no other file is left", (file, fs) =>
     Effect.gen(function* () {
       const found: Array<unknown> = []
       // The file is opened, written and synced; then its folder is opened and synced.
@@ -99,7 +102,7 @@ describe("a list in a file", () => {
     })
   )
 
-  scenario("removes only what was left of itself", (file, fs) =>
+  scenario("removes only its own unfinished files", (file, fs) =>
     Effect.gen(function* () {
       const other = unfinishedFile(join(dirname(file), "other.json"))
       for (const left of [unfinishedFile(file), other]) yield* fs.writeFileString(left, "[")

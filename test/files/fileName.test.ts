@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { fileKey, fileName, isPlainFileName } from "../../src/files/fileName.ts"
 
-/** Names rich in what file systems trip over. */
+/** Names with many parts that file systems do not accept. */
 const name = FastCheck.oneof(
   FastCheck.string({ unit: "binary", maxLength: 40 }),
   FastCheck.string({
@@ -98,7 +98,7 @@ describe("fileKey", () => {
     [FastCheck.string({ unit: "grapheme", maxLength: 20 })],
     ([given]) => {
       const [decomposed, composed] = [given.normalize("NFD"), given.normalize("NFC")]
-      // Some characters that may stand in a file name are made of one that may not.
+      // Some allowed characters of a file name are composed of a forbidden character.
       FastCheck.pre(!/[<>]/.test(decomposed))
       expect(fileKey(decomposed)).toBe(fileKey(composed))
     }

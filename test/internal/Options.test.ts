@@ -28,7 +28,7 @@ const decode = decodeOptions(
 
 const issues = (input: unknown) => issuesOf(decode(input))
 
-/** Options with an option for each document, as sources have. */
+/** An option for each document, as sources have. */
 const decodeDocuments = decodeOptions(
   "the options of the exhibit",
   Schema.Struct({
@@ -55,7 +55,7 @@ describe("decodeOptions", () => {
     expect(issues({ name: undefined })).toEqual([{ path: "name", message: "is required" }])
   })
 
-  it("takes undefined for what is left out, at any depth", () => {
+  it("treats undefined as absent, at any depth", () => {
     const documents = (document: unknown) =>
       Either.map(decodeDocuments({ documents: { a: document } }), ({ documents }) => documents.a)
     expect(documents({ sort: undefined, view: undefined })).toStrictEqual(Either.right({ view: "all" }))

@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { type Fetches, fetch, poll } from "../../src/internal/Schedules.ts"
 
-/** The pauses after fetches that fail or do not, in seconds. */
+/** The pauses after fetches that fail or succeed, in seconds. */
 const pauses = (schedule: Fetches, failed: ReadonlyArray<boolean>) =>
   Effect.map(Schedule.run(Schedule.delays(schedule), 0, failed), (pauses) =>
     Chunk.toReadonlyArray(pauses).map(Duration.toSeconds)
@@ -19,11 +19,11 @@ describe("the pause after a fetch", () => {
   const pausesOf = (failed: ReadonlyArray<boolean>, every?: Duration.DurationInput) =>
     pauses(fetch(Option.fromNullable(every)), failed)
 
-  it.effect("is the one of the configuration after a success or a permanent failure", () =>
+  it.effect("is the configured pause after a success or a permanent failure", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf([false, false], "7 hours")).toEqual([25_200, 25_200])
       expect(yield* pausesOf([true, true, false, true], "1 hour")).toEqual([15, 30, 3600, 15])
-      // The last one is none: the schedule has ended.
+      // The last pause is missing: the schedule has ended.
       expect(yield* pausesOf([false])).toEqual([0])
       expect(yield* Effect.map(Schedule.run(fetch(Option.none()), 0, [true, false, true]), Chunk.size)).toBe(
         2
@@ -38,7 +38,7 @@ describe("the pause after a fetch", () => {
     })
   )
 
-  it.effect("is never longer than the one of the configuration", () =>
+  it.effect("is never longer than the configured pause", () =>
     Effect.gen(function* () {
       expect(yield* pausesOf(failures(4), "50 seconds")).toEqual([15, 30, 50, 50])
       expect(yield* pausesOf(failures(2), "1 second")).toEqual([1, 1])

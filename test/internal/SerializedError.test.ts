@@ -12,7 +12,7 @@ import {
 import { CommandFailed } from "../../src/services/CommandBus.ts"
 import { SourceError } from "../../src/services/SourceError.ts"
 
-it("a cause is left out where a message in its chain has a secret", () => {
+it("a cause is left out if a message in its chain has a secret", () => {
   const hide = (text: string) => text.replaceAll("s3cret", "…")
   const inner = new Error("GET https://example.org/?key=s3cret")
   const withSecret = new Error("the download failed", { cause: inner })
@@ -237,7 +237,7 @@ describe("ErrorChain", () => {
     })
   })
 
-  it("shortens a circular chain, and one of more than sixteen causes", () => {
+  it("shortens a circular chain, and a chain of more than sixteen causes", () => {
     const own = new Error("own")
     own.cause = own
     expect(encode(own)).toEqual({ name: "Error", message: "own" })

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { countsText, sumCounts } from "../../src/internal/contentCounts.ts"
 
-it("counts records and single values apart, and names only what there is", () => {
+it("counts records and single values apart, and omits counts of zero", () => {
   const texts = [
     [{ records: 40 }],
     [{ records: 40 }, { records: 0, values: 1 }],

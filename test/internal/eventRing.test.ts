@@ -13,7 +13,7 @@ cycle.self = cycle
 
 describe("valueSize", () => {
   it.prop("is at least the size of the JSON", [FastCheck.jsonValue()], ([value]) => {
-    // Escapes and the digits of numbers are what a character more may be written with.
+    // JSON may write a character as an escape, and a number with many digits.
     expect(6 * valueSize(value) + 2).toBeGreaterThanOrEqual(JSON.stringify(value).length)
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { jsonText } from "../../src/internal/jsonText.ts"
 
-/** What a payload may be in the worst case, errors aside. */
+/** The worst payloads, without errors. */
 const anything = FastCheck.anything({
   withBigInt: true,
   withBoxedValues: true,
@@ -61,7 +61,7 @@ describe("jsonText", () => {
   )
 
   it.prop(
-    "keeps the rest of a value where a part needs a placeholder",
+    "keeps the rest of a value if a part needs a placeholder",
     [anything.filter(isStringifiable)],
     ([value]) => {
       expect(jsonText({ part: 1n, rest: value })).toBe(JSON.stringify({ part: "[BigInt 1]", rest: value }))

@@ -24,7 +24,7 @@ describe("a moment", () => {
     ["2020-01-01 00:00", "2019-12-31T23:00:00.000Z"]
   ])("may be %s", (text, end) => expect(at(text)).toBe(end))
 
-  it("is an hour later where summer time begins, and the first of two where it ends", () => {
+  it("is an hour later when summer time begins, and the first of two when it ends", () => {
     expect(at("2026-03-29 02:30")).toBe("2026-03-29T01:30:00.000Z")
     expect(at("2026-10-25 02:30")).toBe("2026-10-25T00:30:00.000Z")
     expect(at("09:00", Date.parse("2026-03-28T20:00:00.000Z"))).toBe("2026-03-29T07:00:00.000Z")
@@ -52,7 +52,7 @@ describe("a moment", () => {
   })
 
   it.prop(
-    "is the time that its zone shows, but where the clock is changed",
+    "is the time of its zone, except when the clock changes",
     [
       FastCheck.date({ min: new Date("2026-01-01"), max: new Date("2036-01-01"), noInvalidDate: true }),
       FastCheck.constantFrom("Europe/Berlin", "America/St_Johns", "Asia/Tokyo", "Pacific/Apia")

@@ -42,7 +42,7 @@ describe("printable text", () => {
   })
 
   it.prop(
-    "does not change where there is nothing to replace",
+    "does not change if there is nothing to replace",
     [
       fc.array(
         fc

@@ -7,7 +7,7 @@ import * as Scope from "effect/Scope"
 import { singleFlight } from "../../src/internal/singleFlight.ts"
 
 describe("work that runs once at a time", () => {
-  it.effect("is interrupted with its scope though who asked cannot be", () =>
+  it.effect("is interrupted with its scope even if its caller cannot be", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const once = yield* singleFlight<never, never>(scope)
@@ -21,10 +21,10 @@ describe("work that runs once at a time", () => {
     })
   )
 
-  it.effect("is found by the next who ask, wherever the one before stopped waiting", () =>
+  it.effect("is joined by the next caller, wherever the caller before stopped waiting", () =>
     Effect.scoped(
       Effect.gen(function* () {
-        // It stops waiting after so many steps of its fiber, and turns of the others.
+        // The caller stops waiting after so many steps of its fiber, and turns of the others.
         for (let step = 0; step < 200; step++) {
           const [ops, turns] = [12 + (step % 40), 1 + Math.floor(step / 40)]
           let runs = 0

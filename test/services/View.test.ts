@@ -18,7 +18,7 @@ const travelled = (view: View): View =>
   Schema.decodeUnknownSync(Schema.parseJson(View))(JSON.stringify(Schema.encodeSync(View)(view)))
 
 describe("a view", () => {
-  it("says the same after it has been through JSON, whatever it says", () => {
+  it("is not changed by JSON, whatever it contains", () => {
     const palette = makePalette(false)
     const text = FastCheck.fullUnicodeString({ minLength: 1, maxLength: 20 })
     const problem = FastCheck.record(
@@ -67,7 +67,7 @@ describe("a view", () => {
     )
   })
 
-  it("says it of its contents too", () => {
+  it("has contents that JSON does not change", () => {
     const versionId = "20261122T090000Z"
     const content = ContentState.make({
       kind: "content",

@@ -1,5 +1,5 @@
 /**
- * Commands and events with types: what one side gives is what the other side gets, and the bus has its encoded form.
+ * Commands and events with types: both sides have the decoded value, and the bus carries its encoded form.
  */
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
@@ -12,7 +12,7 @@ import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as CommandBus from "../../src/services/CommandBus.ts"
 import * as EventBus from "../../src/services/EventBus.ts"
 
-/** Both have another form on the bus: text. */
+/** Both fields are text on the bus. */
 const Opening = Schema.Struct({ at: Schema.Date, seats: Schema.NumberFromString })
 const open = CommandBus.define({ type: "hall.open", fields: Opening, success: Schema.Date })
 const opened = EventBus.define("hall:opened", Opening)
@@ -32,12 +32,12 @@ describe("a defined command", () => {
         return Effect.succeed(fields.at)
       })
       expect(yield* open.dispatch(opening)).toEqual(opening.at)
-      // As clients without types have it.
+      // The form for clients without types.
       expect(yield* bus.dispatch({ type: "hall.open", ...encoded(opening) })).toBe(opening.at.toISOString())
     }).pipe(Effect.provide(CommandBusMemory.layer))
   )
 
-  it.scoped("fails as the bus does, for fields and results that are wrong", () =>
+  it.scoped("fails as the bus does, for wrong fields and wrong results", () =>
     Effect.gen(function* () {
       const bus = yield* CommandBus.CommandBus
       expect(yield* Effect.flip(open.dispatch({ at: new Date(0), seats: 1 }))).toMatchObject({
@@ -96,7 +96,7 @@ describe("a defined event", () => {
     }).pipe(Effect.provide(EventBusMemory.layer))
   )
 
-  it.scoped("leaves out what others publish with another payload", () =>
+  it.scoped("leaves out events that others publish with another payload", () =>
     Effect.gen(function* () {
       const bus = yield* EventBus.EventBus
       const feed = yield* opened.subscribe

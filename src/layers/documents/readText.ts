@@ -14,9 +14,9 @@ import {
   type Answer,
   type Requests as HttpRequests,
   make,
+  printableUrl,
   RequestFailed,
-  type RequestOptions,
-  shownUrl
+  type RequestOptions
 } from "../httpClient/Requests.ts"
 import type { Delimiter } from "./csvHeader.ts"
 import { type CsvRecord, type CsvTable, parseCsvTable } from "./csvText.ts"
@@ -142,7 +142,7 @@ export const csvOf = (
   )
 
 const unreadable = (url: string, detail: string, isTransient = false) =>
-  new RequestFailed({ url: shownUrl(url), detail, isTransient })
+  new RequestFailed({ url: printableUrl(url), detail, isTransient })
 
 /** What to do where a URL redirects to another origin, which is not sent an option of the source. */
 export const redirectAdvice = (asked: string, option: string, failed: RequestFailed): string | undefined => {

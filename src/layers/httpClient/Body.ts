@@ -1,5 +1,5 @@
 /**
- * The bodies of responses: which are accepted, and reading them.
+ * The bodies of responses: which responses are accepted, and reading their bodies.
  */
 import { PassThrough, pipeline, Readable, type Transform } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib"
@@ -22,18 +22,18 @@ import {
   wrongSize
 } from "./httpFailure.ts"
 
-/** What has come before the body. */
+/** A response up to its body. */
 export interface Response {
-  /** Where it came from, to the end of all redirects. */
+  /** The address of the response, after all redirects. */
   readonly url: URL
   readonly status: number
   readonly headers: Headers
   readonly source: HttpClientResponse.HttpClientResponse
-  /** Fails a wait for more of the body that is longer than the longest pause. */
+  /** Fails if a wait for more of the body is longer than the longest pause. */
   readonly inTime: <A>(wait: Effect.Effect<A>) => Effect.Effect<A, DownloadFailed>
 }
 
-/** Fails unless the response has what was asked for, or a status that `alsoAccepts` has. */
+/** Fails unless the status is 200 or in `alsoAccepts`. */
 export const accept = Effect.fnUntraced(function* (
   response: Response,
   alsoAccepts: ReadonlySet<number> = new Set()
@@ -47,30 +47,30 @@ export const accept = Effect.fnUntraced(function* (
   }
 })
 
-/** Statuses of what was there, and is not any more, or not by this link. */
+/** Statuses of a file that no longer exists, or not under this link. */
 export const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410])
 
-/** By the names of codings, used even if the coding was not requested. */
+/** Decoders by the names of codings, used even if the coding was not requested. */
 const decoders: Readonly<Record<string, (first: Uint8Array) => Transform>> = {
   gzip: () => createGunzip(),
-  // Some servers leave out the header of zlib, and browsers read it.
+  // Some servers leave out the zlib header, and browsers accept this.
   deflate: ([first = 0]) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress()
 }
 
-/** As many as curl reads: each takes memory of its own. */
+/** The limit of curl: each coding needs its own memory. */
 const maxCodings = 5
 
 const unknownCodings: ReadonlySet<string> = new Set(["compress", "zstd", "dcb", "dcz", "exi", "aes128gcm"])
 
-/** What the body is coded in, in the order of coding. Names that are none, such as `UTF-8`, do not count. */
+/** The codings of the body, in the order of coding. Other names, such as `UTF-8`, do not count. */
 export const codingsOf = (headers: Headers): ReadonlyArray<string> =>
   (headers["content-encoding"] ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase().replace(/^x-/, ""))
     .filter((name) => Object.hasOwn(decoders, name) || unknownCodings.has(name))
 
-/** What is empty has no coding. */
+/** An empty body has no coding. */
 async function* decoded(coded: AsyncIterable<Uint8Array>, coding: string) {
   const parts = coded[Symbol.asyncIterator]()
   const { done, value: first } = await parts.next()
@@ -82,19 +82,19 @@ async function* decoded(coded: AsyncIterable<Uint8Array>, coding: string) {
   yield* pipeline(all, decoders[coding]?.(first) ?? new PassThrough(), () => {})
 }
 
-/** What has come of a body. */
+/** A received part of a body. */
 export interface Part {
-  /** As it came, not joined. */
+  /** As received, not joined. */
   readonly chunks: ReadonlyArray<Uint8Array>
   readonly length: number
-  /** Whether nothing follows. */
+  /** Whether no part follows. */
   readonly isLast: boolean
 }
 
-/** Reads a body from its beginning: at least so many bytes at a time, unless it ends or breaks off before. */
+/** Reads a body from its beginning: at least this many bytes at a time, unless it ends or breaks off before. */
 export type ReadPart = (atLeast: number) => Effect.Effect<Part, DownloadFailed>
 
-/** The body without its codings. */
+/** Reads the body without its codings. */
 export const reader = Effect.fnUntraced(function* ({
   headers,
   inTime,
@@ -126,31 +126,34 @@ export const reader = Effect.fnUntraced(function* ({
 
 const isDecoderError = (cause: unknown): boolean => /^(?:Z_|ERR__ERROR_)/.test(errorCode(cause) ?? "")
 
-/** Node's own stream, which the clients of `@effect/platform-node` have: a `Stream` takes longer than a small body. */
+/**
+ * Node's own stream, which the clients of `@effect/platform-node` have, because a `Stream` takes longer than a small
+ * body.
+ */
 const nodeBodyOf = (response: object): Readable | undefined => {
   const source = Predicate.hasProperty(response, "source") ? response.source : undefined
   const body = Predicate.hasProperty(source, "body") ? source.body : source
   return body instanceof Readable ? body : undefined
 }
 
-/** Whether its connection is free again. */
+/** Whether the body was read to its end, so that its connection is free again. */
 export const isWholeRead = ({ source }: Response): boolean => nodeBodyOf(source)?.readableEnded ?? false
 
-/** In bytes: a longer body takes longer than another connection. */
+/** In bytes: reading a longer body takes longer than opening another connection. */
 const maxDropped = 64 * 1024
 
-/** Reads a body that nobody needs, so that its connection is free again. A long body is ended. */
+/** Reads an unneeded body, so that its connection is free again. Aborts a long body. */
 export const drop = (response: Response): void => {
-  let left = maxDropped
+  let remaining = maxDropped
   nodeBodyOf(response.source)
     ?.on("error", () => {})
     .on("data", ({ length }: Uint8Array) => {
-      left -= length
-      if (left < 0) end(response)
+      remaining -= length
+      if (remaining < 0) end(response)
     })
 }
 
-/** Ends a body that still comes, with its connection. */
+/** Aborts a body that is still arriving, with its connection. */
 export const end = (response: Response): void => {
   if (!isWholeRead(response)) nodeBodyOf(response.source)?.destroy()
 }
@@ -182,7 +185,7 @@ const readerOf = (
 
   const isReady = (atLeast: number) => length >= atLeast || body.readableEnded || failure !== undefined
 
-  /** Waits for more. A part may have come since the wait was decided on: a fiber may start late. */
+  /** Waits for more. A part may have arrived since the decision to wait, because a fiber may start late. */
   const change = (atLeast: number) =>
     Effect.async<void>((resume) => {
       hasChanged = () => {
@@ -215,7 +218,7 @@ const joined = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
   return first !== undefined && more.length === 0 ? first : Buffer.concat(chunks)
 }
 
-/** Gives the text of a body in UTF-8 while it comes, however long it is. */
+/** Passes on the text of a body in UTF-8 while it arrives, of any length. */
 export const forEachText = <E>(
   response: Response,
   use: (text: string) => Effect.Effect<void, E>
@@ -229,7 +232,10 @@ export const forEachText = <E>(
   })
 }
 
-/** The bytes of a body without its codings, no more than `maxBytes`. `option` is what a user calls that. */
+/**
+ * The bytes of a body without its codings, at most `maxBytes`. `option` is the name of this limit in the
+ * configuration.
+ */
 export const readBytes = Effect.fnUntraced(function* (response: Response, maxBytes: number, option?: string) {
   const { headers, url } = response
   const tooLarge = () =>
@@ -242,7 +248,7 @@ export const readBytes = Effect.fnUntraced(function* (response: Response, maxByt
   const { chunks, isLast } = yield* read(maxBytes + 1)
   const bytes = joined(chunks)
   if (bytes.length > maxBytes) return yield* tooLarge()
-  // It has broken off: that is what is read next.
+  // The body has broken off: the next read returns the failure.
   if (!isLast) yield* read(1)
   const isCut = Option.exists(length, (length) => bytes.length < length)
   return isCut && codingsOf(headers).length === 0

@@ -1,7 +1,7 @@
 /**
- * Downloads into files: whole and of the right size, or not there.
+ * Downloads into files: a file is complete and of the right size, or does not exist.
  *
- * It owns retries and the limits. What an expired link means is decided by the caller.
+ * It owns retries and the limits. The caller decides what an expired link means.
  */
 import { createHash, type Hash } from "node:crypto"
 import { writev } from "node:fs"
@@ -23,10 +23,11 @@ import { DownloadFailed, failed, retryable, withRetries, wrongSize } from "./htt
 export { DownloadFailed }
 
 export interface Options {
-  /** The most bytes that a file may have, and the name of the option that says so. Default: as many as are expected. */
+  /** The most bytes of a file, and the name of the option for this limit. Default: the expected size. */
   readonly maxBytes?: { readonly value: number; readonly option: string }
   /**
-   * Milliseconds for a response to begin and for every pause in it, not for the whole of it: files may be large.
+   * Milliseconds for a response to begin, and for every pause in it. The whole response may take longer, because
+   * files may be large.
    */
   readonly maxTimeout: number
 }
@@ -34,49 +35,58 @@ export interface Options {
 export interface Target<E = never> {
   readonly url: string
   readonly headers?: Headers
-  /** The file to write, in a folder that is there. */
+  /** The file to write, in an existing folder. */
   readonly file: string
-  /** What the file is called in messages. */
+  /** The name of the file in messages. */
   readonly name: string
-  /** In bytes, where it is known beforehand. */
+  /** In bytes, if it is known beforehand. */
   readonly size: Option.Option<number>
   /**
-   * Whether what there is of the file is its beginning, and what has come of it stays when the download fails. Default: the file is new,
-   * and goes when the download fails.
+   * Whether an existing file is the beginning of the download, and the received part stays if the download fails.
+   * Default: the file is new, and is removed if the download fails.
    */
   readonly resumes?: boolean
-  /** Whether nothing of it is there, as the caller knows: it is not looked for. Default false. */
+  /** Whether the caller knows that the file does not exist: then it is not searched for. Default false. */
   readonly isNew?: boolean
-  /** Whether the file is made durable before the download ends, except for its name, and what was there before. Default false. */
+  /**
+   * Whether the file is made durable before the download ends, except its name and the part from before. Default
+   * false.
+   */
   readonly isDurable?: boolean
-  /** Told of each response with the whole file, before its body is read. What it fails with ends the download. */
+  /** Called for each response with the whole file, before its body is read. A failure ends the download. */
   readonly onResponse?: (response: Response) => Effect.Effect<void, E>
-  /** Given the first bytes of the file, as many as came at once, none where it is empty. What it fails with ends the download. */
+  /**
+   * Called with the first bytes of the file, as many as arrived at once, none if it is empty. A failure ends the
+   * download.
+   */
   readonly onBeginning?: (bytes: Uint8Array) => Effect.Effect<void, E>
-  /** Called with the size of every part that is written, and with its negative if the download starts again. */
+  /** Called with the size of every written part, and with a negative number if the download starts again. */
   readonly onBytes: OnBytes
 }
 
-/** Told how many bytes more there are of a file, or fewer where a try has failed. */
+/** Called with the change of a file's size: positive for new bytes, negative if a try has failed. */
 export type OnBytes = (bytes: number) => Effect.Effect<void>
 
-/** What came before a body. */
+/** A response without its body. */
 export type Response = Pick<Body.Response, "headers" | "status">
 
 export interface Downloaded {
   /** SHA-256 of the whole file, in hexadecimal digits. */
   readonly sha256: string
-  /** Its size. */
+  /** Its size in bytes. */
   readonly bytes: number
 }
 
-/** A file that may be there already, as the headers of the target ask (`if-none-match`, `if-modified-since`). */
+/**
+ * A file that may exist already, requested with conditions in the headers of the target (`if-none-match`,
+ * `if-modified-since`).
+ */
 export interface ConditionalTarget<E = never> extends Target<E> {
-  /** Whether a response says that the file has not changed; a 304 does. */
+  /** Whether a response means that the file has not changed; a 304 does. */
   readonly isUnchanged: (response: Response) => boolean
 }
 
-/** Each try that may succeed later is made again, three times at most. */
+/** A transient failure is retried, three times at most. */
 export interface Downloads {
   /** Downloads a file. */
   readonly download: <E = never>(target: Target<E>) => Effect.Effect<Downloaded, DownloadFailed | E>
@@ -87,21 +97,21 @@ export interface Downloads {
   ) => Effect.Effect<Option.Option<Downloaded>, DownloadFailed | E>
 }
 
-/** What has come of a file. */
+/** The received part of a file. */
 interface Part {
   readonly bytes: number
   readonly hash: Hash
 }
 
-/** What a download that has broken off must still be, to go on. */
+/** The identity of an interrupted download: it continues only with the same file. */
 interface Begun {
-  /** As `If-Range` wants it. */
+  /** For `If-Range`. */
   readonly validator: string
-  /** Its size, where that is known. */
+  /** Its size, if it is known. */
   readonly size: Option.Option<number>
 }
 
-/** Writes behind what was written: to join the chunks would copy the whole body. */
+/** Appends the chunks. Joining them would copy the whole body. */
 const writeChunks = (file: number, chunks: ReadonlyArray<Uint8Array>) =>
   Effect.tryPromise({
     try: async () => {
@@ -154,7 +164,7 @@ export const make = Effect.fnUntraced(function* ({
       <A, R>(effect: Effect.Effect<A, Error, R>) =>
         Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
 
-    // One fiber has them: an attempt goes on where the one before it ended.
+    // One fiber uses them: a try continues where the last try ended.
     let part = nothing()
     let begun = Option.none<Begun>()
 
@@ -181,7 +191,7 @@ export const make = Effect.fnUntraced(function* ({
       Effect.flatMap(has)
     )
 
-    /** Writes what comes behind what there is: a small body at once. */
+    /** Appends the body to the file. A small body is written at once. */
     const save = Effect.fnUntraced(function* (
       read: Body.ReadPart,
       length: Option.Option<number>,
@@ -253,7 +263,7 @@ export const make = Effect.fnUntraced(function* ({
             begun = isCoded ? Option.none() : whatBegins(response)
             yield* startAnew
           }
-          // Its size when unpacked is unknown.
+          // The size after decoding is unknown.
           const length = isCoded ? Option.none() : contentLength(response.headers)
           const all = Option.map(length, (length) => part.bytes + length)
           const expected =
@@ -294,20 +304,20 @@ export const make = Effect.fnUntraced(function* ({
   }
 })
 
-/** Bodies of no more bytes are written when they have come, all others as they come. */
+/** In bytes. Smaller bodies are written when they are complete, larger bodies while they arrive. */
 const smallBody = 1024 * 1024
 
 const isNotFound = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "NotFound"
 
-/** Statuses that are about the rest of a file. */
+/** The statuses of a request for the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
-/** Statuses by which the server says that the file has not changed, if that was asked. */
+/** The statuses for an unchanged file, if the request has a condition. */
 const aboutConditions = (headers: Headers): ReadonlySet<number> =>
   new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
 
-/** What the server tells the file from others by; a weak tag and a date that is too fresh are not enough for parts of it. */
+/** The validator of the file. A weak tag, or a date that is too fresh, is not enough for parts of the file. */
 const whatBegins = (response: Response): Option.Option<Begun> => {
   const { etag, "last-modified": lastModified } = response.headers
   const date = mayChangeUnseen(response.headers) ? undefined : lastModified
@@ -330,11 +340,14 @@ const restHeaders = (headers: Headers, offset: number, begun: Option.Option<Begu
 const rangeOf = (headers: Headers) =>
   /^bytes (?<start>\d+)-\d+\/(?<total>\d+|\*)$/.exec(headers["content-range"] ?? "")?.groups
 
-/** The size of the file that the response has a part of, where it says that. */
+/** The size of the whole file, if the response to a range request says it. */
 const totalOf = (headers: Headers): Option.Option<number> =>
   Option.filter(Option.some(Number(rangeOf(headers)?.total)), Number.isInteger)
 
-/** Whether it begins at the offset, and is of a file of the right tag, and of the right size or one that is known now. */
+/**
+ * Whether the response begins at the offset, and has the tag and the size of the file. The size counts from now on if
+ * it was unknown.
+ */
 const isRest = (
   { headers }: Response,
   offset: number,

@@ -1,7 +1,5 @@
 /**
- * Requests, to the end of all redirects.
- *
- * What a response means is decided by the caller.
+ * Requests, including all redirects. The caller decides what a response means.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -17,17 +15,18 @@ import { connectionFailed, DownloadFailed, failed, notWhole, silent, withTimeout
 import { hideSecrets } from "./secrets.ts"
 
 export interface RequestOptions {
-  /** Default `GET`, or `POST` where there is a body. */
+  /** Default `GET`, or `POST` if there is a body. */
   readonly method?: "GET" | "POST" | "DELETE"
-  /** JSON. Redirects are given it too, except after a 303, which leads to an address to read. */
+  /** JSON. It is also sent to redirects, except after a 303, whose address is only read. */
   readonly body?: string | Uint8Array
   /** Whether redirects are followed. Default true. */
   readonly follows?: boolean
 }
 
 /**
- * Headers that may be secrets go to the origin of the first address only, and are in no error. Bodies are asked for as they are, not
- * compressed, unless the headers say otherwise. The request fails when the server is silent for too long.
+ * Headers that may be secrets are sent only to the origin of the first address, and are in no error. Bodies are
+ * requested without compression, unless the headers say otherwise. The request fails if the server is silent for too
+ * long.
  */
 export type Get = <A, E>(
   address: string,
@@ -38,7 +37,7 @@ export type Get = <A, E>(
 
 const maxRedirects = 5
 
-/** Requests as they are: redirects are not followed, and whose traces they belong to is not sent. */
+/** Requests without changes: redirects are not followed, and trace headers are not sent. */
 const plainRequests = (client: HttpClient.HttpClient) =>
   client.pipe(
     HttpClient.withTracerDisabledWhen(constTrue),
@@ -48,9 +47,9 @@ const plainRequests = (client: HttpClient.HttpClient) =>
 
 /** Milliseconds. */
 export interface Limits {
-  /** For each response to begin, redirects included, and for every pause in its body. */
+  /** For the begin of each response, redirects included, and for every pause in its body. */
   readonly maxTimeout: number
-  /** Whether that is for all of it. Default false. */
+  /** Whether `maxTimeout` is for the whole response. Default false. */
   readonly isWhole?: boolean
   /** For every pause in the body. Default `maxTimeout`. */
   readonly maxSilence?: number
@@ -152,14 +151,14 @@ export const make = ({
       })
   })
 
-/** A failure of ours, without what was sent: servers may repeat it. */
+/** A `DownloadFailed` without the sent secrets: servers may repeat them. */
 const withoutSecrets = <E>(error: E | DownloadFailed, address: string, headers: Headers) => {
   if (!(error instanceof DownloadFailed)) return error
   const detail = hideSecrets(address, headers)(error.detail)
   return detail === error.detail ? error : new DownloadFailed({ ...error, detail, cause: undefined })
 }
 
-/** The headers that say which bytes are asked for, and how. */
+/** The headers that say which bytes are requested, and how. */
 const isForAll: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -182,7 +181,7 @@ const requestOf = ({ href }: URL, headers: Headers, { body, method }: RequestOpt
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-/** Without its fragment, which is not for servers. */
+/** Without its fragment, which servers must not get. */
 const httpUrl = (address: string): URL | undefined => {
   if (!URL.canParse(address)) return undefined
   const url = new URL(address)

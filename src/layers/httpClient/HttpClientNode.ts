@@ -1,10 +1,11 @@
 /**
- * The HTTP client for everything that is fetched.
+ * The HTTP client for all requests to other servers.
  *
- * Connections through the proxy that the environment names: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or the same in
- * small letters, which come first. `HTTP_PROXY` is for https as well where there is no `HTTPS_PROXY`.
+ * Connects through the proxy in the environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or the same in small
+ * letters, which come first. Without `HTTPS_PROXY`, `HTTP_PROXY` is also for https.
  *
- * Requests to https go through a tunnel (CONNECT), those to http are forwarded. Loopback never goes through a proxy.
+ * Requests to https go through a tunnel (CONNECT); requests to http are forwarded. Loopback never goes through a
+ * proxy.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import { RequestError } from "@effect/platform/HttpClientError"
@@ -20,9 +21,9 @@ import { connector, isNamed, NamedHosts, refusedHost } from "./localAddress.ts"
 export { NamedHosts, naming } from "./localAddress.ts"
 
 /**
- * Keeps connections for the next request, until the scope of the layer ends. It uses the proxy of the environment. Requests to local
- * addresses fail, unless `NamedHosts` has their host, and those to metadata services always; hosts that are named have their own
- * connections.
+ * Keeps connections for the next request, until the scope of the layer ends. It uses the proxy of the environment.
+ * Requests to local addresses fail, unless `NamedHosts` has their host; requests to metadata services always fail.
+ * Hosts in `NamedHosts` have their own connections.
  */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
   HttpClient.HttpClient,
@@ -32,7 +33,7 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
       Effect.promise(() => Promise.all(agents.map((agent) => agent.destroy())))
     )
 
-    /** Made by the first request: by then the environment is complete. */
+    /** Made by the first request, because the environment is complete by then. */
     const lazily = (isNamed: boolean) => {
       let client: HttpClient.HttpClient | undefined
       return () => {
@@ -66,14 +67,14 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
   })
 )
 
-/** The environment names no proxy that can be used. */
+/** The environment has no usable proxy. */
 class ProxyFailed extends Data.TaggedError("vitrine/ProxyFailed")<{ readonly detail: string }> {
   override get message() {
     return this.detail
   }
 }
 
-/** `connect` is how to connect where there is no proxy. Fails with `ProxyFailed` where the environment is wrong. */
+/** `connect` connects without a proxy. Throws `ProxyFailed` if the environment is wrong. */
 const makeAgent = (connect: Undici.buildConnector.connector): Undici.Dispatcher => {
   const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
   const httpsProxy = proxyOf("https_proxy", "HTTPS_PROXY")
@@ -90,7 +91,7 @@ const makeAgent = (connect: Undici.buildConnector.connector): Undici.Dispatcher 
 const variable = (...names: ReadonlyArray<string>): string | undefined =>
   names.map((name) => process.env[name]).find((value) => value !== undefined)
 
-/** An address without a scheme is one of http, as for curl. */
+/** An address without a scheme is an http address, as for curl. */
 const proxyOf = (...names: ReadonlyArray<string>): string | undefined => {
   const value = variable(...names)
   if (value === undefined || value === "") return value

@@ -1,9 +1,10 @@
 /**
- * Asking servers: where requests may lead, credentials, retries, limits, and answers that have not changed since they were asked for last.
+ * Requests to servers: allowed hosts, credentials, retries, limits, and a cache of responses.
  *
  * The caller decides what to request, what a response means, and what to do about an error status.
  *
- * Answers that a server can say of that they have not changed, in memory: 16 MiB of text, those that were used last.
+ * The cache holds responses that a server can confirm as unchanged: in memory, 16 MiB of text, the most recently
+ * used.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -27,30 +28,30 @@ import {
 import { naming } from "./localAddress.ts"
 import { hideSecrets, SentSecrets } from "./secrets.ts"
 
-/** What a server answered. */
+/** The response of a server. */
 export interface Answer {
-  /** Where it came from, to the end of all redirects. */
+  /** The address of the response, after all redirects. */
   readonly url: string
   readonly status: number
-  /** Names in small letters; of an answer that has not changed, as the server gives them now. */
+  /** Names in small letters. For an unchanged response, the current headers of the server. */
   readonly headers: Headers
   readonly text: string
 }
 
-/** A request that was given up. None of the secrets that were sent is in it. */
+/** A request that was given up. It contains none of the sent secrets. */
 export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/RequestFailed", {
-  /** Without its query and its credentials, which may be secrets. */
+  /** Without query and credentials, which may be secrets. */
   url: Schema.String,
   detail: Schema.String,
-  /** HTTP status, where that is what is wrong. */
+  /** HTTP status, if the status is the problem. */
   status: Schema.optional(Schema.Number),
-  /** What the server answered with that status, of 64 KiB at most. Not for messages as it is. */
+  /** The body of the response with this status, at most 64 KiB. Not for messages as it is. */
   body: Schema.optional(Schema.String),
-  /** The origin that it redirects to, where that is not followed. */
+  /** The origin that it redirects to, if redirects are not followed. */
   redirectsTo: Schema.optional(Schema.String),
-  /** Whether there was an answer, or the server was too slow for that. Default neither. */
+  /** `Answer`: there was a response. `Timeout`: the server was too slow. Default neither. */
   reason: Schema.optional(Schema.Literal("Answer", "Timeout")),
-  /** Whether another try may succeed later without anybody doing something. */
+  /** Whether a later try may succeed without anybody doing something. */
   isTransient: Schema.Boolean,
   retryAfter: RetryAfter,
   cause: OptionalErrorChain
@@ -67,47 +68,47 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
 
 const parse = Schema.decodeOption(Schema.parseJson())
 
-/** The limits of requests, and where they may lead. */
+/** The limits of requests, and their allowed hosts. */
 export interface RequestOptions extends Get.Limits {
-  /** The most that a response may have, compressed and decompressed, in bytes. */
+  /** The most bytes of a response, compressed and decompressed. */
   readonly maxBytes: number
-  /** What the user calls that limit. Default `maxBytes`; none where it is empty. */
+  /** The name of this limit in the configuration. Default `maxBytes`; no name if it is empty. */
   readonly maxBytesOption?: string
-  /** The URLs that the configuration names: their hosts may be local ones. Default each that is asked for. */
+  /** The URLs in the configuration: their hosts may be local. Default the URL of each request. */
   readonly urls?: ReadonlyArray<string>
 }
 
-/** What is asked. */
+/** A request. */
 export interface Request<E = never> extends Get.RequestOptions {
   readonly url: string
-  /** Whether an answer that the server says has not changed is the one from before. Default false. */
+  /** Whether the cached response is returned if the server says that nothing has changed. Default false. */
   readonly remembers?: boolean
-  /** Whether the status is all that counts: the body is not read. Default false. */
+  /** Whether only the status counts: the body is not read. Default false. */
   readonly isStatusOnly?: boolean
   /**
-   * For an answer that comes for as long as the connection lasts: told of it when it begins, and gives what is done with its text while that
-   * comes. The answer has none then, and no limit of its size.
+   * For a response that lasts as long as the connection. Called when the response begins; returns the function that
+   * gets the text while it arrives. The returned response has no text, and its size has no limit.
    */
   readonly listen?: (
     begun: Omit<Answer, "text">
   ) => Effect.Effect<(text: string) => Effect.Effect<void, E>, E>
-  /** Go to the origin of the URL only. */
+  /** Sent only to the origin of the URL. */
   readonly headers?: Headers
 }
 
-/** What asks servers, with retries and limits. */
+/** Sends requests, with retries and limits. */
 export interface Requests {
-  /** One try each time it runs. What could not be unpacked is asked for without a coding at the next. */
+  /** One try each time it runs. If the body could not be decoded, the next try requests it without a coding. */
   readonly attempt: <E = never>(request: Request<E>) => Effect.Effect<Answer, RequestFailed | E>
 
-  /** A try that may succeed later is made again, three times at most. */
+  /** A transient failure is retried, three times at most. */
   readonly ask: (request: Request) => Effect.Effect<Answer, RequestFailed>
 
-  /** What a URL answers now. What has not changed since it was asked for last is not sent again. */
+  /** The current response of a URL. If it has not changed since the last call, it is not transferred again. */
   readonly get: (url: string, headers?: Headers) => Effect.Effect<Answer, RequestFailed>
 }
 
-/** Requests through the proxy of the environment, which fail with `RequestFailed`. */
+/** Requests through the proxy of the environment. They fail with `RequestFailed`. */
 export const make = Effect.fnUntraced(function* ({
   maxBytes,
   maxBytesOption = "maxBytes",
@@ -160,15 +161,15 @@ export const make = Effect.fnUntraced(function* ({
       const body = isStatusOnly
         ? ""
         : yield* Body.readText(response, maxErrorBytes).pipe(
-            withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
+            withTimeout(Math.min(maxTextMillis, maxTimeout / 2), () => "TooLate" as const),
             Effect.orElseSucceed(() => ""),
             Effect.map(plainJson)
           )
-      const words = wordsOf(body)
+      const message = serverMessage(body)
       const isTransient = passes(status)
       return yield* new RequestFailed({
-        url: shownUrl(href),
-        detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,
+        url: printableUrl(href),
+        detail: `the server responds with HTTP ${status}${message === "" ? "" : `: "${excerpt(message)}"`}`,
         status,
         body,
         redirectsTo: headers.location === undefined ? undefined : originOf(headers.location),
@@ -182,7 +183,7 @@ export const make = Effect.fnUntraced(function* ({
       withoutSecrets(
         error instanceof DownloadFailed
           ? new RequestFailed({
-              url: shownUrl(url),
+              url: printableUrl(url),
               detail: error.detail,
               reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
               isTransient: error.isTransient,
@@ -215,7 +216,7 @@ export const make = Effect.fnUntraced(function* ({
   return { attempt, ask, get: (url, headers = {}) => ask({ url, headers, remembers: true }) }
 })
 
-/** The failure without what was sent: servers may repeat it. */
+/** The failure without the sent secrets: servers may repeat them. */
 const withoutSecrets = <E>(error: E, hide: (text: string) => string) =>
   error instanceof RequestFailed
     ? new RequestFailed({
@@ -228,13 +229,13 @@ const withoutSecrets = <E>(error: E, hide: (text: string) => string) =>
       })
     : error
 
-/** The status says enough: what the server says about it is not waited for any longer. */
-const maxWordsMillis = 5000
+/** In milliseconds. The status says enough, so the text of the server is not waited for any longer. */
+const maxTextMillis = 5000
 
-/** The longest text of a server in an error. */
+/** In bytes: the longest text of a server in an error. */
 const maxErrorBytes = 64 * 1024
 
-/** JSON in which no letter is written as its number, as a secret might be; another text as it is. */
+/** JSON without escaped letters, which could hide a secret; any other text stays as it is. */
 const plainJson = (text: string): string =>
   Option.getOrElse(
     Option.flatMap(
@@ -244,8 +245,8 @@ const plainJson = (text: string): string =>
     () => text
   )
 
-/** What the server says in JSON, in its own words. */
-const wordsOf = (body: string): string =>
+/** The message of the server, from its JSON. */
+const serverMessage = (body: string): string =>
   Option.match(decodeRefusal(body), {
     onNone: () => "",
     onSome: ({ detail, error, message }) =>
@@ -262,8 +263,8 @@ const decodeRefusal = Schema.decodeOption(
   )
 )
 
-/** Without what may be secret in it. */
-export const shownUrl = (address: string): string => {
+/** The address without the parts that may be secret. */
+export const printableUrl = (address: string): string => {
   if (!URL.canParse(address)) return "an address that is none"
   const { origin, pathname } = new URL(address)
   return printableLine(`${origin}${pathname}`, 200)
@@ -272,7 +273,7 @@ export const shownUrl = (address: string): string => {
 const maxCharacters = 16 * 1024 * 1024
 
 export const makeRememberedAnswers = () => {
-  /** The one that was used last comes last. */
+  /** The most recently used response comes last. */
   const answers = new Map<string, Answer>()
   let characters = 0
 
@@ -286,7 +287,7 @@ export const makeRememberedAnswers = () => {
   }
 
   return {
-    /** With the headers that ask whether it is still the same. */
+    /** The response, with the headers that ask whether it has changed. */
     find: (url: string, headers: Headers) => {
       const answer = answers.get(keyOf(url, headers))
       if (answer === undefined) return undefined
@@ -313,8 +314,8 @@ export const makeRememberedAnswers = () => {
 }
 
 /**
- * An answer that has not changed, with the headers that now say so; those about its body stay, its tag and its date among them. Under those
- * of a body that did not come, this one would not change any more.
+ * An unchanged response with its current headers. Headers about the body stay. Keeps the old ETag and date: the new
+ * ones, stored without their body, would hide the change.
  */
 export const renewed = (answer: Answer, headers: Headers): Answer => ({
   ...answer,

@@ -1,5 +1,5 @@
 /**
- * The headers of responses, the encoding of their texts, and what they say about when something was changed.
+ * The headers of responses, the encoding of their texts, and the time of their last change.
  */
 import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
@@ -7,12 +7,12 @@ import { printableLine } from "../../internal/printable.ts"
 /** Names in small letters. */
 export type Headers = Readonly<Record<string, string>>
 
-/** The most that the headers of a response may have. */
+/** The most bytes of the headers of a response. */
 export const maxHeaderBytes = 64 * 1024
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** They come as Latin-1; what is UTF-8 in truth is read as that. */
+/** Headers arrive as Latin-1. Values that are valid UTF-8 are decoded as UTF-8. */
 export const readHeaders = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, readHeader(value)]))
 
@@ -30,8 +30,9 @@ export const contentLength = (headers: Headers): Option.Option<number> => {
 }
 
 /**
- * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
- * a time in seconds (RFC 9110, section 8.8.2.2). A date of no meaning, which builds and archives give all files, tells no change at all.
+ * Whether the file has changed so recently that it could change again under the same tag: static servers may make the
+ * tag from a time in seconds (RFC 9110, section 8.8.2.2). Also if there is only a meaningless date, which builds and
+ * archives give to all files: it does not show changes.
  */
 export const mayChangeUnseen = ({ date, etag, "last-modified": lastModified }: Headers): boolean => {
   const modified = Date.parse(lastModified ?? "")
@@ -45,14 +46,14 @@ export const mayChangeUnseen = ({ date, etag, "last-modified": lastModified }: H
 const firstDate = Date.UTC(1990, 0, 1)
 
 /**
- * Where the label is that of an encoding with one byte for a letter, or unknown, bytes beyond ASCII that are UTF-8 are that: hardly any
- * other text happens to be. Throws where it is no text in the encoding.
+ * If the label is unknown, or of an encoding with one byte for a letter, valid UTF-8 beyond ASCII is decoded as
+ * UTF-8: other text is hardly ever valid UTF-8. Throws if the text is not valid in the encoding.
  */
-export const decodeText = (bytes: Uint8Array, said: string): string => {
+export const decodeText = (bytes: Uint8Array, declared: string): string => {
   const label =
     marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))?.encoding ??
     wideEncodingOf(bytes) ??
-    said
+    declared
   const decoder = Option.getOrUndefined(makeDecoder(label))
   if (decoder !== undefined && !/^(?:iso-8859|windows|koi8|mac|x-mac|ibm)/.test(decoder.encoding)) {
     return decoder.decode(bytes)
@@ -68,7 +69,7 @@ export const decodeText = (bytes: Uint8Array, said: string): string => {
   }
 }
 
-/** The letters from 0x80 to 0x9f, which Node 20 reads as those of ISO 8859-1. */
+/** The letters from 0x80 to 0x9f. Node 20 decodes them as ISO 8859-1. */
 const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
 
 /** A byte order mark overrides everything else. */
@@ -78,7 +79,7 @@ const marks = [
   { encoding: "utf-16be", mark: [0xfe, 0xff] }
 ]
 
-/** No text begins with a zero: as one half of the first letter, it says how the others are written. */
+/** No text begins with a zero character: a zero byte is one half of the first letter, and shows the encoding. */
 const wideEncodingOf = ([first, second]: Uint8Array): string | undefined =>
   first === 0 && (second ?? 0) > 0 ? "utf-16be" : (first ?? 0) > 0 && second === 0 ? "utf-16le" : undefined
 

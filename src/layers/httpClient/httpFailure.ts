@@ -1,9 +1,5 @@
 /**
- * What goes wrong on the way to a server: the words for it, and when to try again.
- *
- * What an answer means is decided by the caller.
- *
- * What goes wrong with a download, in words, and whether to try again.
+ * Failures of requests and downloads: their messages, and when to retry. The caller decides what a response means.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -22,8 +18,8 @@ import { maxHeaderBytes } from "./headers.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
 
 /**
- * Set in a failure where another try at once may succeed: the server, or the way to it, failed. It says how long the server asked
- * to be left alone.
+ * Set in a failure if an immediate retry may succeed: the server, or the way to it, failed. The value is the pause
+ * that the server asked for.
  */
 export const RetryAfter = Schema.optional(Schema.DurationFromSelf)
 
@@ -34,7 +30,7 @@ interface Retryable extends Error {
 const isRetryable = (failure: unknown): failure is Retryable =>
   failure instanceof Error && "retryAfter" in failure && Duration.isDuration(failure.retryAfter)
 
-/** No sooner than the server asked for. It is logged, and reported to the `WaitObserver`. */
+/** Not sooner than the server asked for. The retry is logged, and reported to the `WaitObserver`. */
 const retries = Schedule.identity<unknown>().pipe(
   Schedule.zipLeft(request),
   Schedule.whileInput(isRetryable),
@@ -48,13 +44,13 @@ const retries = Schedule.identity<unknown>().pipe(
   })
 )
 
-/** Makes the attempt again where its failure has `retryAfter`, three times at most and with growing pauses. */
+/** Retries the attempt if its failure has `retryAfter`, three times at most and with growing pauses. */
 export const withRetries = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(attempt, retries)
 
 /**
- * As `Effect.timeoutFail`, which is not interrupted where it runs beside others in `Effect.forEach` and one of
- * those fails.
+ * As `Effect.timeoutFail`. That function is not interrupted if it runs beside others in `Effect.forEach` and one of
+ * them fails.
  */
 export const withTimeout =
   <E>(millis: number, onTimeout: () => E) =>
@@ -63,14 +59,14 @@ export const withTimeout =
       ? effect
       : Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
 
-/** Whether a status is one that passes: what is only read is asked for again. 202 says that it is being made. */
+/** Whether a status is transient: a read is then retried. 202 says that the response is being prepared. */
 export const passes = (status: number): boolean =>
   status === 202 || status === 408 || status === 425 || status === 429 || status >= 500
 
-/** However long the server asks to be left alone. */
+/** The longest pause, even if the server asks for more. */
 const longestPause = Duration.minutes(5)
 
-/** What `Retry-After` says, in seconds or as a date, within reason; nothing where it says nothing. */
+/** The pause in `Retry-After`, in seconds or as a date, up to 5 minutes; zero without the header. */
 export const retryAfter = ({ headers }: { readonly headers: Headers }) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const text = headers["retry-after"] ?? ""
@@ -78,11 +74,11 @@ export const retryAfter = ({ headers }: { readonly headers: Headers }) =>
     return Number.isNaN(millis) ? Duration.zero : Duration.min(Duration.millis(millis), longestPause)
   })
 
-/** No more of an address than whose it is: the rest may hold secrets. */
+/** Only the origin of an address: the rest may contain secrets. */
 export const originOf = (address: string | undefined): string =>
   address !== undefined && URL.canParse(address) ? excerpt(new URL(address).origin) : "another address"
 
-/** The words nearest to what happened: those of the outer errors are "fetch failed" and the like. */
+/** The message nearest to the cause: the outer errors only say "fetch failed" and the like. */
 export const deepestMessage = (error: unknown): string => {
   let deepest = error
   for (let depth = 0; depth < 8 && deepest instanceof Error && deepest.cause instanceof Error; depth++) {
@@ -98,14 +94,14 @@ export const deepestMessage = (error: unknown): string => {
       : deepest.message || code
 }
 
-/** As Undici words it. */
+/** The message of Undici. */
 const proxyRefusal = /^Proxy response \((\d+)\)/
 
 const proxyAdvice: ReadonlyMap<string, string> = new Map([
   ["407", ". Put the user and the password into its address: http://user:password@host:port"]
 ])
 
-/** Without the line of OpenSSL's source that it failed in. */
+/** Without the line in OpenSSL's source. */
 const tlsMessage = (error: Error, code: string): string => {
   const reason = "reason" in error ? String(error.reason) : code
   return noTls.has(code)
@@ -113,17 +109,17 @@ const tlsMessage = (error: Error, code: string): string => {
     : `the TLS handshake failed (${reason})`
 }
 
-/** OpenSSL's names for what comes from a server that speaks something else. */
+/** OpenSSL's codes for a server that does not speak TLS. */
 const noTls = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_SSL_PACKET_LENGTH_TOO_LONG",
   "ERR_SSL_HTTP_REQUEST"
 ])
 
-/** Whether a connection failed because of the server's certificate: another try would fail as well. */
+/** Whether a connection failed because of the server's certificate: a retry would fail as well. */
 export const isCertificateProblem = (error: unknown): boolean => certificateCode(error) !== undefined
 
-/** Whether that passes by itself: the clock of a machine without a network is often behind, until it has one. */
+/** Whether the problem passes by itself: without a network, the clock of a machine is often behind. */
 export const isNotYetValid = (error: unknown): boolean => certificateCode(error) === "CERT_NOT_YET_VALID"
 
 const certificateCode = (error: unknown, depth = 0): string | undefined =>
@@ -133,7 +129,7 @@ const certificateCode = (error: unknown, depth = 0): string | undefined =>
       ? certificateCode(error.cause, depth + 1)
       : undefined
 
-/** As Node names them: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+/** The names of Node: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 const codes = new Set([
   "CERT_CHAIN_TOO_LONG",
   "CERT_HAS_EXPIRED",
@@ -154,15 +150,15 @@ const codes = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
 ])
 
-/** What to check then, as in "Check …". */
+/** What to check, as in "Check …". */
 export const certificateAdvice =
   "the clock of this machine, and whether its network intercepts TLS (the environment variable NODE_EXTRA_CA_CERTS names a file of further authorities)"
 
 /** A file that could not be downloaded. */
 export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrine/DownloadFailed", {
-  /** What happened. Links may be signed: no more of one than its origin is in it. */
+  /** What happened. Links may be signed: the text contains no more of a link than its origin. */
   detail: Schema.String,
-  /** Whether another try may succeed later without anybody doing something. */
+  /** Whether a later try may succeed without anybody doing something. */
   isTransient: Schema.Boolean,
   /** Whether a fresh link may help: the status is 403, 404 or 410. */
   isExpired: Schema.Boolean,
@@ -187,10 +183,10 @@ export const failed = (
     ...more
   })
 
-/** A server has its part in most of it. */
+/** In characters. Most of the text may come from a server. */
 const maxDetail = 600
 
-/** What is tried again at once, and may heal later if that does not help. */
+/** A failure that is retried at once, and may pass later if this does not help. */
 export const retryable = (detail: string, retryAfter = Duration.zero, isTimeout = false) =>
   failed(detail, { isTransient: true, isTimeout, retryAfter })
 
@@ -214,11 +210,11 @@ export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
 export const broken = ({ origin }: URL, cause: unknown) =>
   retryable(`the connection to ${origin} failed: ${deepestMessage(cause)}`)
 
-/** `bytes` may be those that have come so far. */
+/** `bytes` may be the number of received bytes so far. */
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
   `${origin} gave ${bytes} of ${expected} bytes`
 
-/** Nothing came for so many milliseconds. */
+/** No data for so many milliseconds. */
 export const silent = ({ origin }: URL, millis: number, option?: string) =>
   retryable(
     `nothing came from ${origin} for ${millis} ms${option === undefined ? "" : ` ("${option}")`}`,
@@ -226,6 +222,6 @@ export const silent = ({ origin }: URL, millis: number, option?: string) =>
     true
   )
 
-/** Not everything came within so many milliseconds. */
+/** No complete response within so many milliseconds. */
 export const notWhole = ({ origin }: URL, millis: number) =>
   retryable(`no complete answer from ${origin} within ${millis} ms ("maxTimeout")`, Duration.zero, true)

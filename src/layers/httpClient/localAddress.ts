@@ -1,9 +1,9 @@
 /**
- * The addresses of this machine and of its link, and how requests are kept away from them.
+ * The addresses of this machine and its local link, and the refusal of requests to them.
  *
- * Links and redirects that come from elsewhere must not lead to services that trust everybody who can reach them: those on this
- * machine, and the metadata services of hosted machines. Addresses of private networks (10/8, 172.16/12, 192.168/16, fc00::/7)
- * are allowed: files on a server in the house are ordinary.
+ * Links and redirects from other systems must not lead to services that trust every client: services on this machine,
+ * and the metadata services of hosted machines. Addresses of private networks (10/8, 172.16/12, 192.168/16, fc00::/7)
+ * are allowed, because files on a server in the building are common.
  */
 import * as dns from "node:dns"
 import type { LookupFunction } from "node:net"
@@ -14,26 +14,26 @@ import * as Schema from "effect/Schema"
 import ipaddr from "ipaddr.js"
 
 /**
- * The hosts that the configuration names, as in the `hostname` of a URL: requests to them may reach local addresses, on any port.
- * Default none. Only the client of this package observes it.
+ * The hosts in the configuration, as in the `hostname` of a URL: requests to them may reach local addresses, on any
+ * port. Default none. Only the client of this package observes it.
  */
 export class NamedHosts extends Context.Reference<NamedHosts>()("vitrine/NamedHosts", {
   defaultValue: (): ReadonlySet<string> => new Set()
 }) {}
 
-/** Runs requests for which the configuration names the hosts of these URLs. */
+/** Runs requests with the hosts of these URLs as `NamedHosts`. */
 export const naming = (...urls: ReadonlyArray<string>) =>
   Effect.provideService(
     NamedHosts,
     new Set(urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname))
   )
 
-/** Fails a request that would have connected to such an address; nothing was sent. */
+/** A request was about to connect to such an address; nothing was sent. */
 export class LocalAddressRefused extends Schema.TaggedError<LocalAddressRefused>()(
   "vitrine/LocalAddressRefused",
   {
     address: Schema.String,
-    /** What was asked for. */
+    /** The host in the request. */
     hostname: Schema.String,
     isMetadata: Schema.Boolean
   }
@@ -46,8 +46,8 @@ export class LocalAddressRefused extends Schema.TaggedError<LocalAddressRefused>
 }
 
 /**
- * An address, or the IPv4 address inside of an IPv6 address: mapped (`::ffff:`), compatible (`::`), NAT64 and 6to4. `undefined` for a
- * name.
+ * The address, or the IPv4 address inside an IPv6 address: mapped (`::ffff:`), compatible (`::`), NAT64 and 6to4.
+ * `undefined` for a name.
  */
 const addressOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
   const [withoutZone = ""] = text.split("%")
@@ -70,7 +70,10 @@ const addressOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
 /** Unspecified addresses reach this machine as well. */
 const localRanges: ReadonlySet<string> = new Set(["loopback", "linkLocal", "unspecified"])
 
-/** Metadata services of Amazon, Google, Microsoft, Oracle, Alibaba, Tencent, Scaleway and OpenStack; of containers, too. */
+/**
+ * Metadata services of Amazon, Google, Microsoft, Oracle, Alibaba, Tencent, Scaleway and OpenStack, also of
+ * containers.
+ */
 const metadata: ReadonlySet<string> = new Set([
   "169.254.169.254",
   "169.254.170.2",
@@ -87,7 +90,7 @@ const metadata: ReadonlySet<string> = new Set([
   "fe80::a9fe:a9fe"
 ])
 
-/** Names of them that a proxy would resolve. */
+/** Names of these services, which a proxy would resolve. */
 const metadataNames: ReadonlySet<string> = new Set([
   "instance-data",
   "instance-data.ec2.internal",
@@ -96,13 +99,13 @@ const metadataNames: ReadonlySet<string> = new Set([
   "metadata.tencentyun.com"
 ])
 
-/** As names and addresses are written in a URL, in a form that can be compared. */
+/** The host of a URL, without brackets and final dot, for comparison. */
 const plainName = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
 
 const isLoopbackName = (name: string): boolean =>
   /(?:^|\.)localhost$/.test(name) || addressOf(name)?.range() === "loopback"
 
-/** Whether it is one of the hosts; the names and addresses of loopback are one host. */
+/** Whether the host is in the set; all names and addresses of loopback count as one host. */
 export const isNamed = (hostname: string, hosts: ReadonlySet<string>): boolean =>
   hosts.has(hostname) ||
   (isLoopbackName(plainName(hostname)) && [...hosts].some((host) => isLoopbackName(plainName(host))))
@@ -116,13 +119,17 @@ const refusal = (address: string, hostname: string, isNamed: boolean): LocalAddr
     : undefined
 }
 
-/** What is wrong with the host of a URL, before it is looked up: all that can be said where a proxy looks it up. */
+/**
+ * The refusal of a URL's host before its lookup. Behind a proxy this is the only check, because the proxy does the
+ * lookup.
+ */
 export const refusedHost = (hostname: string, isNamed: boolean): LocalAddressRefused | undefined =>
   refusal(plainName(hostname), plainName(hostname), isNamed)
 
 /**
- * Connects to everything except local addresses, or to local addresses too, except those of metadata services. The address that is
- * checked is also the one of the connection, so a name that resolves differently a moment later changes nothing.
+ * Connects to everything except local addresses, or also to local addresses, but never to metadata services. The
+ * checked address is the address of the connection, so a name that resolves differently a moment later changes
+ * nothing.
  */
 export const connector = (isNamed: boolean): Undici.buildConnector.connector => {
   const lookup: LookupFunction = (hostname, options, callback) =>

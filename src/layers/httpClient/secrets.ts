@@ -1,5 +1,5 @@
 /**
- * Secrets, taken out of text from elsewhere that may repeat them.
+ * Removes secrets from text of other systems, which may repeat them.
  */
 import * as Context from "effect/Context"
 import { constVoid, identity } from "effect/Function"
@@ -7,18 +7,18 @@ import type { Headers } from "./headers.ts"
 
 /** The secrets that a source has sent. */
 export interface Secrets {
-  /** Adds those in the headers of a request, and in the URLs that the configuration names. */
+  /** Adds the secrets in the headers of a request, and in the URLs of the configuration. */
   readonly add: (headers: Headers, urls: ReadonlyArray<string>) => void
-  /** Gives text without them. */
+  /** Returns the text without the secrets. */
   readonly hide: (text: string) => string
 }
 
-/** Is told the secrets in all requests. By default nothing is kept, and text stays as it is. */
+/** Gets the secrets of all requests. By default nothing is kept, and text stays as it is. */
 export class SentSecrets extends Context.Reference<SentSecrets>()("vitrine/SentSecrets", {
   defaultValue: (): Secrets => ({ add: constVoid, hide: identity })
 }) {}
 
-/** A source has few: the oldest of more are forgotten. */
+/** A source has few secrets. Beyond the limit, the oldest are forgotten. */
 const maxSecrets = 100
 
 /** Keeps the secrets of a source. */
@@ -42,8 +42,9 @@ export const makeSentSecrets = (): Secrets => {
 }
 
 /**
- * Returns text without the secrets that were sent to an address: credentials, values of headers, and those in the query. They are found
- * as they are, in a URL and in Base64, alone or within more, in upper and lower case; so is the beginning of one.
+ * Returns a function that removes the secrets of a request from text: credentials, values of headers, and values in
+ * the query. It finds them plain, in a URL and in Base64, alone or within more text, in upper and lower case; also
+ * the beginning of a secret.
  */
 export const hideSecrets = (address: string, headers: Headers): ((text: string) => string) =>
   hiding(secretsOf(address, headers))
@@ -55,17 +56,17 @@ const hiding = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
   return (text) => text.replace(pattern, "<apiKey>")
 }
 
-/** Fewer characters than these say nothing, and can be guessed: a number of a page, a language. */
-const leastTelling = 8
+/** Shorter values are no secrets, because they can be guessed: the number of a page, a language. */
+const shortestSecret = 8
 
-/** As many of the characters as there are from the first: an excerpt may have cut the others. */
+/** Matches the first characters and as many of the rest as follow: an excerpt may be cut. */
 const patternOf = (characters: ReadonlyArray<string>): string =>
-  characters.slice(0, leastTelling).join("") +
-  characters.slice(leastTelling).reduceRight((rest, character) => `(?:${character}${rest})?`, "")
+  characters.slice(0, shortestSecret).join("") +
+  characters.slice(shortestSecret).reduceRight((rest, character) => `(?:${character}${rest})?`, "")
 
 const escaped = (text: string): string => text.replace(/[^a-z0-9]/gi, "\\$&")
 
-/** Each character as it is, as in a URL, or behind backslashes, as in JSON. */
+/** Each character plain, as in a URL, or behind backslashes, as in JSON. */
 const plainPattern = (secret: string): string =>
   patternOf(
     [...secret].map((character) => {
@@ -74,7 +75,7 @@ const plainPattern = (secret: string): string =>
     })
   )
 
-/** In both alphabets. Short forms could be part of any word. */
+/** In both alphabets. Shorter forms could be part of any word. */
 const base64Patterns = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2]
     .map((before) => base64(secret, before))
@@ -85,7 +86,7 @@ const base64Patterns = (secret: string): ReadonlyArray<string> =>
 
 const shortestForm = 5
 
-/** The digits that depend on the text alone, where so many bytes of something else come before it. */
+/** The digits that depend only on the text, if `before` other bytes come before it. */
 const base64 = (text: string, before: number): string => {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
   const digits = bytes.toString("base64").replace(/=+$/, "")
@@ -108,11 +109,11 @@ const secretsOf = (address: string, headers: Headers): ReadonlyArray<string> => 
   )
   return [
     ...[...credentials, decoded(password)].filter((text) => text !== ""),
-    ...[...others, ...searchParams.values()].filter(({ length }) => length >= leastTelling)
+    ...[...others, ...searchParams.values()].filter(({ length }) => length >= shortestSecret)
   ]
 }
 
-/** The credentials in a header `Authorization`, and the password in them. */
+/** The credentials in an `Authorization` header, and the password in them. */
 const credentialsOf = (value: string): ReadonlyArray<string> => {
   const [scheme = "", credentials = scheme] = value.trim().split(/\s+(.*)/s)
   const [, password = ""] = /:(.*)/s.exec(Buffer.from(credentials, "base64").toString()) ?? []

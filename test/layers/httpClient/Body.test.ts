@@ -1,5 +1,5 @@
 /**
- * Bodies whose parts come at any moment, also between two steps of their reader.
+ * Bodies whose parts arrive at any moment, also between two steps of their reader.
  */
 import { Readable } from "node:stream"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -14,13 +14,13 @@ import * as Body from "../../../src/layers/httpClient/Body.ts"
 import { failed, withTimeout } from "../../../src/layers/httpClient/httpFailure.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
-/** Parts of a body: how many turns of the event loop each comes after the one before, and its length. */
+/** Parts of a body: how many turns of the event loop each comes after the part before, and its length. */
 const parts = FastCheck.array(
   FastCheck.tuple(FastCheck.integer({ min: 0, max: 8 }), FastCheck.integer({ min: 1, max: 3 })),
   { maxLength: 6 }
 )
 
-/** Starts each fiber in a turn of its own, as the scheduler does when there is much to do. */
+/** Starts each fiber in its own turn, as the scheduler does under load. */
 const late = Scheduler.make((task) => {
   setImmediate(task)
 })

@@ -1,5 +1,5 @@
 /**
- * Downloads without tables: what is particular to attachments is tested with those.
+ * Downloads without tables. Attachments have their own tests.
  */
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { SystemError } from "@effect/platform/Error"
@@ -48,7 +48,7 @@ const setUp = Effect.gen(function* () {
         size,
         onBytes: (bytes) => Effect.sync(() => reports.push(bytes))
       }),
-    /** Over a file that is there, if the server does not say that it is the same. */
+    /** Over an existing file, if the server does not say that it is unchanged. */
     fetchChanged: Effect.zipRight(
       fileSystem.writeFileString(`${folder}/file`, "before"),
       downloadChanged({
@@ -70,7 +70,7 @@ const run = flow(
 )
 
 describe("a download", () => {
-  it.scoped("leaves the file alone where the server says that it has not changed", () =>
+  it.scoped("leaves the file alone if the server says that it has not changed", () =>
     Effect.gen(function* () {
       const { content, fetchChanged, server } = yield* setUp
       server.next((response) => response.writeHead(304).end())
@@ -90,7 +90,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is decompressed where the server compresses it unasked, up to its size", () =>
+  it.scopedLive("is decompressed if the server compresses it unasked, up to its size", () =>
     Effect.gen(function* () {
       const { content, fetch, remove, server } = yield* setUp
       const packed =
@@ -145,7 +145,7 @@ describe("a download", () => {
   )
 })
 
-/** The rest of a file of ten bytes, or what a lying server gives in its place. */
+/** The rest of a file of ten bytes, or the wrong data of a faulty server. */
 const rest =
   (contentRange: string, body: string): Answer =>
   (response) =>
@@ -153,7 +153,7 @@ const rest =
 
 const ten = "0123456789"
 
-/** A file of ten bytes that was begun before. */
+/** A file of ten bytes with an existing beginning. */
 const resuming = Effect.fnUntraced(function* (part: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const folder = yield* fileSystem.makeTempDirectoryScoped()
@@ -182,7 +182,7 @@ const resuming = Effect.fnUntraced(function* (part: string) {
       resumes: true,
       onBytes: (bytes) => Effect.sync(() => reports.push(bytes))
     }).pipe(Effect.provideService(WaitObserver, { waiting: (wait) => Queue.offer(waits, wait) })),
-    /** Waits for a pause before another try, and lets it pass. */
+    /** Waits for the pause before a retry, and lets it pass. */
     pass: (pause: Duration.DurationInput) =>
       Queue.take(waits).pipe(Effect.zipRight(somebodySleeps), Effect.zipRight(TestClock.adjust(pause)))
   }
@@ -210,7 +210,7 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails where the existing part cannot be read", () =>
+  it.scoped("fails if the existing part cannot be read", () =>
     Effect.gen(function* () {
       const { fetch } = yield* resuming("0123")
       expect((yield* Effect.flip(fetch)).detail).toMatch(
@@ -228,7 +228,7 @@ describe("a download that resumes", () => {
     )
   )
 
-  it.scoped("requests nothing where the file is complete", () =>
+  it.scoped("requests nothing if the file is complete", () =>
     Effect.gen(function* () {
       const { fetch, next, ranges } = yield* resuming(ten)
       next(text(500, ""))
@@ -237,7 +237,7 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("starts again where the response is the whole file, or the part is too large", () =>
+  it.scoped("starts again if the response is the whole file, or the part is too large", () =>
     Effect.gen(function* () {
       for (const part of ["xxxx", "0123456789abc"]) {
         const { content, fetch, next, reports } = yield* resuming(part)
@@ -266,7 +266,7 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("continues where the connection broke, and keeps its part when it fails", () =>
+  it.scoped("continues where the connection broke, and keeps its part if it fails", () =>
     Effect.gen(function* () {
       const { content, fetch, next, pass, ranges, reports } = yield* resuming("")
       const broken =

@@ -1,5 +1,5 @@
 /**
- * What all that is asked of servers has in common: retries, redirects, limits, codings, letters, and what has not changed.
+ * Common behaviour of all requests: retries, redirects, limits, codings, encodings, and the cache.
  */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
@@ -82,7 +82,7 @@ describe("a response", () => {
     }).pipe(run)
   )
 
-  it.scoped("is refused where no response has the coding that it states", () =>
+  it.scoped("is refused if no response has the coding that it states", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       server.next(...Array.from({ length: 4 }, () => coded("gzip", "12345")))
@@ -91,7 +91,7 @@ describe("a response", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is refused as text where it is gzip without a Content-Encoding", () =>
+  it.scopedLive("is refused as text if it is gzip without a Content-Encoding", () =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
       server.next(typed("text/csv", gzipSync("id,name")))
@@ -198,7 +198,7 @@ describe("a response", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("has UTF-8 in its headers, and where it redirects to", () =>
+  it.scopedLive("has UTF-8 in its headers, and in the address of a redirect", () =>
     Effect.gen(function* () {
       const { get, server } = yield* setUp
       const inBytes = (text: string) => Buffer.from(text).toString("latin1")
@@ -290,7 +290,7 @@ describe("a request", () => {
   )
 
   it.scopedLive(
-    "closes the connection of a redirect whose body is large or does not end, and keeps that of a small one",
+    "closes the connection of a redirect with a large or endless body, and keeps the connection with a small body",
     () =>
       Effect.gen(function* () {
         const { get, server } = yield* setUp
@@ -315,7 +315,7 @@ describe("a request", () => {
       }).pipe(run)
   )
 
-  it.scopedLive("is posted again where it is redirected, except after a 303, which is read", () =>
+  it.scopedLive("is posted again if it is redirected, except after a 303, whose address is read", () =>
     Effect.gen(function* () {
       const { requests, server } = yield* setUp
       for (const [status, method] of [
@@ -348,7 +348,7 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("has no secret in its errors, wherever the server echoes it", () =>
+  it.scopedLive("has no secret in its errors, even if the server repeats it", () =>
     Effect.gen(function* () {
       const { get, requests, server } = yield* setUp
       const secret = "Pat4711.SecretOfTheMuseum"
@@ -415,7 +415,7 @@ describe("an unchanged response", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is requested with its date if it has no ETag and the date is not of the same second", () =>
+  it.scopedLive("is requested with its date if it has no ETag and the date is not in the same second", () =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       server.next(
@@ -457,7 +457,7 @@ describe("an unchanged response", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is requested with its tag where the server says neither the time nor an early date", () =>
+  it.scopedLive("is requested with its tag if the server says neither the time nor an early date", () =>
     Effect.gen(function* () {
       const { asked, get, server } = yield* setUp
       server.next(

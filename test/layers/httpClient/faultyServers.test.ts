@@ -1,6 +1,6 @@
 /**
- * Servers and networks that are broken in every way: each request ends in the right text or in a typed error, after a bounded
- * number of tries and within a bounded time.
+ * Servers and networks that are broken in every way: each request ends with the right text or a typed error, after a
+ * bounded number of tries and within a bounded time.
  */
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
@@ -61,7 +61,7 @@ const bytewise = (text: string): string =>
 
 const switching = "HTTP/1.1 101 Switch\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"
 
-/** What a server does, the words of the error, and how often and how long it is tried. */
+/** The behaviour of a server, a part of the error's message, and the number and duration of the tries. */
 type Fault = readonly [
   name: string,
   answer: ScriptedServer.Answer,
@@ -122,7 +122,7 @@ describe("a server that answers wrongly", () => {
     })
   )
 
-  it.scoped("may be strange, and still be understood", () =>
+  it.scoped("may be unusual, and still be understood", () =>
     Effect.gen(function* () {
       const strange = [
         ["no length", raw(ok("", page))],
@@ -211,7 +211,7 @@ describe("a network", () => {
     })
   )
 
-  /** A server with a certificate; what it is asked, and how many connections were tried. */
+  /** A server with a certificate, its requests, and the number of connections. */
   const secure = (cert: string) =>
     Effect.acquireRelease(
       Effect.async<{ readonly url: string; readonly connections: () => number; readonly close: () => void }>(
@@ -256,7 +256,7 @@ describe("a network", () => {
     })
   )
 
-  it.scoped("with a certificate that an authority vouches for is fine", () =>
+  it.scoped("is accepted with a certificate of a known authority", () =>
     Effect.gen(function* () {
       const { url } = yield* secure(certificates.local)
       const agent = connecting({ ca: certificates.local })

@@ -7,7 +7,7 @@ import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { deepestMessage } from "../../../src/layers/httpClient/httpFailure.ts"
 import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 
-/** What a request to https says where the server does this with the connection. */
+/** The error of an https request to a server that handles the connection like this. */
 const failureOf = (serve: (socket: Socket) => void) =>
   Effect.gen(function* () {
     const sockets = new Set<Socket>()

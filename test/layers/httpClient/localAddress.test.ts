@@ -1,5 +1,5 @@
 /**
- * Local addresses and those of metadata services, as the HTTP client refuses them.
+ * The HTTP client refuses local addresses and addresses of metadata services.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import { describe, expect, it } from "@effect/vitest"
@@ -63,7 +63,7 @@ const metadata = [
   "metadata.google.internal."
 ]
 
-/** What is wrong with the host, as it stands in a URL. */
+/** The refusal of a host in a URL. */
 const refused = (host: string, isNamed: boolean) => refusedHost(new URL(`http://${host}/`).hostname, isNamed)
 
 describe("a host", () => {
@@ -91,7 +91,7 @@ describe("a request to a local address", () => {
   const get = (url: string) => Effect.flatMap(HttpClient.get(url), ({ text }) => text)
 
   it.scopedLive.each(["localhost", "127.0.0.1", "127.1", "0x7f000001", "[::ffff:127.0.0.1]", "0.0.0.0"])(
-    "fails for %s without a connection, also when a host that is named has one",
+    "fails for %s without a connection, even if a named host has a connection",
     (host) =>
       Effect.gen(function* () {
         const { received, url } = yield* ScriptedServer.make(ScriptedServer.text(200, "in"))
@@ -108,7 +108,7 @@ describe("a request to a local address", () => {
       }).pipe(Effect.provide(httpClient.layer))
   )
 
-  it.scopedLive("goes to loopback by any of its names, where one of them is named", () =>
+  it.scopedLive("goes to loopback by any of its names, if one of them is named", () =>
     Effect.gen(function* () {
       const { url } = yield* ScriptedServer.make(ScriptedServer.text(200, "in"))
       expect(yield* naming("http://localhost:8080")(get(url))).toBe("in")

@@ -44,7 +44,7 @@ const serve = (listener: RequestListener) =>
 
 const portOf = (server: ReturnType<typeof createServer>) => (server.address() as AddressInfo).port
 
-/** A server, and a proxy that leads every name to it and says what it was asked for. */
+/** A server, and a proxy that sends every name to it and reports its requests. */
 const setUp = Effect.gen(function* () {
   const server = yield* serve((_, response) => response.end("reached"))
   const asked: Array<string> = []
@@ -99,7 +99,7 @@ describe("the proxy of the environment", () => {
     })
   )
 
-  it.scopedLive("is asked for a tunnel for https, and does not see what goes through", () =>
+  it.scopedLive("is asked for a tunnel for https, and does not see its data", () =>
     Effect.gen(function* () {
       const { asked, proxy } = yield* setUp
       for (const name of ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"]) {
@@ -111,7 +111,7 @@ describe("the proxy of the environment", () => {
     })
   )
 
-  it.scopedLive("is left aside for what NO_PROXY names, and for loopback", () =>
+  it.scopedLive("is not used for hosts in NO_PROXY, and for loopback", () =>
     Effect.gen(function* () {
       const { asked, proxy, server } = yield* setUp
       const port = server.split(":")[1]
@@ -129,7 +129,7 @@ describe("the proxy of the environment", () => {
     })
   )
 
-  it.scopedLive("is reached where local addresses must not be", () =>
+  it.scopedLive("may have a local address, even if requests may not", () =>
     Effect.gen(function* () {
       const { asked, proxy, server } = yield* setUp
       yield* withEnvironment({ HTTP_PROXY: `http://${proxy}` })
@@ -150,7 +150,7 @@ describe("the proxy of the environment", () => {
     })
   )
 
-  it.scopedLive("is told of when it refuses, cannot be reached or is none", () =>
+  it.scopedLive("is reported if it refuses, cannot be reached or is invalid", () =>
     Effect.gen(function* () {
       const { proxy, refuse } = yield* setUp
       yield* withEnvironment({ HTTPS_PROXY: `http://user:s3cret@${proxy}` })

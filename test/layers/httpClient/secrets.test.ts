@@ -3,7 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import { hideSecrets } from "../../../src/layers/httpClient/secrets.ts"
 
 it.prop(
-  "leaves none of the forms of a secret in a text, and nothing else out",
+  "removes every form of a secret from a text, and nothing else",
   [FastCheck.stringMatching(/^[!-[\]-~]{12,40}$/), FastCheck.nat(2), FastCheck.nat(4)],
   ([secret, before, cut]) => {
     const inBase64 = (text: string, encoding: "base64" | "base64url") => Buffer.from(text).toString(encoding)
@@ -38,7 +38,7 @@ it("hides a short secret as it is, and no parts of words with it", () => {
   expect(hide("the k3y of a year, hour by hour: azN5")).toBe("the <apiKey> of a year, hour by hour: azN5")
 })
 
-it("keeps what is no secret", () => {
+it("keeps text that is no secret", () => {
   const hide = hideSecrets("http://a/?page=1", { accept: "application/json", "accept-language": "de-AT,de" })
   expect(hide("page 1 is no application/json in de-AT,de")).toBe("page 1 is no application/json in de-AT,de")
 })

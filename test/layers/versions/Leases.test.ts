@@ -136,7 +136,7 @@ describe("many consumers", () => {
       const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId))
       expect(refused).toMatchObject({ _tag: "vitrine/TooManyLeases", limit: 256 })
       expect(refused.message).toBe(
-        "256 screens keep a version, and there can be no more. Give every screen one consumerId and keep it when the page loads again; a screen that is not heard of for 30m keeps none."
+        "256 screens keep a version, which is the limit. Give every screen one consumerId that stays the same when its page reloads; a screen that has not reported for 30m keeps no version."
       )
       yield* TestClock.adjust("20 minutes")
       yield* acknowledge("screen-7", manifest.versionId)

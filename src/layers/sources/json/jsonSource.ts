@@ -28,9 +28,9 @@ import { hasAll, isShort, type ListChanged, readList } from "../../documents/who
 import {
   type Answer,
   make as makeRequests,
+  printableUrl,
   RequestFailed,
-  type Requests,
-  shownUrl
+  type Requests
 } from "../../httpClient/Requests.ts"
 import { type JsonDocumentOptions, type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
 import {
@@ -145,7 +145,7 @@ const requireColumns = ({ text, url }: Answer, columnsBefore: ColumnsBefore) =>
     return text.trim() === "" || columns.length === 0 || columns.some((column) => text.includes(column))
       ? Effect.void
       : new RequestFailed({
-          url: shownUrl(url),
+          url: printableUrl(url),
           detail: `it is one line, without a column of the version before: ${excerpt(text)}`,
           isTransient: false
         })

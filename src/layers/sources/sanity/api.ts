@@ -72,7 +72,7 @@ const refusedIn =
   ({ status, url }: Requests.Answer) =>
   (json: unknown) =>
     new Requests.RequestFailed({
-      url: Requests.shownUrl(url),
+      url: Requests.printableUrl(url),
       detail: "the answer is an error",
       status,
       body: JSON.stringify(json),

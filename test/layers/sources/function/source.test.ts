@@ -483,14 +483,14 @@ describe("a mistake in the function of a source", () => {
     ])
   })
 
-  it("is reported where an option names the document __proto__", () => {
+  it("is reported if an option names the document __proto__", () => {
     const named = <A>(value: A) => ({ ["__proto__"]: value })
     expect(
       source({ id: "a", fetch: () => ({}), keys: named("id"), expect: named({ minRecords: 1 }) }).issues
     ).toEqual(
       ["expect", "keys"].map((option) => ({
         path: `${option}.__proto__`,
-        message: 'there is no such key; known are: all but "__proto__"'
+        message: 'there is no such key; known are: every name except "__proto__"'
       }))
     )
   })
