@@ -11,7 +11,7 @@ import { replaceFile } from "../../files/durable.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
-import type { Heard, Said } from "../screens/Consumers.ts"
+import type { Heard, LeaseContent } from "../screens/Consumers.ts"
 import { mapDiskError } from "./diskError.ts"
 
 /** The largest lease file that is read, in bytes. */
@@ -45,12 +45,12 @@ export const inspect = Effect.fnUntraced(
       // Written while the clock was wrong. After a restart, the lease would count as fresh until that time.
       yield* Effect.ignore(fs.utimes(file, new Date(wall), new Date(wall)))
     }
-    const takenAt = isSame ? before.takenAt : monotonic - Math.max(0, wall - changedAt)
+    const renewedAt = isSame ? before.renewedAt : monotonic - Math.max(0, wall - changedAt)
     const lease = isSame && wall - changedAt > youngMs ? before.lease : yield* read(file, size)
     return {
       changedAt: Math.min(changedAt, wall),
       size,
-      takenAt: Math.min(takenAt, monotonic),
+      renewedAt: Math.min(renewedAt, monotonic),
       lease: Option.orElse(lease, () => before?.lease ?? Option.none())
     } satisfies LeaseFile
   },
@@ -74,14 +74,14 @@ const read = (file: string, size: bigint) =>
       )
 
 /** Writes a lease and sets its time to now. `staging` is as for `replaceFile`. */
-export const write = (file: string, lease: Said, staging: string) =>
+export const write = (file: string, lease: LeaseContent, staging: string) =>
   replaceFile(file, JSON.stringify(lease), { staging }).pipe(
     mapDiskError("write", file),
     Effect.zipRight(touch(file, lease))
   )
 
 /** Renews an existing lease: changes only the time of the file. */
-export const touch = Effect.fnUntraced(function* (file: string, lease: Said) {
+export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent) {
   const fs = yield* FileSystem.FileSystem
   const { monotonic, wall } = yield* now
   yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
@@ -89,7 +89,7 @@ export const touch = Effect.fnUntraced(function* (file: string, lease: Said) {
   return {
     changedAt: millisOf(mtime),
     size,
-    takenAt: monotonic,
+    renewedAt: monotonic,
     lease: Option.some(lease)
   } satisfies LeaseFile
 })
@@ -112,7 +112,7 @@ export type WrittenLease = typeof WrittenLease.Type
 const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
 /** The fields that are kept, without fields of the wrong type. */
-export const contentOf = (written: WrittenLease): Said => {
+export const contentOf = (written: WrittenLease): LeaseContent => {
   const { closing, drawing, navigated, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,

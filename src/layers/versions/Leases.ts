@@ -164,8 +164,8 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** A renewal with equal content writes nothing: only the time of the file changes. */
   const renew = Effect.fnUntraced(function* (
     file: string,
-    lease: Consumers.Said,
-    before: Option.Option<Consumers.Said>
+    lease: Consumers.LeaseContent,
+    before: Option.Option<Consumers.LeaseContent>
   ) {
     const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
     const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
@@ -177,14 +177,14 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. */
   const keep = (
     consumerId: string,
-    lease: Consumers.Said,
-    before: Option.Option<Consumers.Said>,
-    takenAt?: number
+    lease: Consumers.LeaseContent,
+    before: Option.Option<Consumers.LeaseContent>,
+    renewedAt?: number
   ) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const file = yield* renew(fileOf(consumerId), lease, before)
-        learn(consumerId, { ...file, takenAt: takenAt ?? file.takenAt }, yield* readNow)
+        learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt }, yield* readNow)
       })
     )
 
@@ -208,7 +208,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
    */
   const close = Effect.fnUntraced(function* (
     consumerId: string,
-    before: Consumers.Said,
+    before: Consumers.LeaseContent,
     runId: string | undefined
   ) {
     const entry = known.get(consumerId)
@@ -223,10 +223,10 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     const other =
       runId === undefined
         ? undefined
-        : runs.heard.findLast((run) => Consumers.isPresent(run.said, run.takenAt, lifetime, now))
+        : runs.heard.findLast((run) => Consumers.isPresent(run.lease, run.renewedAt, lifetime, now))
     // Any page may close under another page's id, so the version of the other run must stay.
-    const lease = other?.said ?? { ...before, closing: true as const }
-    yield* keep(consumerId, lease, Option.some(before), other?.takenAt)
+    const lease = other?.lease ?? { ...before, closing: true as const }
+    yield* keep(consumerId, lease, Option.some(before), other?.renewedAt)
   })
 
   return Leases.of({

@@ -108,7 +108,7 @@ const otherContent = (version: string) =>
   new VersionStoreError({
     action: "replace",
     path: version,
-    detail: `its ${fileListName} differs from the list of the copy, although both have the same id. Versions never change: remove the folder if the copy is right.`
+    detail: `its ${fileListName} differs from the list of the copy with the same id, and versions never change. Remove the folder if the copy is right.`
   })
 
 /**
