@@ -120,7 +120,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* see(page, "#versions", "active, on 1 screen")
       yield* acknowledge({ problem: "no film" })
       yield* see(page, "#word", "WARNING")
-      yield* see(page, "#problems", "Screen kiosk has a problem since ")
+      yield* see(page, "#problems", "Screen kiosk has had a problem since ")
       yield* see(page, "#tiles .tile", "no film")
       yield* act(page, "Mute", "Anna")
       yield* see(page, "#word", "OK")

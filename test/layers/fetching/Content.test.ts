@@ -499,7 +499,7 @@ describe("Content", () => {
         problem: "no film",
         renewMs: 60_000
       })
-      const problem = "Screen screen-1 has a problem since 1970-01-01T00:00:00.000Z: no film"
+      const problem = "Screen screen-1 has had a problem since 1970-01-01T00:00:00.000Z: no film"
       expect(JSON.stringify(yield* status)).toContain(problem)
       yield* TestClock.adjust("3 minutes")
       expect(JSON.stringify(yield* status)).not.toContain(problem)

@@ -114,7 +114,7 @@ describe("the screens in the status", () => {
       rowsOf(...screens).filter((row) => row.type === "text")
     const problem = { problem: "no film", problemSince: heardAt }
     expect(texts(screen("left"), screen("right", problem))).toEqual([
-      { type: "text", text: `Screen right has a problem since ${heardAt}: no film`, tone: "warn" }
+      { type: "text", text: `Screen right has had a problem since ${heardAt}: no film`, tone: "warn" }
     ])
     expect(texts(screen("left"), ...count(22, problem)).slice(20)).toEqual([
       { type: "text", text: "and 2 more", tone: "neutral" }
