@@ -151,7 +151,7 @@ export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> 
     )
   )
 
-/** A list, and the text that it has on disk. */
+/** A list of files, and its text on disk. */
 export interface WrittenList {
   readonly list: FileList
   /** The files of all sources, by their paths in the folder of the version. */
@@ -168,8 +168,8 @@ export const writtenList = (list: FileList): WrittenList => {
 }
 
 /**
- * The lists that were decoded last, by their digests. For each new version, the lists of all versions are read, and the list of the
- * version that is swept: five lists if three versions are kept.
+ * The lists decoded last, by digest. Each change reads the lists of all versions, of the new one and of the swept one:
+ * five lists if three versions are kept.
  */
 const decoded = new Map<string, Pick<WrittenList, "files" | "list">>()
 const maxDecoded = 8

@@ -92,7 +92,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       expect(yield* Effect.promise(() => page.locator("#problems").innerText())).not.toContain("vitrine")
       const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
       expect(stdout).toMatch(
-        /^HELD\n {2}! "content" is held since .* by Anna at the dashboard; version \S+ waits\. "vitrine resume" ends that \(\d times since the start\)\n/
+        /^HELD\n {2}! New versions of "content" have been held back since .* by Anna at the dashboard; version \S+ waits\. Resume to show them \("vitrine resume"\) \(\d times since the start\)\n/
       )
 
       yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
@@ -120,7 +120,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* see(page, "#versions", "active, on 1 screen")
       yield* acknowledge({ problem: "no film" })
       yield* see(page, "#word", "WARNING")
-      yield* see(page, "#problems", "Screen kiosk has a problem since ")
+      yield* see(page, "#problems", "Screen kiosk has had a problem since ")
       yield* see(page, "#tiles .tile", "no film")
       yield* act(page, "Mute", "Anna")
       yield* see(page, "#word", "OK")

@@ -1,5 +1,5 @@
 /**
- * Where problems are posted to.
+ * The address that problems are posted to.
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -8,7 +8,7 @@ import { type DurationConfig, duration, secret } from "../../internal/optionSche
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-/** The address of a hook is often a secret by itself. */
+/** The address of a hook is often a secret itself. */
 const url = secret(isHttpUrl, 'an http or https URL, such as "https://chat.example/hooks/…"')
 
 const headerValue = secret(
@@ -17,22 +17,22 @@ const headerValue = secret(
 )
 
 const headers = Schema.Record({
-  // A wrong name is an unknown key, whose message says what the known ones are.
+  // A wrong name counts as an unknown key; that message lists the valid names.
   key: Schema.String.pipe(
     Schema.pattern(/^[\w-]+$/, { description: 'names of headers, such as "Authorization"' })
   ),
   value: headerValue
 })
 
-/** Where problems are posted to. */
+/** The address that problems are posted to. */
 export interface AlertConfig {
-  /** Takes a `POST` with JSON for each problem that begins or ends, or for several at once. */
+  /** Receives a `POST` with JSON when a problem begins or ends, or several problems at once. */
   readonly url: string | Redacted.Redacted
 
-  /** Sent with each of them, `Authorization` for example. Default none. */
+  /** Headers of each request, for example `Authorization`. Default none. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>> | undefined
 
-  /** How long a problem lasts before it is posted. Default 2 minutes. */
+  /** How long a problem must last before it is posted. Default 2 minutes. */
   readonly after?: DurationConfig | undefined
 }
 

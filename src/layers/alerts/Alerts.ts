@@ -1,8 +1,8 @@
 /**
- * Posts problems that go on, and their ends, to an address: a chat, a pager, a monitoring system.
+ * Posts problems that continue, and their ends, to an address: a chat, a pager, a monitoring system.
  *
- * Only what was not delivered yet is kept of each problem, so that a receiver that is away costs bounded memory and misses no end. What was
- * posted and has not ended is in a file, so that a restart loses no end either.
+ * Only undelivered changes are kept, so that an unavailable receiver costs bounded memory and misses no end. A file
+ * keeps the posted problems that have not ended, so that a restart misses no end either.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -36,24 +36,24 @@ import {
   update
 } from "./pending.ts"
 
-/** How often it is checked what is to be delivered. */
+/** How often it looks for problems to post. */
 const checkEvery = "5 seconds"
 
-/** In milliseconds, for each post. */
+/** The timeout of each request, in milliseconds. */
 const postTimeout = 10_000
 
-/** How long after a start a problem continues that was posted before it and is not found again, in milliseconds. */
+/** After a start, how long a posted problem that is not found again still counts as continuing, in milliseconds. */
 const settleMs = 300_000
 
-/** Shown in the state and the log: it would not be delivered either. */
+/** Only in the state and the log: it could not be delivered either. */
 const undelivered = { code: "alerts:undelivered", severity: "warning" } as const
 
-/** Statuses that are about what was posted: the receiver may take the next one. */
+/** HTTP statuses that refuse only this post: the receiver may accept the next one. */
 const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
 
 /**
- * Delivers until the scope ends; gives what takes problems that were found. While the receiver takes no alerts, that is a problem. Without a
- * file, ends of problems that were posted before a restart are not posted.
+ * Delivers until the scope ends. Gives a function that receives the found problems. A receiver that does not accept
+ * alerts is a problem itself. Without a file, ends of problems that were posted before a restart are not posted.
  */
 export const make = Effect.fnUntraced(function* (
   { after, headers, url }: AlertOptions,
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (
   const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
   const file = yield* JsonFile.make(path, Posted, {
     read: "the ends of problems before the restart are not posted",
-    written: "a restart forgets whose ends are to be posted"
+    written: "after a restart, the ends of earlier problems are not posted"
   })
   const startedAt = yield* Clock.currentTimeMillis
   const before = yield* file.read
@@ -111,13 +111,13 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const works = Effect.unlessEffect(Ref.set(problems, []), Effect.map(Ref.get(alerts), hasGivenUp))
-  const fails = (reason: string, tries = "until they can") => {
+  const fails = (reason: string, tries = "until it works") => {
     const subject = originOf(address)
-    const text = `Alerts cannot be delivered to ${subject}, and are tried again ${tries}: ${reason}`
+    const text = `Alerts cannot be delivered to ${subject}, and Vitrine tries again ${tries}: ${reason}`
     return Ref.set(problems, [{ ...undelivered, subject, text }])
   }
 
-  /** Writes what was posted, if that is not what the file says. */
+  /** Writes the posted problems, if they differ from the file. */
   const save = SynchronizedRef.updateEffect(written, (before) =>
     Effect.gen(function* () {
       const posted = postedOf(yield* Ref.get(alerts))
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function* (
     })
   )
 
-  /** Gives whether it was taken; fails where the next one would not be taken either. */
+  /** Gives whether the receiver accepted the post. Fails if it would not accept the next one either. */
   const send = (post: ReadonlyArray<Alert>, now: number) =>
     Effect.flatMap(Ref.get(dashboard), (address) => requests.attempt(request(post, now, address))).pipe(
       Effect.matchEffect({
@@ -136,16 +136,16 @@ export const make = Effect.fnUntraced(function* (
             ? Effect.fail(reason === "Timeout" ? `no response within ${postTimeout / 1000} seconds` : detail)
             : redirectsTo !== undefined
               ? Effect.fail(
-                  `it redirects to ${redirectsTo}, which alerts do not follow: set the address there as "url"`
+                  `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
                 )
               : refusesOne.has(status)
-                ? Effect.as(fails(`it responds ${status}`, `for about four minutes each`), false)
+                ? Effect.as(fails(`it responds ${status}`, `for about four minutes per alert`), false)
                 : Effect.fail(`it responds ${status}`)
       }),
       Effect.tapError(fails)
     )
 
-  /** What is due next and was not `tried`, as it is then: posts take time. */
+  /** The next due post without a `tried` problem. Computed anew each time, because a post takes time. */
   const next = (tried: ReadonlySet<string>, now: number) =>
     Ref.modify(alerts, (before) => {
       const post = due(before, Duration.toMillis(after), now).find(
@@ -176,11 +176,11 @@ export const make = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  /** Posted before the restart, and not found since, when there was time enough. */
+  /** The problems posted before the restart that were not found since, once there was enough time. */
   const gone = (standing: StandingProblems, now: number) =>
     Ref.modify(missing, (before): readonly [ReadonlyArray<Posted>, ReadonlyArray<Posted>] => {
-      const left = before.filter(({ key }) => !standing.has(key))
-      return now - startedAt < settleMs ? [[], left] : [left, []]
+      const absent = before.filter(({ key }) => !standing.has(key))
+      return now - startedAt < settleMs ? [[], absent] : [absent, []]
     })
 
   return ({ changes, standing }: Found): Effect.Effect<void> =>
@@ -200,6 +200,6 @@ export const make = Effect.fnUntraced(function* (
     })
 })
 
-/** What is posted of a problem while it lasts, its text for example, changes often, and is not worth a write. */
+/** The part of the posted problems that is worth a write. Their texts change often. */
 const markOf = (posted: ReadonlyArray<Posted>): string =>
   JSON.stringify(posted.map(({ isTaken, key, known }) => [key, known, isTaken]))

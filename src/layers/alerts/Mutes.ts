@@ -1,5 +1,5 @@
 /**
- * Who has muted what, until when: by commands, and in a file that is there after a restart.
+ * Mutes of problems, with an end: set by commands, and kept in a file over restarts.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,16 +17,16 @@ import type { Mutes } from "../../services/Slices.ts"
 import { isNamed } from "../status/mutedProblems.ts"
 import { muteText } from "../status/rows.ts"
 
-/** How many there are at most, and for how long, in milliseconds. */
+/** The largest number of mutes, and the longest time, in milliseconds. */
 export const maxMutes = 100
 const maxMs = 30 * 86_400_000
 
-/** In characters. A longer name is refused: cut, it could be that of something else. */
+/** In characters. A longer name is refused: shortened, it could be another name. */
 const maxName = 512
 const maxBy = 64
 const maxWhy = 200
 
-/** Nothing can be muted so, or it is not muted. */
+/** The request to mute or to end a mute is refused. */
 export class NotMuted extends Schema.TaggedError<NotMuted>()("vitrine/NotMuted", {
   message: Schema.String
 }) {}
@@ -36,7 +36,7 @@ const name = Schema.NonEmptyString.pipe(Schema.maxLength(maxName))
 const Asked = Schema.Struct({ name, until: Schema.String, by: text, why: text })
 type Asked = typeof Asked.Type
 
-/** Nothing where its end is none, is over or too far away. */
+/** `None` if the end is invalid, in the past, or too far away. */
 const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.Option<Mute> => {
   const end = Date.parse(until)
   const reason = printableLine(why, maxWhy)
@@ -52,20 +52,20 @@ const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.
 
 const notMuted = (name: string, mutes: ReadonlyArray<Mute>): string => {
   const muted =
-    mutes.length === 0 ? "Nothing is muted" : `Muted are: ${mutes.map(({ name }) => name).join(", ")}`
-  return `Nothing of the name ${JSON.stringify(printableLine(name))} is muted. ${printableLine(muted)}.`
+    mutes.length === 0 ? "Nothing is muted" : `Muted names: ${mutes.map(({ name }) => name).join(", ")}`
+  return `Nothing is muted by the name ${JSON.stringify(printableLine(name))}. ${printableLine(muted)}.`
 }
 
 /**
- * Registers `problem.mute` and `problem.unmute` until the scope ends. What was muted before still is; without a file, it is until the
- * controller ends.
+ * Registers `problem.mute` and `problem.unmute` until the scope ends. Earlier mutes are read from the file; without a
+ * file, mutes end with the controller.
  */
 export const make = Effect.fnUntraced(function* (path?: string) {
   const { register } = yield* CommandBus
   const { state, updateSlice } = yield* ControllerState
   const file = yield* JsonFile.make(path, Asked, {
     read: "nothing is muted",
-    written: "a restart ends what is muted"
+    written: "a restart ends all mutes"
   })
   const startedAt = yield* Clock.currentTimeMillis
   const saved = (yield* file.read).flatMap((asked) => Option.toArray(muteOf(asked, startedAt)))
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     updateSlice("mutes", () => ({ kind: "mutes", mutes }) satisfies Mutes)
   yield* show(yield* SynchronizedRef.get(mutes))
 
-  /** Of those that have not ended. */
+  /** Changes the mutes that have not ended. */
   const change = (f: (before: ReadonlyArray<Mute>) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>) =>
     SynchronizedRef.updateEffect(mutes, (before) =>
       Effect.gen(function* () {
@@ -90,13 +90,14 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     const now = yield* Clock.currentTimeMillis
     const muted = yield* Effect.mapError(
       muteOf(asked, now),
-      () => new NotMuted({ message: "Not muted: it must end in the next 30 days, at a time in ISO 8601." })
+      () =>
+        new NotMuted({ message: "Not muted: the mute must end in the next 30 days, at a time in ISO 8601." })
     )
     yield* change((before) => {
       const others = before.filter(({ name }) => name !== muted.name)
       return others.length < maxMutes
         ? Effect.succeed([...others, muted])
-        : new NotMuted({ message: `Not muted: ${maxMutes} are muted already. End one of them first.` })
+        : new NotMuted({ message: `Not muted: there are ${maxMutes} mutes already. End one of them first.` })
     })
     yield* Effect.logInfo(`Muted: ${printableLine(muted.name)}, ${withLocalTimes(muteText(muted), now)}`)
     const { problems = [] } = yield* state

@@ -1,21 +1,24 @@
 /**
- * What is posted of problems, in words.
+ * The text of posted problems.
  */
 import { printableLine } from "../../internal/printable.ts"
 import { countText, withLocalTimes } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 
-/** How many are named, and how long a name may be. */
+/** How many subjects are listed, and how long a name may be. */
 const maxNamed = 20
 const maxName = 64
 
-/** The sentence of one; of several with the same code `12 players silent since 22:01:09: hall-1, hall-2`. Times are local ones. */
+/**
+ * The text of one problem, or a summary of several with the same code: `12 players silent since 22:01:09: hall-1,
+ * hall-2`. Times are local.
+ */
 export const alertText = (problems: ReadonlyArray<Problem>, now: number): string =>
   withLocalTimes(problems.length === 1 ? problems.map(({ text }) => text).join() : groupText(problems), now)
 
 /**
- * Text of others as text of a chat: it calls nobody (`<!channel>`, `@everyone`), and shows where each link leads. Chats show `&lt;` as
- * `<`; behind `@`, and between the two parts of a link in Markdown, is a zero-width space.
+ * Text from others, safe for a chat: it notifies nobody (`<!channel>`, `@everyone`), and shows where each link leads.
+ * Chats show `&lt;` as `<`. A zero-width space is put behind `@`, and between the two parts of a link in Markdown.
  */
 export const chatText = (text: string): string =>
   text
@@ -34,8 +37,8 @@ const groupText = (problems: ReadonlyArray<Problem>): string => {
 /** `player:never-seen` as `3 players never seen`. */
 const countOf = ({ 0: first, length }: ReadonlyArray<Problem>): string => {
   const [kind = "", ...what] = (first?.code ?? "").split(":")
-  const words = what.join(" ").replaceAll("-", " ")
-  return `${countText(length, kind)} ${words === "problem" ? "with a problem" : words}`.trimEnd()
+  const state = what.join(" ").replaceAll("-", " ")
+  return `${countText(length, kind)} ${state === "problem" ? "with a problem" : state}`.trimEnd()
 }
 
 const nameOf = ({ player, subject, text }: Problem): string =>

@@ -1,5 +1,6 @@
 /**
- * Which problems the receiver of alerts knows, and what is to be posted of those that begin, get worse and end. Pure; times are in milliseconds since 1970.
+ * Knows which problems the receiver of alerts knows, and decides what to post when problems begin, get worse or end.
+ * Pure; times are in milliseconds since 1970.
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
@@ -7,26 +8,26 @@ import * as Schema from "effect/Schema"
 import { Problem } from "../../services/Problem.ts"
 import type { Found, ProblemChange } from "../status/standingProblems.ts"
 
-/** A problem that continues, or whose end is to be posted. */
+/** A problem that continues, or whose end must be posted. */
 export interface Alert {
   readonly key: string
-  /** As it is now, or was last. */
+  /** As it is now, or as it was last. */
   readonly problem: Problem
   readonly isOver: boolean
-  /** When it was found, became worse than the receiver knows, or was over. */
+  /** When it was found, became worse than the receiver knows, or ended. */
   readonly changedAt: number
-  /** How severe the receiver knows it to be, or may know, as that was tried. */
+  /** The severity in the last post that was tried; the receiver may know it. */
   readonly known: Posted["known"] | undefined
-  /** Whether it has accepted the last post. */
+  /** Whether the receiver accepted the last post. */
   readonly isTaken: boolean
-  /** How often it has refused the beginning, the worsening or the end that is to be posted. */
+  /** How often the receiver refused the beginning, the worsening or the end that must be posted. */
   readonly refused: number
 }
 
-/** By what tells problems apart. */
+/** By the keys of the problems. */
 export type Alerts = ReadonlyMap<string, Alert>
 
-/** A problem that a receiver knows of, or may know of: all that a restart needs to post its end. */
+/** A problem that a receiver knows or may know. After a restart, this is enough to post its end. */
 export const Posted = Schema.Struct({
   key: Schema.String,
   problem: Problem,
@@ -35,24 +36,26 @@ export const Posted = Schema.Struct({
 })
 export type Posted = typeof Posted.Type
 
-/** Problems that were posted, and whose end no receiver has taken yet. The beginning of a problem that is over is not posted again. */
+/**
+ * Posted problems whose end no receiver has accepted yet. If a problem has ended, its beginning is not posted again.
+ */
 export const postedOf = (alerts: Alerts): ReadonlyArray<Posted> =>
   [...alerts.values()].flatMap(({ isOver, isTaken, key, known, problem }) =>
     known === undefined ? [] : [{ key, problem, known, isTaken: isTaken || isOver }]
   )
 
-/** As if these had just been found again. */
+/** The saved problems, as if they were found just now. */
 export const restored = (posted: ReadonlyArray<Posted>, now: number): Alerts =>
   new Map(posted.map((one) => [one.key, { ...one, isOver: false, changedAt: now, refused: 0 }]))
 
-/** So many of one code that change within this time are one post. */
+/** This many problems of one code that change within `groupMs` are one post. */
 const groupSize = 3
 const groupMs = 60_000
 
-/** How often a receiver is asked to take what it refuses: for about four minutes. */
+/** How often a refused post is tried: for about four minutes. */
 export const maxRefused = 12
 
-/** With what has changed, and the problems of now as they are now. */
+/** Adds the changes, and updates the problems to their present state. */
 export const update = (before: Alerts, { changes, standing }: Found, now: number): Alerts => {
   const current = [...before.values()].map((alert) => ({
     ...alert,
@@ -67,7 +70,7 @@ export const update = (before: Alerts, { changes, standing }: Found, now: number
 type Begin = Extract<ProblemChange, { readonly _tag: "Begin" }>
 type End = Extract<ProblemChange, { readonly _tag: "End" }>
 
-/** A problem that was posted before a restart has not begun again. */
+/** A problem that was posted before a restart does not begin again. */
 const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): Alerts => {
   const known = alerts.get(key)
   const unknown = { changedAt: now, known: undefined, isTaken: false, refused: 0 }
@@ -82,7 +85,7 @@ const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): A
   ])
 }
 
-/** Of a problem that the receiver does not know, or that is over while it is muted, there is no end to post. */
+/** No end is posted for problems that were never posted, or that end while they are muted. */
 const ended = (alerts: Alerts, { key, problem }: End, now: number): Alerts => {
   const alert = alerts.get(key)
   return alert === undefined || alert.known === undefined || isMuted(problem)
@@ -100,12 +103,13 @@ const isNews = (alert: Alert): boolean =>
 
 const isGivenUp = ({ refused }: Alert): boolean => refused >= maxRefused
 
-/** Whether a problem continues that the receiver has refused so often that it is not posted any more. */
+/** Whether a problem continues that the receiver refused so often that it is no longer posted. */
 export const hasGivenUp = (alerts: Alerts): boolean => [...alerts.values()].some(isGivenUp)
 
 /**
- * What can be posted now, each list in one post, the ends first. A problem is posted when it has lasted for `after`. Three or more of one
- * code that begin, become worse or end within a minute are one post, when no more can come; fewer are posted one by one.
+ * The posts that are due, ends first. A problem is posted when it has lasted for `after`. Three or more problems of one
+ * code that begin, get worse or end within a minute are one post, sent when no more can join; fewer are posted one by
+ * one.
  */
 export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<ReadonlyArray<Alert>> => {
   const all = [...alerts.values()].toSorted(Order.mapInput(Order.number, ({ changedAt }) => changedAt))
@@ -123,7 +127,7 @@ export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<R
   return Object.values(kinds).flatMap((kind) => posts(kind, goOn(kind[0]), after, now))
 }
 
-/** Posts of one kind, in order; `others` are those that could follow. */
+/** Posts of one kind, in order. `others` is how many more problems could join. */
 const posts = (
   kind: ReadonlyArray<Alert>,
   others: number,
@@ -137,14 +141,14 @@ const posts = (
   const together = kind.filter(({ changedAt }) => changedAt - first.changedAt <= groupMs)
   const post = together.length < groupSize ? [first] : together
   const isOpen = others > 0 && together.length + others >= groupSize && now - first.changedAt < groupMs
-  const isLasting = post.every(({ changedAt, known }) => known !== undefined || now - changedAt >= after)
-  return isOpen || !isLasting ? [] : [post, ...posts(kind.slice(post.length), others, after, now)]
+  const isOldEnough = post.every(({ changedAt, known }) => known !== undefined || now - changedAt >= after)
+  return isOpen || !isOldEnough ? [] : [post, ...posts(kind.slice(post.length), others, after, now)]
 }
 
 const replaced = (alerts: Alerts, changed: ReadonlyArray<Alert>): Alerts =>
   new Map([...alerts, ...changed.map((alert) => [alert.key, alert] as const)])
 
-/** While they are posted, the receiver may know of them. */
+/** Marks the problems of a post that is being sent: the receiver may know of them from now on. */
 export const posting = (alerts: Alerts, post: ReadonlyArray<Alert>): Alerts =>
   replaced(
     alerts,
@@ -156,16 +160,16 @@ export const posting = (alerts: Alerts, post: ReadonlyArray<Alert>): Alerts =>
   )
 
 /**
- * After they were taken, or refused; they may have changed meanwhile. What is over is forgotten when that was taken, or refused
- * too often, or when its beginning was refused.
+ * Marks the problems of a post as accepted or refused. They may have changed meanwhile. Forgets an ended problem when
+ * its end was accepted or refused too often, or when its beginning was refused.
  */
 export const posted = (before: Alerts, post: ReadonlyArray<Alert>, isTaken: boolean): Alerts => {
   const alerts = replaced(
     before,
-    post.flatMap(({ isOver, key, ...told }) =>
+    post.flatMap(({ isOver, key, ...sent }) =>
       Array.fromNullable(before.get(key)).map((alert) =>
         !isTaken
-          ? { ...alert, known: told.known, isTaken: told.isTaken, refused: alert.refused + 1 }
+          ? { ...alert, known: sent.known, isTaken: sent.isTaken, refused: alert.refused + 1 }
           : isOver
             ? { ...alert, known: undefined }
             : { ...alert, isTaken: true }

@@ -1,5 +1,5 @@
 /**
- * Announces the problems of a controller when they begin and end: in the log, as events of the bus, and to whatever takes alerts.
+ * Announces the problems of a controller when they begin and end: in the log, by events, and to a receiver of alerts.
  */
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
@@ -10,13 +10,13 @@ import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { compare, type Found, type ProblemChange, type StandingProblems } from "../status/standingProblems.ts"
 
-/** How often it checks: the state does not say when one begins, because many begin as time goes on. */
+/** How often it checks. The state does not announce problems, because many begin by the passing of time. */
 const checkEvery = "5 seconds"
 
 /**
- * Checks for problems until the scope ends. Each that has begun is logged, and published as `controller:problem:begin`, with its
- * fields and the node, and when it is over logged again, and published as `controller:problem:end`, with `endedAt` beside them;
- * `take` is given what every check has found.
+ * Checks for problems until the scope ends. A new problem is logged and published as `controller:problem:begin`, with
+ * its fields and the node. An ended problem is logged and published as `controller:problem:end`, with `endedAt` in
+ * addition. `take` gets the result of each check.
  */
 export const reportProblems = Effect.fnUntraced(function* (
   take: (found: Found) => Effect.Effect<void> = () => Effect.void
@@ -55,7 +55,7 @@ export const reportProblems = Effect.fnUntraced(function* (
   )
 })
 
-/** Those of the codes in `logs` are logged where they are found. One that has become worse is always logged as an error. */
+/** Codes in `logs` are logged by the plugin that finds them. A problem that has become an error is always logged. */
 const log = (change: ProblemChange, logs: ReadonlySet<string>, now: number): Effect.Effect<void> => {
   const { code, player, severity, since } = change.problem
   const text = withLocalTimes(change.problem.text, now)

@@ -1,5 +1,5 @@
 /**
- * Changes as they are listed: short, and fit for a terminal.
+ * Texts of changes for lists: short, and safe for a terminal.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -8,14 +8,14 @@ import type { FieldChange, RecordChange } from "../../services/ContentDiff.ts"
 import { compareFields, type EntryChange, type ValueChange, withoutLinks } from "./compareDocuments.ts"
 import type { Tables } from "./readTables.ts"
 
-/** Characters of a value, and of a name or an id. */
+/** The longest value, name or id, in characters. */
 const maxText = 120
 /** How many fields of a record are listed. */
 const maxFields = 10
-/** How many characters before the first difference are shown of a long text. */
+/** How many characters of a long text come before the first difference. */
 const context = 20
 
-/** A change of a record or of a key, as it is listed. It may rest inside a record of many fields. */
+/** Describes a change of a record or of a key. Yields after some work, because a record may have many fields. */
 export function* recordChange(holds: Tables["holds"], entry: EntryChange): Generator<void, RecordChange> {
   const { after, before, change } = entry
   const id = printableLine(entry.id, maxText)
@@ -59,7 +59,7 @@ const textOf = (value: unknown): string => JSON.stringify(withoutLinks(value))
 const cut = (text: string, start: number): string =>
   printableLine(start === 0 ? text : `…${text.slice(start)}`, maxText)
 
-/** Where two texts are shown from: where one is long, shortly before they begin to differ. */
+/** Where the excerpts of two texts begin: in long texts, shortly before the first difference. */
 const startOfDifference = (one: string, other: string): number => {
   if (Math.max(one.length, other.length) <= maxText) return 0
   let same = 0
@@ -69,7 +69,7 @@ const startOfDifference = (one: string, other: string): number => {
 
 const isName = /^(name|title|label)$/i
 
-/** The text that people know a record by. */
+/** The text by which people know a record. */
 const nameOf = (record: unknown): Option.Option<string> => {
   const found = Predicate.isReadonlyRecord(record)
     ? Object.entries(record).find(([field, value]) => isName.test(field) && Predicate.isString(value))

@@ -1,5 +1,5 @@
 /**
- * Compares each version that is announced with the one announced before it, in the background.
+ * Compares each announced version with the version announced before it, in the background.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,8 +12,8 @@ import { changeWords } from "../status/changes.ts"
 import { comparePair, readPair } from "./compareVersions.ts"
 
 /**
- * Gives what is to be run for each version that is announced; it does not wait. Of versions that are announced during a
- * comparison, the last one is compared next. Until the scope ends.
+ * Gives an effect to run for each announced version; the effect does not wait. If several versions are announced during
+ * a comparison, only the last is compared next. Stops when the scope ends.
  */
 export const compareAnnounced = Effect.fnUntraced(function* (
   report: (compared: ComparedVersion) => Effect.Effect<void>

@@ -1,8 +1,8 @@
 /**
- * What is different in two documents: records by their ids, fields by their names.
+ * Finds the differences of two documents: records by their ids, fields by their names.
  *
- * The order of records, and that of names in objects, make no difference. A saved attachment is its file: its links change
- * at every listing.
+ * The order of records and of names in objects does not matter. A saved attachment counts as its file, because its
+ * links change in every response.
  */
 import * as Array from "effect/Array"
 import * as Predicate from "effect/Predicate"
@@ -11,13 +11,13 @@ import type { ChangeKind } from "../../services/ContentDiff.ts"
 /** A record with its id, or a key with its value. */
 export type Entry = readonly [id: string, value: unknown]
 
-/** Some entries of each of two documents. Those that are equal may be left out of both. */
+/** Some entries of each of two documents. Equal entries may be missing from both. */
 export interface Batch {
   readonly before: ReadonlyArray<Entry>
   readonly after: ReadonlyArray<Entry>
 }
 
-/** What became of a record or a key, with the values that it had and has. */
+/** A change of a record or a key, with its old and its new value. */
 export interface EntryChange {
   readonly id: string
   readonly change: ChangeKind
@@ -25,7 +25,7 @@ export interface EntryChange {
   readonly after?: unknown
 }
 
-/** A field that has changed. `from` and `to` are missing where it had no value. */
+/** A changed field. `from` or `to` is missing if the field had no value. */
 export interface ValueChange {
   readonly field: string
   readonly from?: unknown
@@ -33,9 +33,9 @@ export interface ValueChange {
 }
 
 /**
- * What is different in two documents that come in batches: of each batch what has changed, in the end all that was added or removed.
- * Entries wait in memory for those of the same id: few do where both documents have about the same order. It throws where two entries
- * of a document have the same id.
+ * Compares two documents that come in batches: each batch gives changed entries, the end gives added and removed ones.
+ * An entry waits in memory for the entry of the same id; few wait if both documents have about the same order. Throws
+ * if two entries of a document have the same id.
  */
 export const makeComparison = () => {
   const before = new Map<string, unknown>()
@@ -62,7 +62,7 @@ export const makeComparison = () => {
       return changes
     },
 
-    /** What has no counterpart. */
+    /** The entries without a counterpart. */
     end: (): ReadonlyArray<EntryChange> => [
       ...Array.fromIterable(after).map(([id, after]): EntryChange => ({ id, change: "added", after })),
       ...Array.fromIterable(before).map(([id, before]): EntryChange => ({ id, change: "removed", before }))
@@ -70,7 +70,7 @@ export const makeComparison = () => {
   }
 }
 
-/** The fields that are different in two records. It may rest after each thousand. */
+/** The fields that differ in two records. Yields after each thousand fields. */
 export function* compareFields(before: unknown, after: unknown): Generator<void, ReadonlyArray<ValueChange>> {
   const [old, recent] = [recordOf(before), recordOf(after)]
   const names = [...Object.keys(recent), ...Object.keys(old).filter((name) => !Object.hasOwn(recent, name))]
@@ -91,7 +91,7 @@ export function* compareFields(before: unknown, after: unknown): Generator<void,
 
 const recordOf = (value: unknown) => (Predicate.isReadonlyRecord(value) ? value : {})
 
-/** As deep as JSON is. Copies without links, compared with `isDeepStrictEqual`, take four times as long. */
+/** Recurses as deep as the JSON is. Copying without links and `isDeepStrictEqual` take four times as long. */
 const isSame = (one: unknown, other: unknown): boolean => {
   if (one === other) return true
   if (globalThis.Array.isArray(one)) {
@@ -110,7 +110,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
   )
 }
 
-/** A value with the path of its file in the place of each saved attachment. */
+/** Replaces each saved attachment by the path of its file. */
 export const withoutLinks = (value: unknown): unknown => {
   if (globalThis.Array.isArray(value)) {
     return value.map(withoutLinks)

@@ -1,8 +1,8 @@
 /**
- * What is different in two versions on disk.
+ * Finds the differences of two versions on disk.
  *
- * Files of equal digests are not read. Of the others, tables are compared by records and fields, one table at a time and in
- * steps, so that events go out meanwhile. Tables of more than 192 MiB are files.
+ * Files with equal digests are not read. Tables are compared by records and fields, one table at a time and in steps,
+ * so that events are sent meanwhile. Tables of more than 192 MiB are compared as files.
  */
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
@@ -32,7 +32,7 @@ import { type EntryChange, makeComparison } from "./compareDocuments.ts"
 import { openTables, type Tables, tryRead } from "./readTables.ts"
 
 const maxRecords = 1000
-/** How many of them each table lists, whatever the others have. */
+/** The least number of changes that each table lists, however many the other tables have. */
 const minRecords = 3
 const maxFiles = 1000
 const maxDocuments = 100
@@ -41,29 +41,29 @@ const maxDocumentBytes = 192 * 1024 * 1024
 /** The longest path or name, in characters. */
 const maxPath = 300
 
-/** A file that is not the same in two versions. */
+/** A file that differs in two versions. */
 export interface ChangedFile {
   readonly sourceId: string
   readonly path: string
   readonly change: ChangeKind
-  /** As it was and is, in bytes; missing where it was added, or removed. */
+  /** The old and the new size, in bytes. `before` is missing for an added file, `after` for a removed one. */
   readonly before?: number
   readonly after?: number
-  /** What identifies its records, in the later version. */
+  /** The key of its records in the later version. */
   readonly key?: RecordKey
-  /** Whether its source has no records, before and after: all that it has are files, JSON too. */
+  /** Whether its source has no records, before and after: then all its files, even JSON, are compared as files. */
   readonly isFile?: boolean
 }
 
-/** The lists of two versions that are on disk. */
+/** The lists of files of two versions on disk, and their differences. */
 export interface Pair {
   readonly from: FileList
   readonly to: FileList
-  /** In the order of the later version, then those that were removed. */
+  /** In the order of the later version; removed files come last. */
   readonly changed: ReadonlyArray<ChangedFile>
 }
 
-/** The lists of files of two versions, and what is different in them. */
+/** Reads the lists of files of two versions, and finds their differences. */
 export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: VersionId) {
   const store = yield* VersionStore
   const path = yield* Path.Path
@@ -91,7 +91,7 @@ export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: Ve
 /** The files of a source. */
 type Listed = Pick<FileList["sources"][number], "files" | "keys" | "records" | "sourceId" | "values">
 
-/** Files that have no equal digest under their path on the other side. */
+/** Files without a file of equal digest under the same path on the other side. */
 export const changedFiles = (
   from: ReadonlyArray<Listed>,
   to: ReadonlyArray<Listed>
@@ -119,7 +119,7 @@ export const changedFiles = (
 /** Old lists of files may have no counts. */
 const hasNone = ({ records, values = 0 }: Partial<Listed>): boolean => records === 0 && values === 0
 
-/** A file may be called `constructor`. */
+/** A file may be called `constructor`, so only own properties count. */
 const own = <A>(record: Record.ReadonlyRecord<string, A>, name: string): A | undefined =>
   Option.getOrUndefined(Record.get(record, name))
 
@@ -138,18 +138,18 @@ const changeOf = (
     : Option.some({ change: "changed", before: before.size, after: after.size })
 }
 
-/** How many bytes are read to compare them. */
+/** How many bytes must be read to compare the tables. */
 export const bytesToRead = ({ changed }: Pair): number =>
   changed.filter(mayBeDocument).reduce((sum, { after = 0, before = 0 }) => sum + before + after, 0)
 
-/** What attachments hold is not looked into. */
+/** Attachments are never compared by their content. */
 const mayBeDocument = ({ after = 0, before = 0, isFile, path }: ChangedFile): boolean =>
   isFile !== true &&
   path.endsWith(".json") &&
   !path.includes("/") &&
   Math.max(before, after) <= maxDocumentBytes
 
-/** What is different in two versions. */
+/** Compares two versions. */
 export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: Pair) {
   const store = yield* VersionStore
   const path = yield* Path.Path
@@ -167,7 +167,7 @@ export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: P
 /** The absolute path of the folder of a source. */
 type FolderOf = (sourceId: string) => string
 
-/** What is different in files that have changed, from those in some folders to those in others. */
+/** Compares changed files in the folders of one version with those of another. */
 export const compareFiles = Effect.fnUntraced(function* (
   changed: ReadonlyArray<ChangedFile>,
   from: FolderOf,
@@ -188,14 +188,14 @@ export const compareFiles = Effect.fnUntraced(function* (
       files.push({ sourceId: file.sourceId, path: file.path, change: file.change })
     }
   }
-  const listed = files.slice(0, maxFiles).map(({ path, ...file }) => ({ ...file, path: shownPath(path) }))
+  const listed = files.slice(0, maxFiles).map(({ path, ...file }) => ({ ...file, path: printablePath(path) }))
   return {
     documents,
     files: { ...countChanges(files), list: listed, more: files.length - listed.length }
   }
 })
 
-const shownPath = (path: string): string => printableLine(path, maxPath)
+const printablePath = (path: string): string => printableLine(path, maxPath)
 
 const countChanges = (changes: ReadonlyArray<{ readonly change: ChangeKind }>): Changes => ({
   added: changes.filter(({ change }) => change === "added").length,
@@ -203,7 +203,7 @@ const countChanges = (changes: ReadonlyArray<{ readonly change: ChangeKind }>): 
   removed: changes.filter(({ change }) => change === "removed").length
 })
 
-/** `None` where one of the two is no table, or they are tables of different kinds. */
+/** `None` if one file is no table, or if they are tables of different kinds. */
 const compareFile = Effect.fnUntraced(function* (
   from: FolderOf,
   to: FolderOf,
@@ -217,8 +217,8 @@ const compareFile = Effect.fnUntraced(function* (
     Effect.map(
       ({ records, ...changes }): DocumentDiff => ({
         sourceId,
-        document: shownPath(path.slice(0, -".json".length)),
-        path: shownPath(path),
+        document: printablePath(path.slice(0, -".json".length)),
+        path: printablePath(path),
         ...changes,
         records,
         more: changes.added + changes.changed + changes.removed - records.length

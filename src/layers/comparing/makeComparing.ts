@@ -1,5 +1,5 @@
 /**
- * The command `content.diff`, and what has changed in the report of all versions.
+ * The command `content.diff`, and the changes in the report of all versions.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -14,26 +14,26 @@ import { changeWords } from "../status/changes.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
 
-/** Which versions are compared, by their ids. */
+/** The ids of the versions to compare. */
 export interface DiffRequest {
   readonly from?: string
   readonly to?: string
 }
 
-/** How many of the latest versions say in the report what has changed in them. */
+/** How many of the latest versions have their changes in the report. */
 const maxReported = 3
-/** How many bytes of tables are read for one of them. */
+/** How many bytes of tables are read for each of these versions, at most. */
 const maxReportedBytes = 4 * 1024 * 1024
 
-/** How long one of them may take: all three together take less than a dashboard waits. */
+/** How long each comparison may take. All three together take less than the timeout of the dashboard. */
 const timeout = "1500 millis"
 
-/** By the ids of two versions; `None` where it takes long to find out. */
+/** Changes by the ids of two versions; `None` if a comparison takes too long. */
 type Known = ReadonlyMap<string, Option.Option<ReadonlyArray<string>>>
 
 /**
- * One effect at a time, each in a fiber that can be interrupted: a Stream that waits for its own fibers never ends in a region that
- * cannot, and would keep its turn.
+ * Runs one effect at a time, each in a fiber that can be interrupted. In an uninterruptible region, a Stream that waits
+ * for its own fibers would never end, and would keep the turn.
  */
 const makeTurns = Effect.map(
   Effect.makeSemaphore(1),
@@ -42,7 +42,7 @@ const makeTurns = Effect.map(
       Effect.disconnect(Effect.interruptible(withPermits(1)(effect)))
 )
 
-/** One comparison at a time. In memory are the words of the three latest versions. */
+/** Compares one pair at a time. Memory keeps the changes of the three latest versions. */
 export const makeComparing = Effect.gen(function* () {
   const store = yield* VersionStore
   const platform = yield* Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
@@ -61,7 +61,7 @@ export const makeComparing = Effect.gen(function* () {
       onFailure: () => cannotCompare("no version is active"),
       onSuccess: latestOf
     })
-    /** What it would replace, or has replaced. */
+    /** The version before this one. */
     const before = (versionId: VersionId) =>
       active.pipe(
         Option.filter(({ held }) => held?.waiting === versionId),
@@ -73,32 +73,32 @@ export const makeComparing = Effect.gen(function* () {
     return [yield* from === undefined ? before(later) : find(from), later] as const
   })
 
-  /** What has changed between two versions, unless that takes long to find out. */
-  const wordsOf = Effect.fnUntraced(function* (from: VersionId, to: VersionId) {
+  /** The changes between two versions; `None` if it takes too long to find them. */
+  const changesOf = Effect.fnUntraced(function* (from: VersionId, to: VersionId) {
     const pair = yield* readPair(from, to)
     return bytesToRead(pair) > maxReportedBytes
       ? Option.none()
       : yield* Effect.timeoutOption(Effect.map(comparePair(pair), changeWords), timeout)
   })
 
-  /** What has changed in the latest versions, by their ids. */
+  /** The changes of the latest versions, by their ids. */
   const latestChanges = Effect.fnUntraced(function* (versions: VersionsReport["versions"]) {
     const before = yield* Ref.get(known)
     const pairs = Array.zip(versions, versions.slice(1)).slice(-maxReported)
     const found = yield* Effect.forEach(pairs, ([{ versionId: from }, { versionId: to }]) => {
       const key = `${from} ${to}`
-      const words = before.get(key)
+      const cached = before.get(key)
       return Effect.option(
-        Effect.map(words === undefined ? wordsOf(from, to) : Effect.succeed(words), (words) => ({
+        Effect.map(cached === undefined ? changesOf(from, to) : Effect.succeed(cached), (changes) => ({
           key,
           to,
-          words
+          changes
         }))
       )
     })
-    yield* Ref.set(known, new Map(Array.getSomes(found).map(({ key, words }) => [key, words])))
+    yield* Ref.set(known, new Map(Array.getSomes(found).map(({ key, changes }) => [key, changes])))
     return new Map(
-      Array.getSomes(found).flatMap(({ to, words }) => Option.toArray(words).map((words) => [to, words]))
+      Array.getSomes(found).flatMap(({ to, changes }) => Option.toArray(changes).map((texts) => [to, texts]))
     )
   })
 
@@ -106,10 +106,13 @@ export const makeComparing = Effect.gen(function* () {
   const oneReport = yield* makeTurns
 
   return {
-    /** Default: the latest version, and the one before it; while one is held and another waits, these two. */
+    /**
+     * Compares two versions. Default: the latest version and the one before it; during a hold, the active and the
+     * waiting version.
+     */
     diff: (request: DiffRequest) =>
       choose(request).pipe(
-        // They are not swept meanwhile.
+        // Keeps both versions from being swept meanwhile.
         Effect.tap((versions) => Effect.forEach(versions, (versionId) => store.keep(versionId))),
         Effect.flatMap(([from, to]) => readPair(from, to)),
         Effect.flatMap(comparePair),
@@ -117,7 +120,7 @@ export const makeComparing = Effect.gen(function* () {
         Effect.provide(platform)
       ),
 
-    /** Adds to the latest versions what has changed in them. */
+    /** Adds their changes to the latest versions of a report. */
     withChanges: ({ versions, ...report }: VersionsReport) =>
       latestChanges(versions).pipe(
         Effect.map(

@@ -1,8 +1,8 @@
 /**
- * Two documents out of their files, as entries that are not equal.
+ * Reads two documents from their files, as entries that differ.
  *
- * A list is compared by its lines: lines that are in both files are passed over, and are not parsed. The keys of a value are compared like
- * records.
+ * A list is compared line by line: lines that both files have are skipped and not parsed. The keys of a value are
+ * compared like records.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Data from "effect/Data"
@@ -15,7 +15,7 @@ import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.t
 import { readLines, readValue } from "../documents/documentFile.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
 
-/** Two documents, one of which may be missing. */
+/** Two documents. One of them may be missing. */
 export interface Tables {
   readonly holds: "records" | "keys"
   readonly batches: Stream.Stream<Batch, NoTable, FileSystem.FileSystem>
@@ -24,10 +24,10 @@ export interface Tables {
 /** A file is neither a list of records nor an object. */
 export class NoTable extends Data.TaggedError("vitrine/NoTable")<{ readonly cause?: unknown }> {}
 
-/** In characters: unequal lines of both files, before they are parsed. */
+/** How many characters of unequal lines wait before they are parsed. */
 const maxWaiting = 256 * 1024
 
-/** Opens two documents, by the paths of their files. It fails if they are not of the same kind. */
+/** Opens two documents by the paths of their files. Fails if they are of different kinds. */
 export const openTables = Effect.fnUntraced(function* (
   before: Option.Option<string>,
   after: Option.Option<string>,
@@ -63,7 +63,7 @@ type EntryOf = (line: string) => Entry
 
 const memberEntry: EntryOf = (line) => JSON.parse(line)
 
-/** It throws if a record has no value of its key. */
+/** Throws if a record has no value of its key. */
 const recordEntry = (key: RecordKey): EntryOf => {
   const idOf = recordId(key)
   return (line) => {
@@ -75,8 +75,8 @@ const recordEntry = (key: RecordKey): EntryOf => {
 type Lines<E, R> = Stream.Stream<ReadonlyArray<string>, E, R>
 
 /**
- * The entries of lines that are not in both files. Both files are read side by side, and lines wait for their equal on the other side: where
- * records were put in between, it comes with a later part.
+ * The entries of lines that only one file has. Both files are read side by side, and a line waits for its equal on the
+ * other side: after inserted records, the equal line comes in a later part.
  */
 const unequal = <E, R>(
   before: Lines<E, R>,
@@ -87,10 +87,10 @@ const unequal = <E, R>(
     Effect.gen(function* () {
       const one = { pull: yield* Stream.toPull(before), lines: new Set<string>(), isOpen: true }
       const other = { pull: yield* Stream.toPull(after), lines: new Set<string>(), isOpen: true }
-      // Both sides belong to the one fiber that pulls the stream.
+      // Only the fiber that pulls the stream uses this count.
       let waiting = 0
 
-      /** Adds lines to those that wait on their side, or takes away their equals. */
+      /** Adds lines to their side, or removes their equals from the other side. */
       const pass = (lines: ReadonlyArray<string>, own: Set<string>, opposite: Set<string>) => {
         for (const line of lines) {
           const isEqual = opposite.delete(line)
@@ -141,6 +141,6 @@ const unequal = <E, R>(
     })
   )
 
-/** Reads something of a table. If that throws, there is no table. */
+/** Runs code that reads a table. If the code throws, the file is no table. */
 export const tryRead = <A>(read: () => A): Effect.Effect<A, NoTable> =>
   Effect.try({ try: read, catch: (cause) => new NoTable({ cause }) })

@@ -1,5 +1,5 @@
 /**
- * Which version is active, in the state and announced.
+ * Reports which version is active, in the state and by events.
  */
 import { isDeepStrictEqual } from "node:util"
 import * as Context from "effect/Context"
@@ -25,33 +25,33 @@ import { activeText } from "./pluginReading.ts"
 import { type Report, timestamp } from "./report.ts"
 
 /**
- * Fetches and commands change it concurrently. What is reported is what the manifest says at that moment, one report at a
- * time, so that the last version that is announced is the one that the manifest names.
+ * Fetches and commands change the active version concurrently. Each report reads the manifest, one report at a time, so
+ * that the version announced last is the version that the manifest names.
  */
 export class ActiveVersion extends Context.Tag("vitrine/ActiveVersion")<
   ActiveVersion,
   {
     /**
-     * Reports the active version, and gives the manifest as it is now; where that cannot be read, as it was when it was last
-     * written. It is announced where it is not the one announced last, or `again`: which of several steps at the same time has
-     * changed it, the steps cannot know.
+     * Reports the active version, and gives the present manifest, or `written` if the manifest cannot be read.
+     * Announces the version if it differs from the version announced last, or with `again`: of several concurrent
+     * steps, none can know which step changed the version.
      */
     readonly report: (written: Manifest, again?: boolean) => Effect.Effect<Manifest>
 
-    /** The hold as it was reported last; `None` where there is none. */
+    /** The hold as last reported; `None` without a hold. */
     readonly held: SubscriptionRef.SubscriptionRef<Option.Option<Hold>>
 
-    /** Runs a step that may make another version the active one, and reports that, even if its caller no longer waits. */
+    /** Runs a step that may activate another version, and reports the result, even if the caller no longer waits. */
     readonly change: <E>(
       step: Effect.Effect<Manifest, E>
     ) => Effect.Effect<HoldOutcome, E | VersionStoreError>
   }
 >() {}
 
-/** Reports by events and in the slice. */
+/** Reports by events and in the slice of the state. */
 export const make = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
-  const { manifest: reading } = yield* VersionStore
-  const read = Effect.map(Effect.option(reading), Option.flatMap(activeIn))
+  const { manifest: current } = yield* VersionStore
+  const read = Effect.map(Effect.option(current), Option.flatMap(activeIn))
   const oneAtATime = yield* Effect.makeSemaphore(1)
   const held = yield* SubscriptionRef.make(Option.none<Hold>())
   const announced = yield* Ref.make(Option.map(yield* read, ({ versionId }) => versionId))
@@ -108,7 +108,7 @@ const reportedBy = Effect.fnUntraced(function* (
   })
 })
 
-/** Without a running controller, nobody is notified. */
+/** Notifies nobody: for use without a running controller. */
 export const silent = Effect.flatMap(SubscriptionRef.make(Option.none<Hold>()), (held) =>
   reportedBy((written) => Effect.succeed(written), held)
 )
@@ -118,30 +118,30 @@ const logActive = (versionId: string, held: Manifest["held"]) =>
     Effect.annotateLogs("version", versionId)
   )
 
-/** Announces the version that is active when everybody listens. */
+/** Announces the active version when all listeners are there. */
 export const announce = Effect.gen(function* () {
   const store = yield* VersionStore
   const { report } = yield* ActiveVersion
-  const reading = yield* store.manifest
-  if (reading.status === "ok") {
-    const { held, versionId } = yield* report(reading.manifest, true)
+  const current = yield* store.manifest
+  if (current.status === "ok") {
+    const { held, versionId } = yield* report(current.manifest, true)
     yield* logActive(versionId, held)
-  } else if (reading.status === "invalid") {
-    yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
+  } else if (current.status === "invalid") {
+    yield* Effect.logWarning(`${current.message}. The next fetch makes a new one.`)
   }
   yield* countVersions(store)
 }).pipe(Effect.catchAll((error) => Effect.logWarning(error.message)))
 
-/** Announces it again whenever the bus was emptied; never ends. */
+/** Announces the active version again whenever the bus was emptied; never ends. */
 export const announceAgain = Effect.gen(function* () {
   const store = yield* VersionStore
   const { report } = yield* ActiveVersion
-  // The types of a configuration are not checked before it runs.
+  // A bus from an untyped configuration may have no `emptied`.
   const { emptied = Stream.empty } = yield* EventBus
   yield* Stream.runForEach(emptied, () =>
     store.manifest.pipe(
-      Effect.flatMap((reading) =>
-        Effect.transposeMapOption(activeIn(reading), (manifest) => report(manifest, true))
+      Effect.flatMap((current) =>
+        Effect.transposeMapOption(activeIn(current), (manifest) => report(manifest, true))
       ),
       Effect.catchAll((error) => Effect.logWarning(error.message))
     )

@@ -1,5 +1,5 @@
 /**
- * The content of sources.
+ * Content from sources, as a layer.
  */
 import { join } from "node:path"
 import * as Duration from "effect/Duration"
@@ -27,7 +27,7 @@ import { makeContent } from "./makeContent.ts"
 export { CopyFailed, type FetchError } from "../../services/Content.ts"
 export { Content }
 
-/** The options of `content` without those of the store, with their defaults. `R` are services that its sources need. */
+/** The options of `content` with their defaults, without those of the store. `R` are services that the sources need. */
 export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "name"> {
   readonly fetchEvery?: Duration.DurationInput | undefined
   readonly settle?: Duration.DurationInput | undefined
@@ -37,9 +37,9 @@ export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands
 }
 
 /**
- * The content of these sources, in any store of versions. It registers the commands `content.fetch`, `content.ack` and
- * `content.manifest.read`, the status section and the slice of the state, with the `name` of the options in the place of
- * `content`.
+ * Fetches the content of these sources into any store of versions. Registers the commands, the status section and the
+ * slice of the state, with the `name` of the options instead of `content`: `content.fetch`, `content.ack`,
+ * `content.manifest.read`.
  */
 export const layer = <R = never>(
   config: FetchingConfig<R>
@@ -49,11 +49,11 @@ export const layer = <R = never>(
   VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment | R
 > => Layer.scoped(Content, make(config))
 
-/** The same without a layer. */
+/** As `layer`, without a layer. */
 export const make = <R = never>(config: FetchingConfig<R>) =>
   Effect.flatMap(decodeFetching(config), (options) => fromOptions({ ...options, sources: config.sources }))
 
-/** As `make`, of decoded options. @internal */
+/** As `make`, with decoded options. @internal */
 export const fromOptions = <R = never>(options: FetchingConfig<R>) =>
   Effect.gen(function* () {
     const { directory } = yield* VersionStore
@@ -70,7 +70,7 @@ const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
     cause instanceof InvalidOptions ? cause : new SourceError({ source: id, cause })
   )
 
-/** As `make`, with sources that are made. */
+/** As `make`, with sources that exist already. */
 export const fromSources = (
   {
     commands = true,

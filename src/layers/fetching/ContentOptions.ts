@@ -23,7 +23,7 @@ import { folder, release, retentionOptions } from "../versions/VersionStoreDiskO
 const isDefinition = (value: unknown): value is ContentSourceDefinition =>
   Predicate.isRecord(value) && Array.isArray(value.issues) && Predicate.isObject(value.make)
 
-/** A source, whose own mistakes are reported where it stands. */
+/** A source. Mistakes in its own options are reported at its place in the array. */
 const source = expectsSecret(Schema.declare(isDefinition), "a source, as tableSource({ … }) makes it").pipe(
   Schema.filter(({ issues, make }) =>
     Effect.isEffect(make)
@@ -57,11 +57,11 @@ const name = expects(
   'a name such as "archive", of small letters, digits and hyphens'
 )
 
-/** When the content is a problem. */
+/** When the content counts as a problem. */
 export interface ContentRules {
-  /** How long fetches may fail in a row before that is an error. */
+  /** How long fetches may fail in a row before this is an error. */
   readonly failingFor: Duration.DurationInput
-  /** How old the last successful fetch may be; any age if it is missing. */
+  /** The greatest age of the last successful fetch; any age if missing. */
   readonly maxAge?: Duration.DurationInput | undefined
 }
 
@@ -82,7 +82,7 @@ const settle = durationWithin(
 /** The options of `content`. */
 export interface ContentConfig {
   /**
-   * Prefix of its commands and events, and name of its status section and slice of the state. The command
+   * Prefix of the commands and events, and name of the status section and of the slice of the state. The command
    * line works with `content`. Default `"content"`.
    */
   readonly name?: string | undefined
@@ -93,19 +93,25 @@ export interface ContentConfig {
   /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
   readonly downloadPath?: string | undefined
 
-  /** Pause between two fetches, such as `"10 minutes"`. Default none (a fetch at the start only). */
+  /** Pause between two fetches, such as `"10 minutes"`. Default none: one fetch at the start. */
   readonly fetchEvery?: DurationConfig | undefined
 
   /**
-   * How long to wait for further changes before a version is made, for sources that know what has
-   * changed; `0` does not wait. Default `"10 seconds"`.
+   * How long to wait for further changes before a version is made; only for sources that can tell what has changed. `0`
+   * does not wait. Default `"10 seconds"`.
    */
   readonly settle?: DurationConfig | undefined
 
-  /** How long fetches may fail before the controller is not healthy, 1 second to 365 days. Default `"15 minutes"`. */
+  /**
+   * How long fetches may fail before the controller counts as not healthy, 1 second to 365 days. Default `"15
+   * minutes"`.
+   */
   readonly failingFor?: DurationConfig | undefined
 
-  /** How old the last successful fetch may be before the controller is not healthy, 1 second to 365 days. Default any. */
+  /**
+   * The greatest age of the last successful fetch before the controller counts as not healthy, 1 second to 365 days.
+   * Default any.
+   */
   readonly maxAge?: DurationConfig | undefined
 
   /** Versions kept on disk, in addition to the active one and those that screens show. Default `3`. */
@@ -137,13 +143,13 @@ export type ContentOptions = typeof ContentOptions.Type
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 
-/** As `decode`, of what commands need that work on versions on disk, whatever the other options are. */
+/** As `decode`, for commands that work on versions on disk: wrong values of other options do not matter. */
 export const decodeOnDisk = (config: unknown) => {
   const names = ["name", "downloadPath", "keepVersions", "ackLease", "release"] as const
   return decode(Predicate.isRecord(config) ? { ...Struct.pick(config, ...names), sources: [] } : config)
 }
 
-/** As `decode`, of what is no matter of the store of versions. */
+/** As `decode`, without the options of the store of versions. */
 export const decodeFetching = decodeOptions(
   "the options of the content",
   ContentOptions.pick("name", "commands", "fetchEvery", "settle", "failingFor", "maxAge", "sources")

@@ -1,5 +1,5 @@
 /**
- * What the slice of a content says of the controllers that its versions are copied from, and that it reports to.
+ * The rows and problems of a replica's hub: copying versions from the hub, and reporting to it.
  */
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -12,11 +12,11 @@ type HubState = Pick<ContentState, "copiedFrom" | "reports">
 
 const isAway = ({ copiedFrom }: HubState): boolean => copiedFrom?.problem !== undefined
 
-/** Codes of what is no problem while the place is closed: the hub may be off. */
+/** Codes that are no problem while the place is closed: the hub may be off. */
 export const awayCodes = (slice: HubState): ReadonlySet<string> =>
   new Set(["content:upstream", codes.hubSilent, ...(isAway(slice) ? ["content:failing"] : [])])
 
-/** A hub that is away is one problem: fetches fail. */
+/** A hub that is away causes one problem: fetches fail. */
 export const problems = (
   slice: HubState,
   areFetchesFailing: boolean,
@@ -52,7 +52,7 @@ export const rows = ({ copiedFrom, reports }: HubState): ReadonlyArray<Row> => [
   ...(reports === undefined ? [] : reportsRows(reports))
 ]
 
-/** How long a hub may be away: it is started again, say. */
+/** How long a hub may be silent, for example while it restarts, in milliseconds. */
 const hubSilentMs = 30_000
 
 const reportsProblems = ({ problem, to }: Reports, now: number): ReadonlyArray<Problem> =>
@@ -63,17 +63,17 @@ const reportsProblems = ({ problem, to }: Reports, now: number): ReadonlyArray<P
           code: codes.hubSilent,
           severity: "warning",
           subject: to,
-          text: `The hub has not taken reports since ${problem.since}: ${problem.reason}`,
+          text: `The hub has not accepted reports since ${problem.since}: ${problem.reason}`,
           since: problem.since
         }
       ]
 
 const reportsRows = ({ problem, takenAt, to, vitrine }: Reports): ReadonlyArray<Row> => [
   problem !== undefined
-    ? kv(`Reports to ${to}`, `not taken since ${problem.since}: ${problem.reason}`, "warn")
+    ? kv(`Reports to ${to}`, `not accepted since ${problem.since}: ${problem.reason}`, "warn")
     : takenAt === undefined
-      ? kv(`Reports to ${to}`, "none taken yet", "neutral")
-      : kv(`Reports to ${to}`, `taken at ${takenAt}`, "ok"),
+      ? kv(`Reports to ${to}`, "none accepted yet", "neutral")
+      : kv(`Reports to ${to}`, `accepted at ${takenAt}`, "ok"),
   ...(vitrine === undefined || vitrine === vitrineVersion
     ? []
     : [text(`The hub runs Vitrine ${vitrine}, this is ${vitrineVersion}`, "neutral")])

@@ -1,7 +1,7 @@
 /**
- * Where versions come from: sources that are fetched, or another controller that has the versions already.
+ * Makes versions: from sources that are fetched, or from the versions of another controller.
  *
- * It makes versions. When that happens, and what is reported, belongs to the content.
+ * Does not own when versions are made, nor how this is reported: the content does.
  */
 
 import type * as Effect from "effect/Effect"
@@ -15,41 +15,41 @@ import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
 
 export interface Provider {
-  /** The ids of the sources, as far as they are known before the first fetch. */
+  /** The ids of the sources that are known before the first fetch. */
   readonly sourceIds: ReadonlyArray<string>
 
-  /** Makes the newest content the latest version, unless it is. Reports what it does source by source. */
+  /** Makes the newest content the latest version, if it differs. Reports the steps source by source. */
   readonly fetch: Effect.Effect<Fetched, FetchError>
 
   /**
-   * A cheap question, asked at each tick, so that only what is new is fetched: it publishes no events and writes nothing.
-   * Without it there is a fetch at each tick.
+   * A cheap check before each fetch, so that only new content is fetched. Publishes no events and writes nothing.
+   * Without `poll`, each tick fetches.
    */
   readonly poll?: Effect.Effect<PollResult, FetchError>
 
-  /** Emits when it is worth to poll, or fetch, before the next tick. */
+  /** Emits when there may be something new before the next tick. */
   readonly changes?: Stream.Stream<void>
 
-  /** What `fetch` would change. It reports nothing and promotes nothing. */
+  /** Finds out what `fetch` would change. Reports and promotes nothing. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
 
-  /** What a source would save, by its id. It reports nothing and promotes nothing. */
+  /** Finds out what one source would save. Reports and promotes nothing. */
   readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
 
-  /** As `fetch`, of what the polls have found. Without it `fetch` stands for it. */
+  /** As `fetch`, only for the changes that polls found. Without it, `fetch` runs instead. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>
 
-  /** What the state says of a hub. */
+  /** The fields of the state about a hub. */
   readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
 
-  /** What each source has to say of itself, by their ids, for the state. */
+  /** The data that sources report in the state, by their ids. */
   readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>
 }
 
-/** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */
+/** `same`: no change since the last fetch. `nothing`: there is nothing to fetch. */
 export type PollResult = "new" | "same" | "nothing"
 
-/** With how much the version has. */
+/** The outcome of a fetch, with counts of the version. */
 export interface Fetched extends Promotion, ContentCounts {}
 
 export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>

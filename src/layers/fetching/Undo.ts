@@ -1,6 +1,6 @@
 /**
- * Going back to a version that is on disk, holding the active one, releasing and resuming: what the commands do. What is shown
- * next is verified before, so that no damaged version is.
+ * Goes back to a version on disk, holds the active version, releases and resumes: the actions of the commands. Verifies
+ * a version before it is activated, so that no damaged version is.
  */
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -35,7 +35,7 @@ export const rollback = Effect.fnUntraced(
 /** The longest hold with an end, in milliseconds. */
 const maxHoldMs = 366 * 86_400_000
 
-/** A time in `until` is that of the zone, unless it has an offset. */
+/** A time in `until` without an offset is in `zone`. */
 export const hold = (zone: DateTime.TimeZone) =>
   Effect.fnUntraced(function* ({ until, ...request }: Pick<HoldRequest, "by" | "until">) {
     const store = yield* VersionStore
@@ -68,13 +68,13 @@ export const resume = Effect.fnUntraced(function* (request: Parameters<VersionSt
   return yield* (yield* ActiveVersion).change(store.resume(request))
 })
 
-/** All versions on disk, with what they are made of. */
+/** All versions on disk, with summaries. */
 export const versions = Effect.gen(function* () {
   const store = yield* VersionStore
   const active = Option.getOrUndefined(yield* readActive)
   const versions = yield* Effect.forEach(yield* store.versions, (version) =>
     store.summarize(version.versionId).pipe(
-      // It was removed since.
+      // The version was removed meanwhile.
       Effect.catchTag("vitrine/VersionNotFound", () => Effect.succeedNone),
       Effect.map((summary) => ({ ...version, ...Option.getOrUndefined(summary) }))
     )
@@ -98,7 +98,7 @@ const versionIds = Effect.gen(function* () {
   return versions.map(({ versionId }) => versionId)
 })
 
-/** The newest version that is older than the active one. */
+/** The newest version older than the active one. */
 const olderVersion = Effect.gen(function* () {
   const active = yield* readActive
   if (Option.isNone(active)) {

@@ -1,5 +1,5 @@
 /**
- * What a fetch of sources would change, without changing it.
+ * Finds out what a fetch of sources would change, without changing it.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,7 +16,7 @@ export const checkSources = (sources: ReadonlyArray<ContentSource>) =>
     const store = yield* VersionStore
     const platform = yield* Effect.context<Effect.Effect.Context<ReturnType<typeof compareFiles>>>()
 
-    /** With what is in the folder of the source now and was before; nothing of both where it has not changed. */
+    /** Fetches one source, and gives its files now and before; no files if the source has not changed. */
     const checkSource = Effect.fnUntraced(function* (source: ContentSource, staged: StagedVersion) {
       const fetched = yield* fetchSource(source, staged, () => Effect.void, true)
       const { directory, version, ...found } = fetched

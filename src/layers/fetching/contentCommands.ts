@@ -1,7 +1,7 @@
 /**
- * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep`,
- * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold`, `content.release`,
- * `content.resume` and `content.screen`, or those of another name.
+ * Registers the commands of the content plugin, `content.fetch`, `content.ack`, `content.manifest.read`,
+ * `content.keep`, `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`,
+ * `content.hold`, `content.release`, `content.resume` and `content.screen`; the name may differ from `content`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,22 +28,22 @@ const text = optional(Schema.String)
 
 const flag = optional(Schema.Boolean)
 
-/** How much of a reason is logged, which has the name of the screen in it. */
+/** How much of a reason is logged, in characters. The reason has the name of the screen in it. */
 const maxReason = 300
 
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
-  /** Nothing where versions are copied. */
+  /** Missing if versions are copied. */
   readonly check: Effect.Effect<ContentCheck, FetchError> | undefined
-  /** As `check`, of one source. */
+  /** As `check`, for one source. */
   readonly sample: ((sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>) | undefined
-  /** Run after each ack. */
+  /** Runs after each ack. */
   readonly acknowledged: Effect.Effect<void>
   readonly report: Report
 }
 
 type Services = VersionStore | ActiveVersion
 
-/** Registers commands of the content of this name, as they are typed. */
+/** Gives a function that registers commands of the content with this name. */
 const registering = Effect.fnUntraced(function* (name: string) {
   const commands = yield* CommandBus
   const services = Context.pick(VersionStore, ActiveVersion)(yield* Effect.context<Services>())
@@ -61,7 +61,7 @@ const registering = Effect.fnUntraced(function* (name: string) {
     })
 })
 
-/** Until the scope ends. */
+/** Registers all commands until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
   { acknowledged, check, fetch, report, sample }: Fetching
@@ -108,7 +108,7 @@ export const registerCommands = Effect.fnUntraced(function* (
   yield* registerOnDisk(name)
 })
 
-/** Those that need the versions on disk and nothing else, until the scope ends. */
+/** Registers the commands that need only the versions on disk, until the scope ends. */
 export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
   const register = yield* registering(name)
   const store = yield* VersionStore

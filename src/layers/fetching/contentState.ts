@@ -1,5 +1,5 @@
 /**
- * The slice of a content, as its events change it.
+ * The slice of a content in the state, and how events change it.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import type { Provider } from "./Provider.ts"
 export interface ContentSlice {
   readonly get: Effect.Effect<ContentState>
   readonly update: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
-  /** As `update`, of what never rests: `_version` does not grow. */
+  /** As `update`, for fields that change all the time: `_version` does not grow. */
   readonly note: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
 }
 
@@ -30,10 +30,10 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     update: (change) =>
       Effect.zipRight(
         note(change),
-        // Reads the content in the step that writes it: another source may have reported since.
+        // Reads the content in the step that writes it: another source may have reported meanwhile.
         updateSlice(name, () => {
-          const { isPolling, nextFetch, ...resting } = content
-          return resting
+          const { isPolling, nextFetch, ...published } = content
+          return published
         })
       ),
     note
@@ -41,7 +41,7 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
   return slice
 })
 
-/** The fields of the slice that never rest. */
+/** Gives the fields of the slice that change all the time. */
 export const makeMomentary = (
   slice: ContentSlice,
   { hub = Effect.succeed({}), sourceData = Effect.succeed({}) }: Provider,
@@ -60,7 +60,7 @@ export const makeMomentary = (
       const data = yield* sourceData
       return {
         ...state,
-        // A clock that was set forward, or a machine that slept, may be past it before the fetch begins.
+        // If the clock was set forward, or the machine slept, the planned time may be past before the fetch begins.
         ...(nextFetch === undefined ? {} : { nextFetch: { ...nextFetch, at: later(nextFetch.at, now) } }),
         sources: Record.map(sources, (source, id) => ({
           ...source,
@@ -77,7 +77,7 @@ const later = (one: string, other: string): string => (one > other ? one : other
 
 export const initial: ContentState = { kind: "content", sources: {} }
 
-/** With these sources and no others. */
+/** Keeps exactly these sources. */
 export const withSources =
   (ids: ReadonlyArray<string>) =>
   (state: ContentState): ContentState => ({
@@ -85,7 +85,7 @@ export const withSources =
     sources: Object.fromEntries(ids.map((id) => [id, sourceIn(state, id)]))
   })
 
-export const advance = (state: ContentState, { name, payload }: ContentEvent): ContentState => {
+export const applyEvent = (state: ContentState, { name, payload }: ContentEvent): ContentState => {
   switch (name) {
     case "content:page:built":
     case "content:screen:asked":
@@ -131,11 +131,11 @@ export const advance = (state: ContentState, { name, payload }: ContentEvent): C
   }
 }
 
-/** Whether `_version` grows by it: not by progress, which comes with every page of a table. */
+/** Whether `_version` grows. Progress, which comes with every page of a table, does not count. */
 export const isChange = ({ name }: ContentEvent): boolean =>
   name.startsWith("content:fetch:") || name === "content:source:done" || name === "content:source:error"
 
-/** A source may be called `constructor`. */
+/** A source may be called `constructor`, so only own properties count. */
 const sourceIn = ({ sources }: ContentState, id: string): SourceState =>
   Object.hasOwn(sources, id) ? (sources[id] ?? {}) : {}
 
@@ -147,7 +147,9 @@ const withSource = (
 
 const idle = ({ fetchingSince, progress, ...source }: SourceState): SourceState => source
 
-/** None is fetched any more: a source that was interrupted because another one failed reports nothing itself. */
+/**
+ * Ends the progress of all sources: a source that was interrupted because another one failed reports nothing itself.
+ */
 const ended = ({ fetchingSince, sources, ...state }: ContentState): ContentState => ({
   ...state,
   sources: Object.fromEntries(Object.entries(sources).map(([id, source]) => [id, idle(source)]))

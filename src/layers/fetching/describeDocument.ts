@@ -1,5 +1,5 @@
 /**
- * What is in a document, for people who have not seen it.
+ * Describes the content of a document for people who have not seen it.
  */
 import * as Predicate from "effect/Predicate"
 import mime from "mime"
@@ -23,7 +23,7 @@ export const describeDocument = (json: unknown): Omit<SampledDocument, "path"> =
   }
 }
 
-/** The fields of records, and of objects in them: `title`, `title.rendered`. */
+/** The fields of records and of nested objects: `title`, `title.rendered`. */
 const fieldsOf = (records: ReadonlyArray<unknown>): SampledDocument["fields"] => {
   const objects = records.filter(Predicate.isReadonlyRecord)
   return namesIn(objects)
@@ -48,13 +48,13 @@ const valueOf = (object: Fields, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
 const describeField = (name: string, values: ReadonlyArray<unknown>): SampledDocument["fields"][number] => {
-  const shown = values.find((value) => Predicate.isString(value) || Predicate.isNumber(value))
+  const example = values.find((value) => Predicate.isString(value) || Predicate.isNumber(value))
   return {
     field: printableLine(name, 60),
     types: [...new Set(values.map(typeOf))].sort(),
-    ...(shown === undefined || shown === ""
+    ...(example === undefined || example === ""
       ? {}
-      : { example: printableLine(withoutQuery(String(shown)), 40) })
+      : { example: printableLine(withoutQuery(String(example)), 40) })
   }
 }
 
@@ -67,7 +67,7 @@ const typeOf = (value: unknown): string =>
         ? "text"
         : typeof value
 
-/** The parameters of a link may be secret. */
+/** Parameters of a link may be secret. */
 const withoutQuery = (text: string): string => (isLink(text) ? text.replace(/[?#].*$/s, "") : text)
 
 const isLink = (text: string): boolean => /^(?:https?:\/\/|\.{0,2}\/)\S+$/i.test(text)
@@ -98,5 +98,5 @@ const linksIn = (json: unknown): SampledDocument["links"] => {
   return [...found.values()]
 }
 
-/** Something to look at or to listen to. */
+/** Whether a link leads to something to look at or listen to. */
 const isFile = (link: string): boolean => /^(?:image|video|audio)\/|\/pdf$/.test(mime.getType(link) ?? "")

@@ -1,5 +1,5 @@
 /**
- * Whether there is room for another version: looked at after each fetch, not all the time.
+ * Finds out whether the disk has room for another version. Looks after each fetch only.
  */
 import { statfs } from "node:fs/promises"
 import * as Effect from "effect/Effect"
@@ -11,8 +11,8 @@ import { VersionStore } from "../../services/VersionStore.ts"
 import type { ContentSlice } from "./contentState.ts"
 
 /**
- * Notes in the slice how many bytes and files are free where the versions are, and how many the active version has. Nothing is noted
- * if that cannot be read.
+ * Notes in the slice how many bytes and files are free on the disk of the versions, and how many the active version
+ * has. Notes nothing if this cannot be read.
  */
 export const makeDiskSpace = Effect.fnUntraced(function* (slice: ContentSlice) {
   const store = yield* VersionStore
@@ -32,13 +32,13 @@ export const makeDiskSpace = Effect.fnUntraced(function* (slice: ContentSlice) {
     }
     const { bavail, bsize, ffree, files } = yield* Effect.tryPromise(() => statfs(store.directory))
     const size = yield* sizeOf(versionId)
-    // Some file systems make inodes as they need them, and say that they have none.
+    // Some file systems make inodes on demand, and report 0 of them.
     const disk = { ...size, freeBytes: bavail * bsize, freeFiles: files === 0 ? undefined : ffree }
     yield* slice.note((before) => ({ ...before, disk }))
   }).pipe(Effect.ignore)
 })
 
-/** A version may have to be saved as a whole, although most of its files are usually shared with the version before. */
+/** A version may need its whole size, although it usually shares most files with the previous version. */
 export const diskProblems = (name: string, { disk, failingSince }: ContentState): ReadonlyArray<Problem> => {
   const missing = disk === undefined ? undefined : missingOn(disk)
   return missing === undefined

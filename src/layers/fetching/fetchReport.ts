@@ -1,5 +1,5 @@
 /**
- * What a fetch comes to, for everybody: events, the state, the log and metrics.
+ * Reports the outcome of a fetch: by events, in the state, in the log and in metrics.
  */
 
 import * as Duration from "effect/Duration"
@@ -20,10 +20,10 @@ import type { Fetched } from "./Provider.ts"
 import { type Report, timestamp } from "./report.ts"
 
 export interface FetchReport {
-  /** Runs a fetch, and reports how it begins and ends. */
+  /** Runs a fetch, and reports its beginning and its end. */
   readonly reported: (fetch: Effect.Effect<Fetched, FetchError>) => Effect.Effect<FetchOutcome, FetchError>
 
-  /** Whether the last fetch failed in the same way; then it is counted, and not to be reported again. */
+  /** Whether the last fetch failed in the same way. The failure is then counted, and should not be reported again. */
   readonly repeats: (error: FetchError) => Effect.Effect<boolean>
 }
 
@@ -57,7 +57,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     ).pipe(Effect.annotateLogs({ version, durationMs, records: outcome.records }))
   })
 
-  /** A repeated failure is logged once until a fetch succeeds. A task's failure is in its result. */
+  /** Logs a repeated failure once until a fetch succeeds. The failure of a task is in its result. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${messageOf(error)}`
     yield* (yield* isFirst(error)) && mode !== "task" ? Effect.logWarning(text) : Effect.logDebug(text)
@@ -106,7 +106,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   } satisfies FetchReport
 })
 
-/** Whose failure it is, whether it may pass by itself, and whether what came was refused. */
+/** Identifies failures of the same kind: the same origin, transient or not, rejected or not. */
 const originOf = (error: FetchError): string => {
   switch (error._tag) {
     case "vitrine/SourceError":

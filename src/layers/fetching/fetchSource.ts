@@ -1,5 +1,5 @@
 /**
- * Fetching one source into a version.
+ * Fetches one source into a version.
  */
 
 import * as Duration from "effect/Duration"
@@ -80,7 +80,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     )
 )
 
-/** Tells a source what is wrong with its content, if somebody has to do something about it. */
+/** Tells a source that its content has a problem, if a person has to act. */
 export const reportFailure = ({ report }: ContentSource, error: SourceError): Effect.Effect<void> =>
   error.isTransient
     ? Effect.void
@@ -93,12 +93,12 @@ export const reportFailure = ({ report }: ContentSource, error: SourceError): Ef
 const withoutSource = (error: SourceError): string =>
   [error.place, error.detail ?? messageOf(error.cause)].filter((text) => text !== undefined).join(": ")
 
-/** The keys of documents whose records are not identified by their `id`. */
+/** The keys of documents whose records are not identified by `id`. */
 const keysOf = (documents: NonNullable<FetchedSource["documents"]>) => {
   const keys = Record.filterMap(documents, ({ key }) => Option.fromNullable(key))
   return Record.isEmptyRecord(keys) ? {} : { keys }
 }
 
-/** Why a version was rejected; nothing where a fetch failed for another reason. */
+/** Why a version was rejected; `undefined` if a fetch failed for another reason. */
 export const violationsOf = (error: FetchError): SourceError["violations"] =>
   error._tag === "vitrine/SourceError" ? error.violations : undefined

@@ -1,7 +1,7 @@
 /**
- * Fetching sources into one version: all of them succeed, or nothing changes.
+ * Fetches sources into one version: all sources succeed, or nothing changes.
  *
- * Those that can be asked cheaply what has changed are only fetched where something has (docs/content.md, Airtable).
+ * Sources with a cheap poll are fetched only after a change (docs/content.md, Airtable).
  */
 
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -25,10 +25,10 @@ import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
 import { type Changed, makePolling } from "./polling.ts"
 import { makeSample } from "./sampleSource.ts"
 
-/** From one poll to the next while changes go on. */
+/** The pause between two polls while changes continue. */
 const settlePause = Duration.seconds(1)
 
-/** What the sources gave is promoted, if it is new. Changes that go on are waited for, for `settle` at most. */
+/** Fetches sources and promotes their content if it is new. While changes continue, waits for at most `settle`. */
 export const fetchSources = (
   sources: ReadonlyArray<ContentSource>,
   settle: Duration.Duration
@@ -37,10 +37,10 @@ export const fetchSources = (
     const store = yield* VersionStore
     const polling = yield* makePolling(sources)
     const sourceIds = sources.map(({ id }) => id)
-    /** How much the sources had when they were read last. */
+    /** The counts of each source when it was last read. */
     const counts = yield* Ref.make<ReadonlyMap<string, ContentCounts>>(new Map())
 
-    /** What has not changed is taken over, where that is whole. */
+    /** Reuses an unchanged source if its files are complete, or else fetches it. */
     const takeOrFetch = Effect.fnUntraced(function* (
       source: ContentSource,
       staged: StagedVersion,
@@ -65,7 +65,7 @@ export const fetchSources = (
       return { ...promotion, ...sumCounts(versions) }
     })
 
-    /** Makes a version of what has changed, unless `beforePromotion` fails when all of it is read. */
+    /** Makes a version of the changed sources, unless `beforePromotion` fails after all are read. */
     const makeVersion = <E = never>(changed: Changed, beforePromotion: Effect.Effect<unknown, E>) =>
       Effect.gen(function* () {
         const staged = yield* store.stage
@@ -90,7 +90,7 @@ export const fetchSources = (
       const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
       const isFirst = (yield* Ref.get(counts)).size === 0
       const isChanging = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        // Where it cannot be asked, the next tick asks.
+        // If the poll fails, the next tick polls.
         now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
       )
       const settled = isChanging.pipe(
@@ -99,13 +99,13 @@ export const fetchSources = (
       )
       const check = Effect.filterOrFail(isChanging, Boolean.not, () => new StillChanging())
       const attempt: Effect.Effect<Fetched, FetchError> = polling
-        // The first version need not wait.
+        // The first version does not wait for further changes.
         .take((changed) => makeVersion(changed, isFirst ? Effect.void : check))
         .pipe(Effect.catchTag("vitrine/StillChanging", () => Effect.zipRight(settled, attempt)))
       return yield* attempt
     })
 
-    /** Those that cannot be asked are fetched at each tick. */
+    /** Sources without a poll are fetched at each tick. */
     const unasked = sources.flatMap(({ id, poll }) => (poll === undefined ? [id] : []))
 
     const poll = Effect.gen(function* () {
@@ -139,5 +139,5 @@ export const fetchSources = (
     } satisfies Provider
   })
 
-/** More has changed since the sources began to be read. */
+/** The sources changed again while they were read. */
 class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}

@@ -3,7 +3,7 @@
  */
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 
-/** By bytes, as far as it is known how many there are; missing where none runs. */
+/** In percent of the bytes that are known; missing if no fetch runs. */
 export const fetchedPercent = ({ fetchingSince, sources }: ContentState): number | undefined => {
   if (fetchingSince === undefined) return undefined
   const parts = Object.values(sources).flatMap((source) => fetchedPart(source, fetchingSince))

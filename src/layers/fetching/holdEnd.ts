@@ -1,5 +1,5 @@
 /**
- * Ends holds that have an end: at their time, or when the controller is back after it.
+ * Ends holds that have an end: at that time, or when the controller runs again after it.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -11,23 +11,25 @@ import type { Hold } from "../../services/VersionStore.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import * as Undo from "./Undo.ts"
 
-/** How long it sleeps at most: the clock may be set, or the machine may have slept. */
+/** The longest sleep: the clock may be set, or the machine may sleep. */
 const longestSleep = Duration.seconds(10)
 
-/** How long the next try waits where the version that waits cannot be shown. */
+/** The pause before the next try if the waiting version cannot be activated. */
 const retryAfter = Duration.minutes(1)
 
-/** Never ends. Nothing runs while no hold has an end. */
+/** Ends each hold in time; never ends itself. Without a hold that has an end, nothing runs. */
 export const endHolds = Effect.gen(function* () {
   const { held } = yield* ActiveVersion
-  const warning = makeWarnWhile((reason) => `The hold cannot end, and is tried again each minute: ${reason}`)
+  const warning = makeWarnWhile(
+    (reason) => `The hold cannot end, and Vitrine tries again each minute: ${reason}`
+  )
 
-  /** How long to wait until the next step; nothing where the hold is over. */
+  /** Gives the pause until the next step; `None` if the hold is over. */
   const step = Effect.fnUntraced(function* ({ by, until = "" }: Hold) {
     const now = yield* Clock.currentTimeMillis
-    const left = Date.parse(until) - now
-    if (left > 0) {
-      return Option.some(Duration.min(left, longestSleep))
+    const remaining = Date.parse(until) - now
+    if (remaining > 0) {
+      return Option.some(Duration.min(remaining, longestSleep))
     }
     return yield* Undo.resume({ dueAt: now, ...(by === undefined ? {} : { by }) }).pipe(
       Effect.zipRight(warning.works),

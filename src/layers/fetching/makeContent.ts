@@ -1,7 +1,7 @@
 /**
- * Content of any provider: it fetches one version at a time and reports it, by events, in the state and the log.
+ * Fetches content of any provider, one version at a time, and reports by events, in the state and in the log.
  *
- * Where versions come from belongs to the provider, where they are kept to the store of versions.
+ * The provider makes the versions; the store of versions keeps them.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -31,9 +31,9 @@ import { makeSweeping } from "./sweeping.ts"
 import { keepFetching } from "./ticks.ts"
 
 export interface Settings {
-  /** What its commands and events begin with, and the name of its slice of the state. */
+  /** The prefix of the commands and events, and the name of the slice of the state. */
   readonly name: string
-  /** Whether it registers its commands. */
+  /** Whether the commands are registered. */
   readonly commands: boolean
   readonly schedule: Fetches
   readonly rules: ContentRules
@@ -80,7 +80,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       return Content.of({ fetch, start: Effect.void })
     }
 
-    /** A poll that fails is a failed fetch, unless the one before failed alike. */
+    /** Reports a failed poll as a failed fetch, unless the previous one failed in the same way. */
     const pollFailed = (error: FetchError) =>
       Effect.if(repeats(error), {
         onTrue: () => Effect.fail(error),
@@ -103,7 +103,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   }).pipe(Effect.provideService(ActiveVersion.ActiveVersion, activeVersion))
 })
 
-/** Reports, and compares each version that is announced. */
+/** A report that also compares each announced version. */
 const comparing = (report: Report) =>
   Effect.map(
     compareAnnounced((payload) => report({ name: "content:version:compared", payload })),

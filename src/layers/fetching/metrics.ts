@@ -1,5 +1,5 @@
 /**
- * What content does, as metrics. They count all controllers of the process together.
+ * Metrics of content. They add up all controllers of the process.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -27,10 +27,10 @@ const records = Metric.gauge("vitrine_content_records", {
 
 const versions = Metric.gauge("vitrine_content_versions", { description: "Versions on disk" })
 
-/** Counts that another version was made the active one. */
+/** Counts an activated version. */
 export const countPromotion = Metric.increment(promotions)
 
-/** Counts a fetch when it ends; one that is interrupted has come to nothing. */
+/** Counts a fetch when it ends; an interrupted fetch does not count. */
 export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
   fetch.pipe(
     Effect.tap(({ changed, timestamp }) =>
@@ -48,7 +48,7 @@ const ofOutcome = (outcome: (typeof outcomes)[number]) => Metric.tagged(fetches,
 
 const ended = (outcome: (typeof outcomes)[number]) => Metric.increment(ofOutcome(outcome))
 
-/** Before the first fetch: an alert on a number that is not there is never raised. */
+/** Starts the counts at 0 before the first fetch: an alert on a missing number never fires. */
 export const beginCounts = Effect.all([
   ...outcomes.map((outcome) => Metric.incrementBy(ofOutcome(outcome), 0)),
   Metric.incrementBy(lastSuccess, 0)

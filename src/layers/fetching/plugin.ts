@@ -1,6 +1,6 @@
 /**
- * The plugin of content, and what it shares with the plugin of a replica: the downloads folder, its versions, and the commands
- * that need nothing else.
+ * The content plugin, and the parts that it shares with the replica plugin: the downloads folder, the versions, and the
+ * commands that need only those.
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import * as Content from "./Content.ts"
 import * as ContentOptions from "./ContentOptions.ts"
 import { registerOnDisk } from "./contentCommands.ts"
 
-/** Fetches content from its sources into immutable versions on disk and announces the active one. */
+/** Fetches content from its sources into immutable versions on disk, and announces the active version. */
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
   versionsPlugin(config, {
     decode: ContentOptions.decode,
@@ -54,7 +54,7 @@ export interface MakeVersions<Options, E, E2> {
   ) => Effect.Effect<Plugin.KeptContent["sources"], E2, Plugin.Platform | Scope.Scope>
 }
 
-/** A plugin that makes versions in its downloads folder. */
+/** Makes a plugin that keeps versions in its downloads folder. */
 export const versionsPlugin = <Options extends VersionsOptions, E, E2>(
   config: unknown,
   { decode, make, sources }: MakeVersions<Options, E, E2>
@@ -94,7 +94,7 @@ const contentName = Either.match({
   onRight: ({ name }: Pick<VersionsOptions, "name">) => name
 })
 
-/** There are no subscribers yet when it is set up. */
+/** Announces nothing: there are no subscribers yet at this point of the start. */
 const versionsOnDisk = (options: Either.Either<VersionsOptions, InvalidOptions>): Plugin.Plugin => ({
   name: contentName(options),
   issues: issuesOf(options),

@@ -1,5 +1,5 @@
 /**
- * What the slice of a content means.
+ * Turns the slice of a content into rows, problems and a summary.
  */
 
 import * as Duration from "effect/Duration"
@@ -46,7 +46,7 @@ export const reading = (name: string, rules: ContentRules) =>
     }
   })
 
-/** Its page is that of the content server that is there for it. */
+/** The status of a content. Its page is the page of its own content server. */
 const statusOf = (name: string, slice: ContentState, state: GlobalState): ContentStatus => {
   const { lastFetch } = slice
   const failure = errorOf(slice)
@@ -103,7 +103,7 @@ export const problems = (
     const waits =
       waiting === undefined ? "" : `; version ${waiting} ${until === undefined ? "waits" : "is shown then"}`
     const end = until === undefined ? "" : ` until ${until}`
-    const text = `"${name}" is held since ${since}${person}${end}${waits}. "vitrine resume" ends that`
+    const text = `New versions of "${name}" have been held back since ${since}${person}${end}${waits}. Resume to show them ("vitrine resume")`
     found.push({ code: codes.held, severity: "warning", subject: name, text, since })
   }
   return [
@@ -139,20 +139,20 @@ const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
 const holdRow = (versionId: string, held: Hold): Row =>
   held.byRule === undefined ? kv("Held", holdText(versionId, held), "warn") : kv("Waits", waitsText(held))
 
-/** The active version, and what waits behind it. */
+/** The active version, and the version that waits. */
 export const activeText = (versionId: string, held: Hold | undefined): string =>
   held === undefined
     ? versionId
     : held.byRule === undefined
       ? `${versionId}, held ${holdText(versionId, held)}`
-      : `${versionId}; there waits ${waitsText(held)}`
+      : `${versionId}; waiting: ${waitsText(held)}`
 
 const waitsText = ({ since, waiting }: Hold): string => `version ${waiting}, to be released, since ${since}`
 
 /** `since 2026-11-22T14:03:00.000Z by anna@desk: version … stays; version … waits` */
 const holdText = (versionId: string, { by, lost, since, until, waiting }: Hold): string =>
   [
-    `since ${since}${by === undefined ? "" : ` by ${by}`}${until === undefined ? "" : ` until ${until}`}: version ${versionId} stays${lost === undefined ? "" : ` in the place of ${lost}, which is not on disk any more`}`,
+    `since ${since}${by === undefined ? "" : ` by ${by}`}${until === undefined ? "" : ` until ${until}`}: version ${versionId} stays${lost === undefined ? "" : ` in place of ${lost}, which is no longer on disk`}`,
     ...(waiting === undefined
       ? []
       : [`version ${waiting} ${until === undefined ? "waits" : "is shown then"}`])
@@ -180,7 +180,7 @@ const versionRow =
 const errorOf = ({ lastFetch }: ContentState): string | undefined =>
   lastFetch !== undefined && "error" in lastFetch ? lastFetch.error.message : undefined
 
-/** The rows of a source show its error, so this row does not repeat the message. */
+/** The error is in the rows of its source, so this row does not repeat it. */
 const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
   if (lastFetch === undefined) {
     return kv("Last fetch", "none yet", "neutral")
@@ -188,9 +188,9 @@ const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
   const { timestamp } = lastFetch
   if ("error" in lastFetch) {
     const { message } = lastFetch.error
-    const isSaid = Object.values(sources).some(({ lastError }) => lastError?.message === message)
+    const isInSource = Object.values(sources).some(({ lastError }) => lastError?.message === message)
     const text = failureText(message, rejection)
-    const failure = isSaid && text === message ? "see its source below" : text
+    const failure = isInSource && text === message ? "see its source below" : text
     return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
   }
   const { changed, held } = lastFetch
@@ -215,7 +215,7 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
   list(
     "Rejected",
     [
-      `since ${since}: what the source "${sourceId}" gives is not as expected; the active version stays`,
+      `since ${since}: the content of the source "${sourceId}" is not as expected; the active version stays`,
       ...violations.map(violationText)
     ].map((line) => text(line, "error"))
   )

@@ -1,5 +1,5 @@
 /**
- * Asking sources whether anything has changed, and remembering what has until it is in a version.
+ * Polls sources for changes, and remembers the changes until a version has them.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,21 +17,21 @@ export type Changed = ReadonlySet<string>
 
 const none: Changed = new Set()
 
-/** Before what failed for a reason that does not pass by itself is tried again, though nothing has changed. */
-const lastingPause = Duration.minutes(10)
+/** After a permanent failure, the pause before the next try if nothing has changed. */
+const permanentPause = Duration.minutes(10)
 
 interface State {
-  /** By the ids of sources: where the next poll begins. */
+  /** Where the next poll begins, by source id. */
   readonly cursors: ReadonlyMap<string, string>
   readonly found: Changed
 }
 
 export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
   const state = yield* Ref.make<State>({ cursors: new Map(), found: none })
-  const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? lastingPause : fetchPause(inRow)))
+  const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? permanentPause : fetchPause(inRow)))
 
-  /** Sources that were told of a poll that failed: a fetch tells them when all is right. */
-  const told = new Set<string>()
+  /** Sources that know of a failed poll: only a fetch tells them that they work again. */
+  const failed = new Set<string>()
 
   const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
     const { id, poll } = source
@@ -44,11 +44,11 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
       (cause) => new SourceError({ source: id, cause })
     ).pipe(
       Effect.tapError((error) => {
-        if (!error.isTransient) told.add(id)
+        if (!error.isTransient) failed.add(id)
         return reportFailure(source, error)
       })
     )
-    return [{ id, ...changes, ...(told.delete(id) ? { changed: "everything" as const } : {}) }]
+    return [{ id, ...changes, ...(failed.delete(id) ? { changed: "everything" as const } : {}) }]
   })
 
   const poll = Effect.gen(function* () {
@@ -66,22 +66,22 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     Ref.update(state, ({ cursors, found }) => ({ cursors, found: new Set([...found, ...changed]) }))
 
   return {
-    /** Whether something has changed since the poll before. */
+    /** Polls all sources, and gives whether any has changed since the previous poll. */
     poll,
 
     hasPolled: Effect.map(Ref.get(state), ({ cursors }) => cursors.size > 0),
 
-    /** What has been found, and is in no version yet. */
+    /** The changes that are in no version yet. */
     found: Effect.map(Ref.get(state), ({ found }) => found),
 
-    /** Adds to what has been found. */
+    /** Adds changes. */
     add,
 
-    /** Takes what has been found for a version of it. It is found again if no version comes of it. */
+    /** Takes the changes for a new version. If `use` fails, they count as changes again. */
     take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
       Effect.flatMap(
         Ref.modify(state, ({ cursors, found }) => [found, { cursors, found: none }]),
-        (taken) => Effect.onError(use(taken), () => add(taken))
+        (changed) => Effect.onError(use(changed), () => add(changed))
       ),
 
     /** Remembers how a fetch ends, for `refusal`. */
@@ -91,7 +91,7 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
         onSuccess: () => failure.worked
       }),
 
-    /** What the last fetch failed with, where it is too early to try the same again. */
+    /** The error of the last fetch, while it is too early to try again. */
     refusal: Effect.map(
       failure.resting,
       Option.map(({ error }) => error)

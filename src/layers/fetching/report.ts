@@ -1,5 +1,5 @@
 /**
- * How the parts of the content plugin report what happens.
+ * Reports what happens in the content plugin: to the state, and by events.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -10,11 +10,11 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { advance, type ContentSlice, isChange } from "./contentState.ts"
+import { applyEvent, type ContentSlice, isChange } from "./contentState.ts"
 
 export type Report = (event: ContentEvent) => Effect.Effect<void>
 
-/** Now, in ISO 8601, UTC, with milliseconds. */
+/** The present time in ISO 8601, UTC, with milliseconds. */
 export const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
 /** Changes the slice of the content, then publishes the event. */
@@ -24,14 +24,14 @@ export const makeReport = (name: string, slice: ContentSlice) =>
     (publish): Report =>
       (event) =>
         Effect.zipRight(
-          (isChange(event) ? slice.update : slice.note)((before) => advance(before, event)),
+          (isChange(event) ? slice.update : slice.note)((before) => applyEvent(before, event)),
           publish(event)
         )
   )
 
 /**
- * Publishes events under the name of the content. Where the bus fails, that is logged once until it works again, and then
- * the active version is announced again. Versions are announced one after the other, the newest last.
+ * Publishes events under the name of the content. A failure of the bus is logged once; when the bus works again, the
+ * active version is announced again. Versions are announced one at a time, the newest last.
  */
 const makePublish = Effect.fnUntraced(function* (contentName: string) {
   const bus = yield* EventBus
@@ -41,14 +41,14 @@ const makePublish = Effect.fnUntraced(function* (contentName: string) {
     (message) => `${message}. Clients learn of new versions from the manifest only, until it works again.`
   )
 
-  /** Gives whether the bus has the event. */
+  /** Gives whether the bus accepted the event. */
   const publish = (event: ContentEvent) =>
     Effect.matchCauseEffect(bus.publish(event.name.replace("content", contentName), event.payload), {
       onFailure: (cause) => Effect.as(warning.fails(messageOf(Cause.squash(cause))), false),
       onSuccess: () => Effect.as(warning.works, true)
     })
 
-  /** The version stays unannounced until the bus has it, also after an interruption. */
+  /** Keeps the version as unannounced until the bus accepts it, also after an interruption. */
   const announce = Effect.gen(function* () {
     const version = yield* Ref.get(unannounced)
     if (Option.isSome(version) && (yield* publish(version.value))) {

@@ -1,5 +1,5 @@
 /**
- * What one source would save, of as little as it can fetch.
+ * Finds out what one source would save, and fetches as little as possible.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -12,7 +12,7 @@ import { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { describeDocument } from "./describeDocument.ts"
 
-/** A larger document is not looked into. */
+/** The largest document that is described, in bytes. */
 const maxBytes = 64 * 1024 ** 2
 
 const parse = Schema.decodeUnknown(Schema.parseJson())

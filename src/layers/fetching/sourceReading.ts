@@ -1,5 +1,5 @@
 /**
- * What the slice of a content says of one source.
+ * The rows and problems of one source.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -15,7 +15,7 @@ import { violationText } from "../status/violationText.ts"
 
 export type Rejection = NonNullable<ContentState["rejection"]>
 
-/** What was rejected stands in its own row. */
+/** The message of a failure, without violations that have their own row. */
 export const failureText = (message: string, rejection: Rejection | undefined): string =>
   rejection?.violations.every((violation) => message.includes(violationText(violation))) === true
     ? "rejected, see above"
@@ -41,13 +41,13 @@ export const sourceProblems = (
   ]
 }
 
-/** What it waits for. The time is an ISO one: who reads it may be in another zone. */
+/** What a source waits for. Times are in ISO 8601: the reader may be in another time zone. */
 const heldUpText = (document: string, { reason, until }: NonNullable<SourceProgress["waiting"]>): string =>
   reason === "penalty"
     ? `it waits until ${until} to read ${document}: the API refuses requests for a while`
     : `it waits until ${until} to read ${document} again: a request has failed`
 
-/** Whether it waits for something else than its own pace. */
+/** Whether a source waits for anything except its own pace. */
 const isHeldUp = ({ waiting }: SourceProgress): boolean =>
   waiting !== undefined && waiting.reason !== "pacing"
 
@@ -74,7 +74,7 @@ export const sourceRows = (
   ...dataRows(data)
 ]
 
-/** What a source reports: its problems, and its texts and figures by their names. */
+/** What a source reports: its problems, and its texts and figures by name. */
 const dataRows = (data: SourceState["data"] = {}): ReadonlyArray<Row> => {
   const { calls, changes } = tableDataOf(data)
   return [

@@ -1,8 +1,8 @@
 /**
- * When versions and leases are swept: after each fetch, at ticks that fetch nothing, because nothing is new or the hub is
- * away, and where the disk is full.
+ * Decides when versions and leases are swept: after each fetch, at ticks that fetch nothing (nothing is new, or the hub
+ * is away), and when the disk is full. Has no timer.
  *
- * It has no timer of its own. What is removed, and that a lost manifest is written again, belongs to the store of versions.
+ * The store of versions decides what is removed, and restores a lost manifest.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,20 +17,20 @@ import { ActiveVersion } from "./ActiveVersion.ts"
 import { countVersions } from "./metrics.ts"
 
 export interface Sweeping {
-  /** Failures are logged once, until it works again. */
+  /** Sweeps. A failure is logged once until a sweep works again. */
   readonly sweep: Effect.Effect<void>
 
-  /** Sweeps if that was long ago, or the manifest was lost. */
+  /** Sweeps if the last sweep is long ago, or the manifest is lost. */
   readonly sweepIfDue: Effect.Effect<void>
 
-  /** Where the disk is full, versions that no screen shows make room for one more try. */
+  /** On a full disk, removes versions that no screen shows, and runs the fetch once more. */
   readonly withRoom: <A>(fetch: Effect.Effect<A, FetchError>) => Effect.Effect<A, FetchError>
 }
 
-/** The least time between a sweep and one at a tick that fetches nothing, unless the manifest is lost in between. */
+/** The least time between a sweep and a tick that sweeps without a fetch; a lost manifest does not wait for it. */
 const pause = Duration.minutes(5)
 
-/** `before` is run before each sweep. */
+/** `before` runs before each sweep. */
 export const makeSweeping = Effect.fnUntraced(function* (before: Effect.Effect<unknown>) {
   const store = yield* VersionStore
   const activeVersion = yield* ActiveVersion
@@ -60,7 +60,7 @@ export const makeSweeping = Effect.fnUntraced(function* (before: Effect.Effect<u
     const isDue = (yield* monotonicMillis) - (yield* Ref.get(sweptAt)) >= Duration.toMillis(pause)
     if (isLost || isDue) {
       yield* sweep
-      // The manifest that was written again may name another version.
+      // The restored manifest may name another version.
       yield* Effect.transposeMapOption(yield* active, (manifest) => activeVersion.report(manifest))
     }
   })
@@ -70,7 +70,7 @@ export const makeSweeping = Effect.fnUntraced(function* (before: Effect.Effect<u
     return removed.length === 0
       ? yield* Effect.fail(error)
       : yield* Effect.logWarning(
-          `The disk is full: removed versions that no screen shows (${removed.join(", ")}), to try once more. ${error.message}`
+          `The disk is full: removed versions that no screen shows (${removed.join(", ")}), fetching once more. ${error.message}`
         )
   })
 

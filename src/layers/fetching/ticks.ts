@@ -1,5 +1,5 @@
 /**
- * When content is fetched: at once, then at each tick of the schedule, where there is something new.
+ * Decides when content is fetched: at the start, then at each tick of the schedule if there is something new.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -12,25 +12,25 @@ import type { FetchError } from "../../services/Content.ts"
 import type { ContentSlice } from "./contentState.ts"
 import type { PollResult } from "./Provider.ts"
 
-/** What is done at a tick. */
+/** The actions at a tick. */
 interface Steps {
   readonly fetch: Effect.Effect<unknown, FetchError>
-  /** As `fetch`, of what the poll before has found. */
+  /** As `fetch`, only for the changes that the previous poll found. */
   readonly fetchNew: Effect.Effect<unknown, FetchError>
   readonly poll: Effect.Effect<PollResult, FetchError> | undefined
   readonly pollFailed: (error: FetchError) => Effect.Effect<unknown, FetchError>
   readonly sweepIfDue: Effect.Effect<void>
-  /** When there may be something new between the ticks. */
+  /** Emits when there may be something new between ticks. */
   readonly changes: Stream.Stream<void>
 }
 
-/** Never ends. The slice has when the next fetch is due. */
+/** Fetches for ever, and keeps the time of the next fetch in the slice. */
 export const keepFetching = Effect.fnUntraced(function* (
   steps: Steps,
   schedule: Fetches,
   slice: ContentSlice
 ) {
-  // One after the other: what changes while something is fetched is not in that fetch.
+  // One fetch after the other: a fetch misses changes that happen while it runs.
   const { withPermits } = yield* Effect.makeSemaphore(1)
   const next = withPermits(1)(fetchQuietly(tick(steps, slice)))
   return yield* Effect.zipRight(
@@ -65,7 +65,7 @@ const fetchAtTicks = (next: Effect.Effect<boolean>, schedule: Fetches, slice: Co
 const tick = ({ fetch, fetchNew, poll, pollFailed, sweepIfDue }: Steps, slice: ContentSlice) =>
   poll === undefined
     ? fetch
-    : Effect.matchEffect(shown(poll, slice), {
+    : Effect.matchEffect(markPolling(poll, slice), {
         onFailure: (error) => Effect.zipRight(sweepIfDue, pollFailed(error)),
         onSuccess: (found) =>
           Effect.flatMap(slice.get, ({ lastFetch }) => {
@@ -74,14 +74,14 @@ const tick = ({ fetch, fetchNew, poll, pollFailed, sweepIfDue }: Steps, slice: C
           })
       })
 
-const shown = <A, E>(poll: Effect.Effect<A, E>, { note }: ContentSlice) =>
+const markPolling = <A, E>(poll: Effect.Effect<A, E>, { note }: ContentSlice) =>
   Effect.acquireUseRelease(
     note((before) => ({ ...before, isPolling: true })),
     () => poll,
     () => note(({ isPolling, ...before }) => before)
   )
 
-/** Gives whether to try again soon. What it fails with was reported; a bug must not end the fetching either. */
+/** Gives whether to try again soon. The error is reported already; a defect must not end the loop either. */
 const fetchQuietly = (fetch: Effect.Effect<unknown, FetchError>) =>
   fetch.pipe(
     Effect.as(false),

@@ -1,5 +1,5 @@
 /**
- * One report, posted: what is sent, and what the response means.
+ * Posts one report, and reads the response.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,15 +10,15 @@ import { type PlayerReport, ReportAnswer } from "../../services/PlayerReport.ts"
 import * as Requests from "../httpClient/Requests.ts"
 import type { ReportOptions } from "./ReportOptions.ts"
 
-/** A report was not taken. */
-export class NotTaken extends Data.TaggedError("vitrine/NotTaken")<{
-  /** Why, and what to do about it where that is known. */
+/** The hub did not accept a report. */
+export class ReportRefused extends Data.TaggedError("vitrine/ReportRefused")<{
+  /** The reason, and what to do about it if this is known. */
   readonly detail: string
 }> {}
 
-export type PostReport = (report: PlayerReport) => Effect.Effect<ReportAnswer, NotTaken>
+export type PostReport = (report: PlayerReport) => Effect.Effect<ReportAnswer, ReportRefused>
 
-/** In milliseconds, for all of it. */
+/** For the whole request, in milliseconds. */
 const postTimeout = 10_000
 
 const maxAnswerBytes = 4096
@@ -40,17 +40,17 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
   }
 
   const post: PostReport = Effect.fnUntraced(function* (report) {
-    // Not compressed: it mostly fits into one packet as it is, and a hub would unpack a hundred in a second.
+    // Not compressed: most reports fit into one packet, and a hub would have to decompress a hundred in a second.
     const body = JSON.stringify(report)
     const { text } = yield* Effect.mapError(
       requests.attempt({ url: url.href, headers, body, follows: false }),
-      (failure) => new NotTaken({ detail: refusalOf(failure, url) })
+      (failure) => new ReportRefused({ detail: refusalOf(failure, url) })
     )
     const { vitrine, ...answer } = yield* Effect.mapError(
       decodeAnswer(text),
       () =>
-        new NotTaken({
-          detail: `what responds at ${url.href} is no content server. Check the address in "report"`
+        new ReportRefused({
+          detail: `the server at ${url.href} is no content server. Check the address in "report"`
         })
     )
     return { ...answer, vitrine: printableLine(vitrine, maxVersion) }
@@ -69,10 +69,10 @@ const refusalOf = (
   switch (status) {
     case 401:
     case 403:
-      return `${origin} refuses the token (${status}): the one in "report" must be that of "reports" of its contentServer`
+      return `${origin} refuses the token (${status}): the token in "report" must equal the token of "reports" of its contentServer`
     case 404:
     case 405:
-      return `${origin} takes no reports (${status}): set "reports" of its contentServer, or correct the address in "report"`
+      return `${origin} accepts no reports (${status}): set "reports" of its contentServer, or correct the address in "report"`
     case 413:
       return `the report is too large for ${origin} (413): run the same version of Vitrine there and here`
     case undefined:

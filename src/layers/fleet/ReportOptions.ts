@@ -1,12 +1,12 @@
 /**
- * Where a player reports to.
+ * The hub that a player reports to.
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expectsSecret } from "../../internal/Options.ts"
 import { envFileHint, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 
-/** Not shown where it is wrong: it may have a password. */
+/** A wrong value is not displayed: it may have a password. */
 const to = Schema.transform(
   expectsSecret(
     Schema.String.pipe(Schema.filter(isHttpBase)),
@@ -16,18 +16,18 @@ const to = Schema.transform(
   { strict: true, decode: (text) => text.replace(/\/*$/, "/"), encode: (address) => address }
 )
 
-/** Where a player reports to, and with what. */
+/** The hub that a player reports to, and its token. */
 export interface ReportConfig {
-  /** The address of the content server of a hub, whatever is copied from where. */
+  /** The address of the hub's content server. It may differ from the address that versions are copied from. */
   readonly to: string
 
-  /** That of the hub's `reports`. */
+  /** The token of `reports` at the hub. */
   readonly token: string | Redacted.Redacted
 }
 
 export const ReportOptions = expectsSecret(
   Schema.Struct({
-    /** It ends with a slash. */
+    /** With a slash at the end. */
     to,
     token: secret(
       (text) => /^[\x21-\x7e]+$/.test(text),

@@ -1,5 +1,5 @@
 /**
- * Takes what players report: the route of a hub, and what it knows of its players.
+ * Receives the reports of players: the route of a hub, and the state of its players.
  */
 import { join, resolve } from "node:path"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
@@ -33,22 +33,25 @@ export interface Options {
   readonly reports: { readonly token: Redacted.Redacted }
 }
 
-/** Restarts and duplicates are found again after a restart of the hub. */
+/** Restarts and duplicates are not kept: they are detected again after a restart of the hub. */
 const KeptPlayer = Player.omit("duplicate", "restarts")
 
-/** The largest reports of all players need less. */
+/** The largest file of players, in bytes. The largest reports of all players need less. */
 const maxFileBytes = 2 * maxPlayers * maxReportBytes
 
-/** How often the players are written down at most. */
+/** The least time between two writes of the players. */
 const saveEvery = "1 minute"
 
-/** By how much the time of day has been set, in milliseconds, if it was: small corrections are made all the time. */
+/**
+ * The least change of the time of day that counts as a set clock, in milliseconds. Small corrections happen all the
+ * time.
+ */
 const stepMs = 5000
 
-/** How long the end waits until they are written. */
+/** How long the shutdown waits for the last write. */
 const lastSave = "1 second"
 
-/** The players that were known last are known from the start, and are written down until the scope ends. */
+/** Starts with the players that were saved last, and saves players until the scope ends. */
 export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { token } }: Options) {
   const file = yield* JsonFile.make(join(resolve(downloadPath), ".players.json"), KeptPlayer, {
     read: "players are listed once they report",
@@ -65,8 +68,9 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   const hasToken = tokenCheck(token)
 
   /**
-   * Changes the registry at the present time of day. Where that was set, or this machine was asleep, no player was silent for that time: the
-   * clocks are read and compared in the step that moves the players.
+   * Changes the registry at the present time of day. If the clock was set, or this machine slept, no player counts as
+   * silent for that time. The step that moves the players also reads the clocks: otherwise, another step could come in
+   * between.
    */
   const modify = <A>(change: (registry: Registry, now: number) => readonly [A, Registry]) =>
     Effect.clockWith((clock) =>
@@ -81,7 +85,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
 
   const players = modify((registry, now) => [playersOf(registry, isExpected, now), registry])
 
-  // One after the other: a save that is left behind must not write over the last one.
+  // One save after the other: a delayed save must not overwrite the last one.
   const { withPermits } = yield* Effect.makeSemaphore(1)
   const save = Effect.gen(function* () {
     const { registry } = yield* Ref.get(state)
@@ -93,9 +97,9 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
 
   const asked = yield* AskedScreens.make
-  const { feeds } = yield* Subscription.make("What players are asked for")
+  const { feeds } = yield* Subscription.make("The feed of screen actions for players")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
-    // Of any content: people ask for a screen of a player, and do not say of which of several contents.
+    // Of any content: people name a screen of a player, but not which of several contents it shows.
     Stream.filter(({ name }) => name.endsWith(":screen:asked")),
     Stream.map(({ payload }) => payload),
     Stream.filter(Schema.is(AskedScreen)),
@@ -103,7 +107,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     Effect.forkScoped
   )
 
-  /** Each action is given to a player once, with the answer to a report. */
+  /** Gives each action once, in the answer to a report of its player. */
   const answer = Effect.fnUntraced(function* (player: string) {
     const prefix = `${player}/`
     const own = yield* asked.take((screen) => screen.startsWith(prefix), maxActions)
@@ -128,7 +132,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
       return [outcome, Either.getOrElse(outcome, () => before)]
     })
     yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
-    // One that ends would not carry it out.
+    // A player that ends would not perform actions.
     return report.stoppedBy === undefined ? yield* answer(report.node.id) : json({ vitrine: vitrineVersion })
   })
 
@@ -138,13 +142,13 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   }
 })
 
-/** Both in milliseconds. */
+/** Both times in milliseconds. */
 const timesOf = (clock: Clock.Clock) => ({
   day: clock.unsafeCurrentTimeMillis(),
   monotonic: unsafeMonotonicMillis(clock)
 })
 
-/** How many actions are in one answer, of which players read 4 KiB; the others are in the next. */
+/** The most actions in one answer, of which players read 4 KiB. Further actions come in the next answer. */
 const maxActions = 6
 
 const noToken = tokenRequired(

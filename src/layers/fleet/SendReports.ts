@@ -1,7 +1,7 @@
 /**
- * Sends reports of a player to its hub: at each change, every ten seconds, and once more when it was asked to end.
+ * Sends reports of a player to its hub: after each change, every ten seconds, and once more after a request to stop.
  *
- * Only the newest report is sent: while the hub does not take them, nothing waits for it.
+ * Only the newest report is sent: nothing is queued while the hub accepts no reports.
  */
 import { randomUUID } from "node:crypto"
 import { statfs } from "node:fs/promises"
@@ -34,31 +34,31 @@ import * as PostReport from "./PostReport.ts"
 import type { ReportOptions } from "./ReportOptions.ts"
 
 export interface Settings extends ReportOptions {
-  /** The name of the content that is copied. */
+  /** The name of the copied content. */
   readonly content: string
-  /** Where its versions are. */
+  /** The folder of its versions. */
   readonly directory: string
-  /** That of the controller. */
+  /** From the controller. */
   readonly addLogger: PluginContext["addLogger"]
 }
 
 export interface SendReports {
-  /** Runs until the scope of `make` ends. Then the hub is told who ended it, unless that is a failure. */
+  /** Runs until the scope of `make` ends. Then the hub is told who ended it, except after a failure. */
   readonly start: Effect.Effect<void>
-  /** What becomes of the reports, for the state. */
+  /** The state of the reports, for the state of the controller. */
   readonly state: Effect.Effect<Reports>
 }
 
-/** The pause between two reports at least. */
+/** The shortest pause between two reports. */
 const shortestPause = "1 second"
 
-/** While a version is copied, in milliseconds, so that its progress is seen. */
+/** The pause while a version is copied, in milliseconds; short, so that the hub sees the progress. */
 const copyingPause = 2000
 
-/** How much of the log is sent. */
+/** The part of the log that is sent. */
 const warnings = { minimum: LogLevel.Warning, maxLines: 10, maxLength: 300 }
 
-/** Identifies this process, also among copies of this machine. */
+/** Identifies this process, even if another machine has the same id. */
 const runId = randomUUID()
 
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
@@ -69,13 +69,13 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const reports = yield* Ref.make<Reports>({ to })
   const last = yield* Ref.make(Option.none<PlayerReport>())
   const warning = makeWarnWhile(
-    (reason) => `Reports are not taken by ${to}, and are sent until they are: ${reason}`
+    (reason) => `Reports are not accepted by ${to}, and are sent again until they are: ${reason}`
   )
   const log = makeLogTail(warnings)
   yield* addLogger(log.logger)
 
   const changed = yield* Queue.sliding<void>(1)
-  const { feeds } = yield* Subscription.make("What is reported to the hub")
+  const { feeds } = yield* Subscription.make("The reporting to the hub")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
     Stream.filter(({ name }) => isChange(name, content)),
     Stream.runForEachChunk(() => Queue.offer(changed, undefined)),
@@ -96,13 +96,15 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
 
   const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-  /** Screens are asked here as by somebody at this machine. */
+  /** Passes an action on to a screen, like a request on this machine. */
   const ask = ({ action, screen, ...by }: NonNullable<ReportAnswer["actions"]>[number]) =>
     Effect.catchAll(dispatch({ ...by, screen, action, type: `${content}.screen` }), ({ message }) =>
-      Effect.logWarning(`The hub asks a screen for an action: ${printableLine(message, maxReason)}`)
+      Effect.logWarning(
+        `An action that the hub asks of a screen failed: ${printableLine(message, maxReason)}`
+      )
     )
 
-  const taken = Effect.fnUntraced(function* ({ actions = [], vitrine }: ReportAnswer) {
+  const accepted = Effect.fnUntraced(function* ({ actions = [], vitrine }: ReportAnswer) {
     if (yield* warning.isFailing) {
       yield* Effect.logInfo(`Reports are accepted by ${to} again`)
     }
@@ -111,8 +113,8 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     yield* Effect.forEach(actions, ask, { discard: true })
   })
 
-  /** `since` is when it was sent. */
-  const notTaken = Effect.fnUntraced(function* (since: string, message: string) {
+  /** `since` is the time when the report was sent. */
+  const refused = Effect.fnUntraced(function* (since: string, message: string) {
     const reason = printableLine(message, maxReason)
     yield* warning.fails(reason)
     yield* Ref.update(reports, (before) => ({
@@ -121,26 +123,26 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     }))
   })
 
-  /** Gives how long its reader can wait for the next one, in milliseconds. */
+  /** Sends a report, and gives the pause before the next one, in milliseconds. */
   const send = Effect.gen(function* () {
     yield* Queue.takeAll(changed)
     const current = yield* report
     yield* Ref.set(last, Option.some(current))
     yield* Effect.matchEffect(post(current), {
-      onSuccess: taken,
-      onFailure: ({ detail }) => notTaken(current.sentAt, detail)
+      onSuccess: accepted,
+      onFailure: ({ detail }) => refused(current.sentAt, detail)
     })
     return current.copiedPercent === undefined ? reportEvery : copyingPause
   }).pipe(
     Effect.catchAllDefect((defect) =>
       Effect.as(
-        Effect.flatMap(timestamp, (now) => notTaken(now, messageOf(defect))),
+        Effect.flatMap(timestamp, (now) => refused(now, messageOf(defect))),
         reportEvery
       )
     )
   )
 
-  /** Those who shut down what a player shows are not those who look after it: it says that it has not failed. */
+  /** Tells the hub that this shutdown was intended. */
   const sayEnd = Effect.gen(function* () {
     const [stop] = stopsOf(yield* state)
     const stoppedBy = stop?.[1].by ?? "the system"
@@ -164,15 +166,15 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   } satisfies SendReports
 })
 
-/** Whether an event says that something has changed that is reported. */
+/** Whether an event changes the report. */
 const isChange = (name: string, content: string): boolean =>
   (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
   name.startsWith("controller:problem:")
 
-/** How long the end of a player waits for its hub. */
+/** How long the shutdown of a player waits for its hub. */
 const endTimeout = "500 millis"
 
-/** How much of a reason is shown. */
+/** The longest reason that is displayed, in characters. */
 const maxReason = 500
 
 const freeBytes = (directory: string): Effect.Effect<Pick<PlayerReport, "freeDisk">> =>

@@ -1,5 +1,5 @@
 /**
- * The report of a player to its hub: its view, cut to what the hub needs. Pure.
+ * Makes the report of a player for its hub: the parts of its view that the hub needs. Pure.
  */
 import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
@@ -16,23 +16,23 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ScreenStatus, View } from "../../services/View.ts"
 import { codes } from "../status/codes.ts"
 
-/** What the view does not say. */
+/** The facts that are not in the view. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
-  /** The name of the content that is copied. */
+  /** The name of the copied content. */
   readonly content: string
-  /** The oldest first. */
+  /** Oldest first. */
   readonly warnings: ReadonlyArray<string>
 }
 
 /** The longest name or id of the machine, in characters. */
 const maxName = 128
 
-/** More of them do not fit into any report. */
+/** The most items that are tried; no report has room for more. */
 const maxItems = 256
 
 /**
- * At most `maxReportBytes` as JSON: of what does not fit, the oldest warnings go first, then the last screens, then the last
- * problems.
+ * Fits into `maxReportBytes` as JSON. If it is too large, it omits the oldest warnings first, then the last screens,
+ * then the last problems.
  */
 export const makeReport = (
   { contents, header: { node, startTime }, now, problems, screens }: View,
@@ -62,7 +62,7 @@ export const makeReport = (
   const isFirstFetch = own?.lastFetch?.failure === undefined
   const sent = problems.filter(
     ({ code, subject }) =>
-      // What the hub reads has reached it.
+      // These problems do not matter to a hub that reads the report.
       !(code === codes.hubSilent && subject === own?.reports?.to) &&
       !(code === codes.none && subject === content && isFirstFetch)
   )
@@ -83,7 +83,7 @@ const nameIfAny = (text: string | undefined): string | undefined =>
 const decodeProblem = Schema.decodeUnknownOption(ReportedProblem)
 const decodeScreen = Schema.decodeUnknownOption(ReportedScreen)
 
-/** As a hub takes it, which would refuse a report with a time that is none. Each machine knows what is muted there. */
+/** A hub refuses a report with an invalid time, so such a time is omitted. Mutes apply to the own machine only. */
 const reportedProblem = ({ muted: _, since, ...problem }: Problem) =>
   decodeProblem({ ...problem, ...defined({ since: timeIfAny(since) }) })
 
@@ -99,18 +99,18 @@ const reportedScreen = ({ id, name: label, said, since, word }: ScreenStatus) =>
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** So many bytes of JSON. */
+/** Room for this many bytes of JSON. */
 const makeRoom = (bytes: number) => {
-  let left = bytes
+  let remaining = bytes
   return {
-    /** The first of them, as many as there is room for. */
+    /** The first items, as many as fit. */
     take: <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => {
       const none = items.findIndex((item) => {
-        left -= sizeOf(item) + 1
-        return left < 0
+        remaining -= sizeOf(item) + 1
+        return remaining < 0
       })
       if (none === -1) return items
-      left = 0
+      remaining = 0
       return items.slice(0, none)
     }
   }

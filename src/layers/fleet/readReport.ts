@@ -1,5 +1,5 @@
 /**
- * The body of a report: JSON, in gzip or not, up to its limit in either form.
+ * Reads the body of a report: JSON, with or without gzip. The limit holds before and after decompression.
  */
 import { gunzipSync } from "node:zlib"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -15,7 +15,7 @@ import { charsetOf, decodeText } from "../httpClient/headers.ts"
 
 const tooLarge = bodyTooLarge(maxReportBytes)
 
-/** It stops where the limit is exceeded; so little is unpacked sooner than it is handed to another thread. */
+/** Stops at the limit. Synchronous: decompressing so little is faster than a handover to another thread. */
 const gunzip = (bytes: Uint8Array): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> =>
   Effect.try({
     try: () => gunzipSync(bytes, { maxOutputLength: maxReportBytes }),
@@ -34,7 +34,7 @@ const unpacked = (
   }
   return codings.length === 1 && codings[0] === "gzip"
     ? gunzip(bytes)
-    : new BadRequest({ message: 'The "Content-Encoding" must be gzip, if there is one.' })
+    : new BadRequest({ message: 'The "Content-Encoding" must be gzip or missing.' })
 }
 
 const parse = Schema.decodeUnknown(Schema.parseJson())

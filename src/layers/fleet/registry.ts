@@ -1,8 +1,8 @@
 /**
  * The players that report to this machine, in bounded memory. Pure.
  *
- * Each player is shown with its first run, as long as that reports. A second run counts as a restart, until the first one
- * reports again: then it is another machine with the same id.
+ * A player is listed by its first run, as long as this run reports. A second run counts as a restart. If the first run
+ * reports again, the second one is another machine with the same id.
  */
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
@@ -14,27 +14,30 @@ import { NoRoom, TooManyRequests } from "../http/errors.ts"
 /** How many players there can be. */
 export const maxPlayers = 1024
 
-/** How many reports of a run of a player are taken in ten seconds. */
+/** How many reports of a run are accepted in ten seconds. */
 export const maxReports = 20
 const rateMs = 10_000
 
-/** How long a run counts as one that is still heard of, in milliseconds. */
+/** How long a run counts as present after its last report, in milliseconds. */
 const freshMs = 60_000
 
-/** How long the run that is shown may miss its reports before another one takes its place: it reports every ten seconds. */
+/**
+ * How long the listed run may miss its reports before another run replaces it, in milliseconds. A run reports every ten
+ * seconds.
+ */
 const missedMs = 15_000
 
-/** How long one that is not expected is listed after it was last heard of, in milliseconds: a day. */
+/** How long a player that is not expected stays in the list after its last report: a day, in milliseconds. */
 const forgottenMs = 86_400_000
 
-/** How many runs of a player are distinguished beside the one that is shown. */
+/** How many other runs of a player are distinguished besides the listed one. */
 const maxRuns = 8
 
-/** How long a start is counted, in milliseconds, and how many are. */
+/** How long a start counts as a restart, in milliseconds, and the highest count. */
 const restartMs = 10 * 60_000
 const maxRestarts = 100
 
-/** How many of something there were, and since when, in milliseconds since 1970. */
+/** A count, and when it began, in milliseconds since 1970. */
 interface Window {
   readonly since: number
   readonly count: number
@@ -42,39 +45,39 @@ interface Window {
 
 /** A player from one start to the next. */
 interface Run {
-  /** As of its last report. */
+  /** As in its last report. */
   readonly player: Player
   readonly reports: Window
 }
 
 interface Entry {
-  /** The one that is listed. */
+  /** The listed run. */
   readonly run: Run
-  /** Others that were heard of in the last minute. */
+  /** Other runs that reported in the last minute. */
   readonly others: ReadonlyArray<Run>
-  /** Runs that began. */
+  /** New runs. */
   readonly newRuns: Window
-  /** When others began after the first one, in milliseconds since 1970: those of about the last ten minutes. */
+  /** When other runs began, in milliseconds since 1970; about the last ten minutes. */
   readonly restarts: ReadonlyArray<number>
-  /** The one of the others that was heard of last, if it is another machine. */
+  /** The other run that reported last, if it is another machine. */
   readonly duplicate: Option.Option<Run>
 }
 
-/** By the ids of their nodes. */
+/** The players, by the ids of their nodes. */
 export type Registry = HashMap.HashMap<string, Entry>
 
 export type IsExpected = (id: string) => boolean
 
-/** A report as it comes in. */
+/** A report with its sender and time. */
 export interface Received {
   readonly report: PlayerReport
-  /** Where it came from. */
+  /** The address of the sender. */
   readonly address: string
   /** In milliseconds since 1970. */
   readonly now: number
 }
 
-/** A clock that was set back leaves times in the future behind: these are not close either. */
+/** After a clock was set back, times may be in the future; these are not close either. */
 const isClose = (time: number, now: number, within: number): boolean => Math.abs(now - time) < within
 
 const heardAt = ({ player }: Run): number => Date.parse(player.heardAt)
@@ -93,8 +96,8 @@ const oneMore = ({ count, since }: Window, now: number): Window =>
   isClose(since, now, rateMs) ? { since, count: count + 1 } : { since: now, count: 1 }
 
 /**
- * As the run says it now. A report that is up to a minute older than the one before was overtaken on its way: it says only that the
- * player is there. The clock of a player may be set back further.
+ * The player as of this report. A report that is up to a minute older than the last one was overtaken on its way, so
+ * only its arrival counts. The clock of a player may be set back further.
  */
 const playerOf = ({ address, now, report }: Received, before?: Player): Player => {
   const heardAt = new Date(now).toISOString()
@@ -113,7 +116,7 @@ const entryOf = (run: Run): Entry => ({
   duplicate: Option.none()
 })
 
-/** A machine that sends too much, or as another, takes nothing from that one: each run has its own limit. */
+/** The limit is per run, so that a flood under a player's id cannot block that player. */
 const heardAgain = (before: Entry, received: Received): Either.Either<Entry, TooManyRequests> => {
   const { now, report } = received
   const fresh = before.others.filter(isFresh(now))
@@ -155,7 +158,7 @@ const heardAgain = (before: Entry, received: Received): Either.Either<Entry, Too
   })
 }
 
-/** The one that is not expected and was not heard of for longest. */
+/** The unexpected player that has been silent for longest. */
 const mostDispensable = (registry: Registry, isExpected: IsExpected) =>
   HashMap.reduce(registry, Option.none<readonly [string, Run]>(), (found, { run }, id) =>
     isExpected(id) || Option.exists(found, ([, other]) => heardAt(other) <= heardAt(run))
@@ -163,7 +166,7 @@ const mostDispensable = (registry: Registry, isExpected: IsExpected) =>
       : Option.some([id, run] as const)
   )
 
-/** A player that is new takes a free place, or that of one that is not expected: if it is not expected itself, only of a silent one. */
+/** A new player gets a free place, or replaces an unexpected one; an unexpected player replaces only a silent one. */
 const placed = (registry: Registry, run: Run, isExpected: IsExpected): Either.Either<Registry, NoRoom> => {
   const { id } = run.player.node
   if (HashMap.size(registry) < maxPlayers) {
@@ -177,14 +180,14 @@ const placed = (registry: Registry, run: Run, isExpected: IsExpected): Either.Ei
     onNone: () =>
       Either.left(
         new NoRoom({
-          message: `Too many players: ${maxPlayers} report here already. Those among the "players" of the hub always find a place.`
+          message: `Too many players: ${maxPlayers} report here already. The hub always has room for the players in its "players".`
         })
       ),
     onSome: ([other]) => Either.right(HashMap.set(HashMap.remove(registry, other), id, entryOf(run)))
   })
 }
 
-/** The registry with one more report, or why it is not taken. */
+/** Adds a report to the registry, or fails if the report is refused. */
 export const take = (
   registry: Registry,
   received: Received,
@@ -198,7 +201,7 @@ export const take = (
   })
 }
 
-/** With players that were written down. A time in the future is one of a clock that was wrong. */
+/** The registry from saved players. A time in the future comes from a wrong clock, and becomes `now`. */
 export const restored = (players: ReadonlyArray<Player>, isExpected: IsExpected, now: number): Registry =>
   players.reduce<Registry>((registry, player) => {
     const heardAt = new Date(Math.min(Date.parse(player.heardAt), now)).toISOString()
@@ -207,8 +210,8 @@ export const restored = (players: ReadonlyArray<Player>, isExpected: IsExpected,
   }, HashMap.empty())
 
 /**
- * After the time of day was set by so many milliseconds. Restarts are counted anew. A player that stopped is not expected to report:
- * for how long it has been away does not shrink.
+ * Moves the times after the time of day was set by `millis`. The count of restarts begins again. The absence of a
+ * stopped player does not get shorter.
  */
 export const moved = (registry: Registry, millis: number): Registry =>
   HashMap.map(registry, (entry) => {
@@ -218,7 +221,7 @@ export const moved = (registry: Registry, millis: number): Registry =>
     return entryOf({ player: { ...player, heardAt }, reports: none })
   })
 
-/** Those that are listed now, in no order. A player that has not changed is the same object. */
+/** The listed players, in no order. An unchanged player is the same object as before. */
 export const playersOf = (registry: Registry, isExpected: IsExpected, now: number): ReadonlyArray<Player> =>
   HashMap.toValues(registry)
     .filter(({ run }) => isExpected(run.player.node.id) || isClose(heardAt(run), now, forgottenMs))

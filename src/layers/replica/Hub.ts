@@ -1,7 +1,7 @@
 /**
- * One address where versions of another controller are served: what its manifest says, and its files.
+ * One address with the versions of another controller: its manifest and its files.
  *
- * It owns the requests and what their responses mean. What becomes of a version is decided by the caller.
+ * Owns the requests and the meaning of their responses. Its caller decides what happens to a version.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -16,28 +16,30 @@ import { decodeManifest, type HubVersion, maxManifestBytes } from "./hubManifest
 import type { Address } from "./ReplicaOptions.ts"
 
 export interface Hub {
-  /** May be shown. */
+  /** The address without credentials; safe to display. */
   readonly url: string
-  /** What its manifest says; `None` if there is no manifest yet. Costs little if that has not changed. */
+  /** Asks for the manifest; `None` if there is no manifest yet. An unchanged manifest costs one small request. */
   readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
   /**
-   * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. It is
-   * held in memory, and starts again if it breaks off.
+   * Fetches a list of files of the hub, by its path with forward slashes. The limit is 64 MiB, or about 400,000 files.
+   * The list is in memory; an interrupted request starts again from the beginning.
    */
   readonly fetchList: (file: string) => Effect.Effect<string, CopyFailed | MovedOn>
-  /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */
+  /**
+   * Downloads a file of the hub, by its path with forward slashes. If the download fails, the received part is kept.
+   */
   readonly download: (
     file: string,
     target: Pick<Download.Target, "file" | "isNew" | "onBytes" | "size">
   ) => Effect.Effect<Download.Downloaded, CopyFailed | MovedOn>
-  /** An error of what it gave. */
+  /** Makes an error about a response of the hub. */
   readonly failed: (
     detail: string,
     more: { readonly isTransient: boolean; readonly cause?: Error }
   ) => CopyFailed
 }
 
-/** The hub has no such file, or names another version than the version that is copied. */
+/** The hub has no such file, or its manifest names another version than the version that is being copied. */
 export class MovedOn extends Data.TaggedError("vitrine/MovedOn")<{ readonly error: CopyFailed }> {}
 
 export const make = Effect.fnUntraced(function* ({ authorization, url }: Address, maxTimeout: number) {
@@ -97,6 +99,6 @@ const checkAddress = 'Check that the hub runs, the network, and the address in "
 const refusal = (status: number): string =>
   `it responds with HTTP ${status} to manifest.json${
     status === 401 || status === 403
-      ? ': it wants credentials, or others than those in "from" (http://user:password@host)'
+      ? ': it requires credentials. Check those in "from" (http://user:password@host)'
       : ""
   }`

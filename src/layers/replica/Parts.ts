@@ -1,5 +1,5 @@
 /**
- * Downloads that are kept over restarts until they are part of a version: files that are named by their digests.
+ * Downloads that are kept over restarts until they are part of a version. Each file is named by its digest.
  */
 import { rm, stat, unlink } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -17,7 +17,7 @@ export const make = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const fileOf = (sha256: string) => path.join(folder, sha256)
 
-  /** Makes the folder of the downloads, and removes everything from it that is not wanted. Gives what is left. */
+  /** Makes the folder of downloads, and removes unwanted files from it. Gives the remaining files. */
   const keepOnly = (wanted: ReadonlySet<string>) =>
     Effect.zipRight(
       Effect.provideService(refuseLink(folder), FileSystem.FileSystem, fs),
@@ -42,7 +42,10 @@ export const make = Effect.fnUntraced(function* (folder: string) {
 
     remove: (sha256: string) => Effect.ignore(retryHeldOpen(fs.remove(fileOf(sha256), { force: true }))),
 
-    /** Moves a finished download into a version, where there are folders for it; the file in further places is a link, or a copy. */
+    /**
+     * Moves a finished download into a version, whose folders must exist. In further places, the file is a link or a
+     * copy.
+     */
     moveTo: (sha256: string, file: string, others: ReadonlyArray<string>) =>
       move(fileOf(sha256), file).pipe(
         Effect.zipRight(Effect.forEach(others, (other) => linkOrCopy(file, other), { discard: true })),
@@ -55,7 +58,7 @@ export const make = Effect.fnUntraced(function* (folder: string) {
 const unwritten = (path: string) => (cause: Error) =>
   new VersionStoreError({ action: "write", path, detail: explain(cause), cause })
 
-/** What is linked into a version, too, must not be written on. */
+/** A file that is also linked into a version must not be written to. */
 const isOfVersion = async (file: string): Promise<boolean> => {
   const stats = await stat(file)
   return !stats.isFile() || stats.nlink > 1

@@ -1,5 +1,5 @@
 /**
- * The content of another controller.
+ * Content from another controller, as a layer.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -24,8 +24,8 @@ import { decodeLayer, type FollowingOptions, type ReplicaLayerConfig } from "./R
 export type { ReplicaLayerConfig }
 
 /**
- * The versions of another controller, under the same ids, in a store of versions on disk. Commands, events, status and state
- * are those of `Content.layer`.
+ * Copies the versions of another controller, under the same ids, into a store of versions on disk. Commands, events,
+ * status and state are the same as for `Content.layer`.
  */
 export const layer = (
   config: ReplicaLayerConfig
@@ -41,15 +41,15 @@ export const layer = (
   | HttpClient.HttpClient
 > => Layer.scoped(Content, make(config))
 
-/** The same with options from the environment, `{ from: Config.string("HUB"), … }`. */
+/** As `layer`, with options from the environment: `{ from: Config.string("HUB"), … }`. */
 export const layerConfig = (config: Config.Config.Wrap<ReplicaLayerConfig>) =>
   Layer.scoped(Content, Effect.flatMap(Config.unwrap(config), make))
 
-/** The same without a layer. */
+/** As `layer`, without a layer. */
 export const make = (config: ReplicaLayerConfig) =>
   Effect.flatMap(decodeLayer(config), (options) => fromOptions(options, addLoggerHere))
 
-/** The same from decoded options. `addLogger` is that of the controller: the hub is sent the last warnings. @internal */
+/** As `make`, with decoded options. `addLogger` belongs to the controller; the hub gets the last warnings. @internal */
 export const fromOptions = Effect.fnUntraced(function* (
   options: FollowingOptions,
   addLogger: PluginContext["addLogger"]

@@ -11,15 +11,15 @@ import { type DurationConfig, duration, maxTimeout } from "../../internal/option
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
 import { type ReportConfig, ReportOptions } from "../fleet/ReportOptions.ts"
 
-/** Where a copy of a downloads folder is served. */
+/** The address of a copy of a downloads folder. */
 export interface Address {
-  /** With a slash at its end, and without credentials: it may be shown. */
+  /** With a slash at the end and without credentials; safe to display. */
   readonly url: string
-  /** The value of the header `Authorization`, where the address has credentials. */
+  /** The value of the header `Authorization`, if the address has credentials. */
   readonly authorization: Redacted.Redacted | undefined
 }
 
-/** `None` if the text is no address. */
+/** `None` if the text is not an address. */
 const addressOf = (text: unknown): Option.Option<Address> =>
   Predicate.isString(text) && !/[\s?#]/.test(text) ? parse(text) : Option.none()
 
@@ -37,7 +37,7 @@ const parse = (text: string): Option.Option<Address> =>
     }
   })().pipe(Option.filter(({ isHttp }) => isHttp))
 
-/** Not shown if it is no address: it may have a password. */
+/** A wrong value is not displayed: it may have a password. */
 const from = Schema.transformOrFail(
   expectsSecret(
     Schema.declare((input): input is string => Option.isSome(addressOf(input))),
@@ -57,7 +57,7 @@ const from = Schema.transformOrFail(
 
 const { ackLease, commands, downloadPath, failingFor, keepVersions, maxAge, name } = ContentOptions.fields
 
-/** Where versions come from, without where they are kept. */
+/** The options for the origin of versions, without those for the place where they are kept. */
 export interface ReplicaLayerConfig
   extends Pick<ContentConfig, "name" | "commands" | "failingFor" | "maxAge"> {
   /**
@@ -67,12 +67,12 @@ export interface ReplicaLayerConfig
   readonly from: string
 
   /**
-   * Pause before the hub is asked again, up to a fifth shorter. It grows to a minute while the hub is
-   * away. Default `"5 seconds"`.
+   * Pause before the hub is asked again, shortened by up to a fifth. Grows to a minute while the hub is away. Default
+   * `"5 seconds"`.
    */
   readonly pollEvery?: DurationConfig | undefined
 
-  /** Milliseconds until a response begins, and for every pause in it. Default `30000`. */
+  /** The longest wait for the beginning of a response, and for each pause in it, in milliseconds. Default `30000`. */
   readonly maxTimeout?: number | undefined
 
   /** Address of the `contentServer` of a hub, and the token of its `reports`. Default none. */
@@ -83,7 +83,7 @@ export interface ReplicaLayerConfig
 export interface ReplicaConfig
   extends ReplicaLayerConfig,
     Pick<ContentConfig, "downloadPath" | "keepVersions" | "ackLease"> {
-  // The compiler has no name for options without own members.
+  // Without an own member, the compiler would not name this type in messages.
   readonly from: string
 }
 
@@ -109,5 +109,5 @@ export type ReplicaOptions = typeof ReplicaOptions.Type
 
 export const decode = decodeOptions("the options of the replica plugin", ReplicaOptions)
 
-/** As `decode`, of what is no matter of the store of versions. */
+/** As `decode`, without the options of the store of versions. */
 export const decodeLayer = decodeOptions("the options of the replica", FollowingOptions)

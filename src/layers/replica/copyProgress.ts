@@ -1,5 +1,5 @@
 /**
- * Reports how far a copy has come, source by source, as sources that are fetched report it.
+ * Reports the progress of a copy, source by source, in the same way as a fetch of sources.
  */
 
 import * as Array from "effect/Array"
@@ -11,10 +11,10 @@ import type { CopiedFile } from "../../services/VersionStore.ts"
 import { setRecords } from "../fetching/metrics.ts"
 import { type Report, timestamp } from "../fetching/report.ts"
 
-/** Milliseconds from one report of a source to the next, however many files it has. */
+/** Milliseconds between two reports of a source, however many files it has. */
 const reportEvery = 1000
 
-/** How far a source is: its files that are here, how many of them were here before, and bytes. */
+/** The progress of a source: the files that are here, how many of them were here before, and bytes. */
 interface Counter {
   readonly source: ListedSource
   readonly total: number
@@ -26,7 +26,7 @@ interface Counter {
   reportedAt: number
 }
 
-/** What is worked on: a file, and what is new of its source. */
+/** A step of the work: a file, and the new counts of its source. */
 interface Step extends Pick<CopiedFile, "path" | "sourceId"> {
   readonly bytes?: number
   readonly downloaded?: number
@@ -79,7 +79,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
     yield* setRecords(sourceId, counts.records)
   })
 
-  const advance = Effect.fnUntraced(function* ({
+  const addProgress = Effect.fnUntraced(function* ({
     bytes = 0,
     downloaded = 0,
     path,
@@ -100,7 +100,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
   })
 
   return {
-    /** How much the version has. */
+    /** The counts of the version. */
     counts: sumCounts(sources),
 
     start: Effect.forEach(
@@ -114,16 +114,16 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
       { discard: true }
     ),
 
-    /** More bytes of a file have come, or fewer are left of it. */
-    onBytes: (file: CopiedFile) => (bytes: number) => advance({ ...file, bytes }),
+    /** Counts new bytes of a file. A negative number takes bytes back. */
+    onBytes: (file: CopiedFile) => (bytes: number) => addProgress({ ...file, bytes }),
 
-    downloaded: (file: CopiedFile) => advance({ ...file, downloaded: 1 }),
+    downloaded: (file: CopiedFile) => addProgress({ ...file, downloaded: 1 }),
 
     reused: (files: ReadonlyArray<CopiedFile>) =>
       Effect.forEach(
         Object.values(Array.groupBy(files, ({ sourceId }) => sourceId)),
         (ofSource) =>
-          advance({ ...Array.lastNonEmpty(ofSource), bytes: bytesOf(ofSource), reused: ofSource.length }),
+          addProgress({ ...Array.lastNonEmpty(ofSource), bytes: bytesOf(ofSource), reused: ofSource.length }),
         { discard: true }
       ),
 

@@ -1,5 +1,5 @@
 /**
- * Copying a version of a hub: what is on disk is taken over by its content, the rest is downloaded.
+ * Copies a version of a hub: reuses files on disk with equal content, and downloads the rest.
  */
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
@@ -34,13 +34,13 @@ import * as Parts from "./Parts.ts"
 /** Fails if the hub names another version by now. */
 export type IsWanted = Effect.Effect<void, MovedOn>
 
-/** How many files are worked on at the same time. */
+/** How many files are copied concurrently. */
 const concurrency = 6
 
 /**
- * Copies a version of a hub, under the same id: makes it the latest one, or keeps it beside the active one. Files of the same content are
- * downloaded once. `isWanted` fails as soon as the hub does not want it any more: it is asked every `pollEvery` while files are copied, and
- * once more at the end. Copies are made one after the other.
+ * Copies a version of a hub under the same id, and makes it the latest version or keeps it beside the active one. Files
+ * with equal content are downloaded once. `isWanted` fails when the hub no longer wants the version; it is called every
+ * `pollEvery` during the copy, and once at the end. Copies run one after the other.
  */
 export const makeCopyVersion = Effect.fnUntraced(function* (
   report: Report,
@@ -54,7 +54,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
 
   const removeParts = Effect.ignore(parts.keepOnly(new Set()))
 
-  /** Downloads a file, once more from its beginning if it has another digest. */
+  /** Downloads a file; if the digest is wrong, once more from the beginning. */
   const download = Effect.fnUntraced(function* (
     hub: Hub,
     address: string,
@@ -76,7 +76,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
           Effect.flatMap((bytes) => counted(-bytes))
         )
       ),
-      twiceWhereWrong
+      twiceIfWrong
     )
   })
 
@@ -124,7 +124,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
     }
     const placeOf = ({ path: name, sourceId }: CopiedFile) =>
       path.join(directories.get(sourceId) ?? "", ...name.split("/"))
-    // A download that is moved is lost if the process is killed: all are moved at once, after the last of them.
+    // A moved download is lost if the process is killed, so all are moved together, after the last download.
     yield* Effect.forEach(
       contents,
       ([first, ...others]) => parts.moveTo(first.sha256, placeOf(first), others.map(placeOf)),
@@ -137,19 +137,19 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
 
   const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
-      // Parts that fill the disk would keep it full for ever.
+      // Otherwise, partial downloads that fill the disk would keep it full for ever.
       Effect.tapError((error) => (isDiskFull(error) ? removeParts : Effect.void)),
       oneAtATime
     )
 
   return {
-    /** Makes it the latest version. */
+    /** Copies the version and makes it the latest one. */
     latest: (hub: Hub, version: HubVersion, isWanted: IsWanted) =>
       copy(hub, version, isWanted, report, (staged, copy) => staged.promote(copy)).pipe(
         Effect.map(({ counts, finished }): Fetched => ({ ...finished, ...counts })),
         inTurn
       ),
-    /** Keeps the version of this id on disk, without a report. */
+    /** Copies the version of this id and keeps it on disk, without a report. */
     ahead: (hub: Hub, versionId: VersionId, isWanted: IsWanted) =>
       Effect.gen(function* () {
         const version = yield* versionOf(hub, versionId)
@@ -164,7 +164,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
   }
 })
 
-/** The version of this id, by its list of files. */
+/** The version of this id, from its list of files. */
 const versionOf = Effect.fnUntraced(function* (hub: Hub, versionId: VersionId) {
   const file = `${pathOf(versionId)}/${fileListName}`
   const list = yield* listFrom(hub, file, yield* hub.fetchList(file))
@@ -175,7 +175,7 @@ const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
   const file = `${folderOf(version)}/${fileListName}`
   const text = yield* hub.fetchList(file).pipe(
     Effect.tap((text) => checkDigest(hub, file, { found: sha256OfText(text), listed: version.filesSha256 })),
-    twiceWhereWrong
+    twiceIfWrong
   )
   return yield* listFrom(hub, file, text)
 })
@@ -190,10 +190,10 @@ const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>
     Object.entries(files).map(([path, file]) => ({ sourceId, path, ...file }))
   )
 
-/** The file has another digest than is listed; `error` says so. */
+/** The digest of the file differs from the list; `error` has the message. */
 class WrongDigest extends Data.TaggedError("vitrine/WrongDigest")<{ readonly error: CopyFailed }> {}
 
-/** Fails where the digest that was `found` is not the one that is listed. */
+/** Fails if the digest `found` differs from the digest `listed`. */
 const checkDigest = (
   hub: Hub,
   file: string,
@@ -208,8 +208,8 @@ const checkDigest = (
         )
       })
 
-/** Runs the attempt once more where it ends with a wrong digest. */
-const twiceWhereWrong = <A>(
+/** Runs the attempt once more if it fails with a wrong digest. */
+const twiceIfWrong = <A>(
   attempt: Effect.Effect<A, CopyFailed | MovedOn | WrongDigest>
 ): Effect.Effect<A, CopyFailed | MovedOn> =>
   attempt.pipe(

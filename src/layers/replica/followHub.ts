@@ -1,5 +1,5 @@
 /**
- * The newest version of another controller, as what the content plugin fetches.
+ * The provider of a replica: fetches the newest version of another controller.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -20,7 +20,7 @@ import { type HubVersion, isLatestOf, isOf } from "./hubManifest.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
 import { makeTakeVersion } from "./takeVersion.ts"
 
-/** How often one fetch begins again because the hub has moved on. */
+/** How often one fetch starts again because the hub has a newer version. */
 const maxRestarts = 5
 
 export const followHub = (
@@ -32,30 +32,31 @@ export const followHub = (
     const hub = yield* Hub.make(from, maxTimeout)
     const take = yield* makeTakeVersion(hub, report, pollEvery)
     const refused = makeRefused()
-    const said = yield* Ref.make<Slices.Upstream>({ url: hub.url })
+    const upstream = yield* Ref.make<Slices.Upstream>({ url: hub.url })
     const noVersion = makeWarnWhile(
       (url: string) =>
-        `No version yet at ${url} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+        `No version yet at ${url} (404 for manifest.json). If the hub has one, the address in "from" does not lead to a downloads folder.`
     )
 
     const notPrepared = makeWarnWhile(
-      (reason) => `What the hub shows at the end of its hold could not be copied ahead: ${reason}`
+      (reason) =>
+        `The version that waits at the hub for the end of its hold could not be copied in advance: ${reason}`
     )
 
-    const says = (answer: Pick<Slices.Upstream, "problem" | "versionId">) =>
+    const noteAnswer = (answer: Pick<Slices.Upstream, "problem" | "versionId">) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Ref.set(said, { url: hub.url, askedAt: new Date(now).toISOString(), ...answer })
+        Ref.set(upstream, { url: hub.url, askedAt: new Date(now).toISOString(), ...answer })
       )
 
     const ask = Effect.tapBoth(hub.ask, {
-      onFailure: ({ detail }) => says({ problem: detail }),
+      onFailure: ({ detail }) => noteAnswer({ problem: detail }),
       onSuccess: Option.match({
-        onNone: () => says({}),
-        onSome: ({ manifest: { versionId } }) => says({ versionId })
+        onNone: () => noteAnswer({}),
+        onSome: ({ manifest: { versionId } }) => noteAnswer({ versionId })
       })
     })
 
-    /** Fails if the hub names another version by now. A hub that cannot be asked withdraws nothing. */
+    /** Fails if the hub names another version by now. A hub that does not answer withdraws nothing. */
     const isWanted = (version: HubVersion) =>
       Effect.gen(function* () {
         const next = Option.flatten(yield* Effect.option(ask))
@@ -69,7 +70,7 @@ export const followHub = (
         }
       })
 
-    /** As `take`, of the version that the hub has by now if it has moved on meanwhile. */
+    /** As `take`. If the hub names a newer version meanwhile, takes that version. */
     const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
       Effect.catchTag(
         refused.copying(version, take.latest(version, isWanted(version))),
@@ -90,7 +91,9 @@ export const followHub = (
       })
     )
 
-    /** Copies what waits at the hub for the end of a hold: it is shown when the hub shows it, without being copied then. */
+    /**
+     * Copies the version that waits at the hub for the end of a hold, so that it is on disk when the hub activates it.
+     */
     const prepare = ({ manifest: { held } }: HubVersion) =>
       held?.until === undefined || held.waiting === undefined
         ? Effect.void
@@ -104,7 +107,7 @@ export const followHub = (
       Effect.flatMap(Effect.option(ask), (next) =>
         Option.exists(Option.flatten(next), ({ manifest: { held } }) => held?.waiting !== versionId)
           ? new Hub.MovedOn({
-              error: hub.failed(`version ${versionId} waits no more`, { isTransient: true })
+              error: hub.failed(`version ${versionId} no longer waits`, { isTransient: true })
             })
           : Effect.void
       )
@@ -117,9 +120,9 @@ export const followHub = (
       }
       yield* noVersion.works
       yield* refused.check(found.value)
-      // It is read each time: somebody may have removed it.
-      const reading = yield* store.manifest
-      if (reading.status !== "ok" || !isLatestOf(reading.manifest, found.value)) {
+      // Read each time: somebody may have removed the version.
+      const current = yield* store.manifest
+      if (current.status !== "ok" || !isLatestOf(current.manifest, found.value)) {
         return "new"
       }
       yield* prepare(found.value)
@@ -130,7 +133,7 @@ export const followHub = (
       sourceIds: [],
       fetch: Effect.zipLeft(fetch, refused.forget),
       poll,
-      hub: Effect.all({ copiedFrom: Ref.get(said), ...(reports === undefined ? {} : { reports }) })
+      hub: Effect.all({ copiedFrom: Ref.get(upstream), ...(reports === undefined ? {} : { reports }) })
     } satisfies Provider
   })
 
@@ -141,9 +144,9 @@ interface Refused {
   readonly took: Duration.Duration
 }
 
-/** What could not be copied last, for a reason that does not pass by itself, is left alone for a while. */
+/** Remembers the version that failed for a permanent reason, so that it is not tried again for a while. */
 const makeRefused = () => {
-  /** For as long as the try took, at least: it may have been a long one, and others copy as well. */
+  /** The pause is at least as long as the failed try, which may have been long: other machines copy as well. */
   const last = makeLastFailure<Refused>((inRow, { took }) => Duration.max(upstreamPause(inRow), took))
 
   const failed = Effect.fnUntraced(function* (refused: Refused) {
@@ -157,7 +160,7 @@ const makeRefused = () => {
   })
 
   return {
-    /** Copies the version, and remembers where that fails. */
+    /** Copies the version, and remembers a failure. */
     copying: Effect.fnUntraced(function* (
       version: HubVersion,
       copy: Effect.Effect<Fetched, FetchError | Hub.MovedOn>
@@ -169,7 +172,7 @@ const makeRefused = () => {
       return yield* copied
     }),
     forget: last.worked,
-    /** Fails as the copy of this version did, while it is left alone. */
+    /** Fails with the earlier error during the pause after that copy of this version. */
     check: (version: HubVersion) =>
       Effect.flatMap(last.resting, (refused) =>
         Option.isSome(refused) && isOf(refused.value.error.version.manifest, version)

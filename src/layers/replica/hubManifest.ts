@@ -1,5 +1,5 @@
 /**
- * What a hub's `manifest.json` says, or what is wrong with it and what to do.
+ * Decodes a hub's `manifest.json`. An error says what is wrong with it and what to do.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,11 +12,11 @@ import { pathOf } from "../versions/DownloadsFolder.ts"
 /** The newest version of a hub. */
 export interface HubVersion {
   readonly manifest: Manifest
-  /** The digest of its list of files. */
+  /** The digest of the list of files. */
   readonly filesSha256: string
 }
 
-/** It has a few hundred bytes. */
+/** The largest manifest, in bytes. A usual one has a few hundred. */
 export const maxManifestBytes = 1024 * 1024
 
 /** Whether the manifest names this version. */
@@ -29,10 +29,10 @@ export const isLatestOf = (manifest: Manifest, version: HubVersion): boolean =>
     ? isOf(manifest, version)
     : manifest.held.waiting === version.manifest.versionId
 
-/** The address of the version at its hub. */
+/** The path of the version at its hub. */
 export const folderOf = ({ manifest }: HubVersion): string => pathOf(manifest.versionId)
 
-/** Fails with what is wrong. */
+/** Fails if the text is no manifest, and says why. */
 export const decodeManifest = Effect.fnUntraced(function* (
   text: string
 ): Effect.fn.Return<HubVersion, string> {
@@ -40,8 +40,8 @@ export const decodeManifest = Effect.fnUntraced(function* (
   if (!Predicate.isRecord(json)) {
     return yield* Effect.fail(
       /^\s*</.test(text)
-        ? "manifest.json is a page of HTML: a proxy or a login page responds in the place of the hub. Open the address in a browser on this machine"
-        : 'manifest.json is no JSON object: is the address in "from" that of a downloads folder?'
+        ? "manifest.json is a page of HTML: a proxy or a login page responds instead of the hub. Open the address in a browser on this machine"
+        : 'manifest.json is no JSON object: does the address in "from" lead to a downloads folder?'
     )
   }
   if (Predicate.isNumber(json.schemaVersion) && json.schemaVersion > 1) {

@@ -8,8 +8,8 @@ import * as Replica from "./Replica.ts"
 import * as ReplicaOptions from "./ReplicaOptions.ts"
 
 /**
- * Copies the versions of another controller, from its `contentServer` or any other server of its downloads folder. It stands in
- * the place of `content`, with the same commands, events and files.
+ * Copies the versions of another controller, from its `contentServer` or from any other server of its downloads folder.
+ * Replaces `content`, with the same commands, events and files.
  */
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
   versionsPlugin(config, {

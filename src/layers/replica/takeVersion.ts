@@ -1,6 +1,6 @@
 /**
- * Makes the version of a hub the latest version here: leaves it if it is the latest, activates it if it is on disk, or copies it. What
- * waits there for the end of a hold is copied ahead.
+ * Makes the version of a hub the latest version here: keeps it if it is the latest already, activates it if it is on
+ * disk, or else copies it. Also copies the version that waits at the hub for the end of a hold.
  */
 
 import * as Path from "@effect/platform/Path"
@@ -19,7 +19,7 @@ import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
 import type { Hub } from "./Hub.ts"
 import { type HubVersion, isLatestOf } from "./hubManifest.ts"
 
-/** Returns what takes versions of the hub. */
+/** Gives functions that take versions of the hub. */
 export const makeTakeVersion = Effect.fnUntraced(function* (
   hub: Hub,
   report: Report,
@@ -36,7 +36,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
 
   const listOf = (versionId: VersionId) => Effect.provide(readList(folderOf(versionId), versionId), platform)
 
-  /** Whether files of the latest version are missing or not what they were, as far as that is known. */
+  /** Whether files of the latest version are known to be missing or changed. */
   const isDamaged = ({ sources }: FileList) =>
     Effect.map(store.stage, ({ previous }) =>
       sources.some(({ sourceId }) =>
@@ -50,7 +50,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     return { changed: false, manifest, ...sumCounts(sources) } satisfies Fetched
   })
 
-  /** What is on disk under the id of the version; it fails where that is something else. */
+  /** The list of the version's files if the version is on disk. Fails if another version has the same id. */
   const findOnDisk = Effect.fnUntraced(function* (version: HubVersion) {
     const { versionId } = version.manifest
     const found = yield* listOf(versionId)
@@ -63,7 +63,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     return Option.map(found, ({ list }) => list)
   })
 
-  /** One that is on disk, but not whole, is copied again. */
+  /** If the version on disk is incomplete, it is copied again. */
   const activateOrCopy = (onDisk: Option.Option<FileList>, copy: ReturnType<typeof copies.latest>) =>
     Option.match(onDisk, {
       onNone: () => copy,
@@ -76,16 +76,16 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
 
   const latest = Effect.fnUntraced(function* (version: HubVersion, isWanted: IsWanted) {
     const { versionId } = version.manifest
-    const reading = yield* store.manifest
-    const before = reading.status === "ok" ? reading.manifest : undefined
+    const current = yield* store.manifest
+    const before = current.status === "ok" ? current.manifest : undefined
     const onDisk = yield* findOnDisk(version)
     const copy = copies.latest(hub, version, isWanted)
     if (before === undefined || !isLatestOf(before, version)) {
-      const taken = yield* activateOrCopy(onDisk, copy)
+      const fetched = yield* activateOrCopy(onDisk, copy)
       if (before !== undefined && versionId < latestOf(before)) {
         yield* Effect.logInfo(`The hub went back from version ${latestOf(before)} to ${versionId}`)
       }
-      return taken
+      return fetched
     }
     if (Option.isSome(onDisk) && !(yield* isDamaged(onDisk.value))) {
       return yield* unchanged(before)
@@ -95,9 +95,9 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
   })
 
   return {
-    /** Makes it the latest version. */
+    /** Makes the version the latest one. */
     latest,
-    /** Copies a version that the hub will show, if it is not on disk. */
+    /** Copies a version that the hub will activate later, if it is not on disk. */
     ahead: (versionId: VersionId, isWanted: IsWanted) =>
       Effect.flatMap(listOf(versionId), (found) =>
         Option.isSome(found) ? Effect.void : copies.ahead(hub, versionId, isWanted)

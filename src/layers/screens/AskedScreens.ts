@@ -1,5 +1,6 @@
 /**
- * What screens are asked to do, until it is handed over. In bounded memory: the newest 256 are kept, for two minutes.
+ * The actions that screens are asked for and have not received yet. Memory is bounded: the newest 256 are kept, for two
+ * minutes.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -11,12 +12,12 @@ const maxAsked = 256
 
 interface Waiting {
   readonly asked: AskedScreen
-  /** By the monotonic clock, in milliseconds. */
+  /** Monotonic time, in milliseconds. */
   readonly until: number
 }
 
 export const make = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) => ({
-  /** One that asks for the same replaces the one before. */
+  /** Adds an action. Replaces an earlier request for the same action of the same screen. */
   add: (asked: AskedScreen) =>
     Effect.flatMap(monotonicMillis, (now) =>
       Ref.update(waiting, (before) =>
@@ -28,7 +29,7 @@ export const make = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) =
         ].slice(-maxAsked)
       )
     ),
-  /** Hands over what is for these screens, the first so many: nobody else is given that. */
+  /** Removes and returns up to `most` actions for these screens. */
   take: (isFor: (screen: string) => boolean, most = maxAsked) =>
     Effect.flatMap(monotonicMillis, (now) =>
       Ref.modify(waiting, (before) => {

@@ -1,5 +1,6 @@
 /**
- * What is known of a consumer, by what it has said: since when it shows what it shows, is hidden, has a problem, has closed. Pure.
+ * What is known of a consumer from its leases: since when it shows its version, is hidden, has a problem or has closed.
+ * Pure.
  */
 import * as Option from "effect/Option"
 import type { Now } from "../../internal/monotonicMillis.ts"
@@ -7,23 +8,23 @@ import type { AckDetails, Consumer, Lease } from "../../services/VersionStore.ts
 import { isHidden, silentAfterMs } from "./presence.ts"
 import * as Runs from "./Runs.ts"
 
-/** What a consumer says when it takes or renews its lease. */
-export interface Said extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
-  /** Missing where it is not about to end. */
+/** The content of a lease, as the consumer wrote it. */
+export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
+  /** Missing unless the consumer is closing. */
   readonly closing?: true
 }
 
-/** What was heard last of a consumer. */
+/** The last lease of a consumer. */
 export interface Heard {
-  /** In milliseconds since 1970. */
+  /** When its content changed, in milliseconds since 1970. */
   readonly changedAt: number
-  /** By the monotonic clock, in milliseconds. */
-  readonly takenAt: number
-  /** Nothing where it has never said anything that is understood. */
-  readonly lease: Option.Option<Said>
+  /** When it was last renewed: monotonic time, in milliseconds. */
+  readonly renewedAt: number
+  /** `None` if no lease of the consumer could ever be read. */
+  readonly lease: Option.Option<LeaseContent>
 }
 
-/** When things were first heard of, in milliseconds since 1970. */
+/** When each state began, in milliseconds since 1970. */
 interface Past {
   readonly problemSince: number
   readonly shownSince: number
@@ -34,7 +35,7 @@ interface Past {
 
 export type Known<H extends Heard = Heard> = H & Past
 
-/** How long a lease is fresh, in milliseconds; less for a consumer that says that it closes. */
+/** How long a lease is fresh, in milliseconds; shorter for a closing consumer. */
 export const lifetimeOf = ({ lease }: Heard, lifetime: number): number =>
   Option.match(lease, {
     onNone: () => lifetime,
@@ -42,22 +43,29 @@ export const lifetimeOf = ({ lease }: Heard, lifetime: number): number =>
       closing === true ? Math.min(lifetime, closedAfterMs(renewMs)) : lifetime
   })
 
-/** How old a lease can be whose consumer says that it closes: a consumer that did not say so itself has renewed it by then. In milliseconds. */
+/**
+ * How long a closing consumer keeps its lease, in milliseconds. A consumer that did not close itself, but another page
+ * with its id, renews the lease within this time.
+ */
 export const closedAfterMs = (renewMs = 600_000): number => Math.max(120_000, 2 * renewMs)
 
 export const isOver = (heard: Heard, lifetime: number, { monotonic }: Now): boolean =>
-  monotonic - heard.takenAt > lifetimeOf(heard, lifetime)
+  monotonic - heard.renewedAt > lifetimeOf(heard, lifetime)
 
-/** Whether it was heard of as often as it says. */
-export const isPresent = (said: Said, takenAt: number, lifetime: number, { monotonic }: Now): boolean =>
-  monotonic - takenAt < Math.min(lifetime, silentAfterMs(said))
+/** Whether the consumer renews its lease as often as it promised. */
+export const isPresent = (
+  content: LeaseContent,
+  renewedAt: number,
+  lifetime: number,
+  { monotonic }: Now
+): boolean => monotonic - renewedAt < Math.min(lifetime, silentAfterMs(content))
 
-const isSilent = ({ lease, takenAt }: Heard, lifetime: number, now: Now): boolean =>
-  Option.exists(lease, (said) => !isPresent(said, takenAt, lifetime, now))
+const isSilent = ({ lease, renewedAt }: Heard, lifetime: number, now: Now): boolean =>
+  Option.exists(lease, (content) => !isPresent(content, renewedAt, lifetime, now))
 
 const problemIn = ({ lease }: Heard): string | undefined => Option.getOrUndefined(lease)?.problem
 
-/** With what is heard now. What a consumer that is silent could not show is of no account any more. */
+/** Updates what is known with the last lease. A problem that a consumer had before it fell silent does not continue. */
 export const learn = <H extends Heard>(
   before: Known | undefined,
   heard: H,
@@ -67,54 +75,54 @@ export const learn = <H extends Heard>(
   const problem = problemIn(heard)
   const hasProblemStill =
     before !== undefined && !isSilent(before, lifetime, now) && problemIn(before) === problem
-  const said = Option.getOrUndefined(heard.lease)
-  const saidBefore =
+  const content = Option.getOrUndefined(heard.lease)
+  const contentBefore =
     before === undefined || isOver(before, lifetime, now) ? undefined : Option.getOrUndefined(before.lease)
   const since = (at: number | undefined, isStill: boolean) =>
-    isStill && saidBefore !== undefined && at !== undefined ? at : heard.changedAt
+    isStill && contentBefore !== undefined && at !== undefined ? at : heard.changedAt
   const runs = before?.runs ?? Runs.noRuns
   return {
     ...heard,
     problemSince: since(before?.problemSince, hasProblemStill),
-    shownSince: since(before?.shownSince, saidBefore?.versionId === said?.versionId),
-    hiddenSince: since(before?.hiddenSince, saidBefore !== undefined && isHidden(saidBefore)),
-    closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing),
-    runs: said === undefined ? runs : Runs.hear(runs, said, heard.takenAt, now)
+    shownSince: since(before?.shownSince, contentBefore?.versionId === content?.versionId),
+    hiddenSince: since(before?.hiddenSince, contentBefore !== undefined && isHidden(contentBefore)),
+    closedAt: since(before?.closedAt, contentBefore?.closing === content?.closing),
+    runs: content === undefined ? runs : Runs.hear(runs, content, heard.renewedAt, now)
   }
 }
 
-/** As others see it; nothing where its lease is over. */
+/** The consumer as others see it; `None` if its lease is over. */
 export const consumerOf = (
   consumerId: string,
   known: Known,
   lifetime: number,
   now: Now
 ): Option.Option<Consumer> =>
-  Option.map(known.lease, ({ closing, navigated, problem, runId, ...said }): Consumer => {
-    const heardAt = now.wall - (now.monotonic - known.takenAt)
-    const runs = Runs.atOnce(known.runs.heard.filter((run) => now.monotonic - run.takenAt <= lifetime))
+  Option.map(known.lease, ({ closing, navigated, problem, runId, ...content }): Consumer => {
+    const heardAt = now.wall - (now.monotonic - known.renewedAt)
+    const runs = Runs.atOnce(known.runs.heard.filter((run) => now.monotonic - run.renewedAt <= lifetime))
     const restarts = Runs.restarts(known.runs, now)
     return {
       consumerId,
-      ...said,
+      ...content,
       shownSince: known.shownSince,
       heardAt,
       until: heardAt + lifetimeOf(known, lifetime),
       ...(problem === undefined ? {} : { problem, problemSince: known.problemSince }),
-      ...(isHidden(said) ? { hiddenSince: known.hiddenSince } : {}),
+      ...(isHidden(content) ? { hiddenSince: known.hiddenSince } : {}),
       ...(closing === true ? { closedAt: known.closedAt } : {}),
       ...(runs.length === 0 ? {} : { runs: runs.map((run) => runOf(run, now)) }),
       ...(restarts === 0 ? {} : { restarts })
     }
   }).pipe(Option.filter(() => !isOver(known, lifetime, now)))
 
-const runOf = ({ said: { visible }, since, takenAt }: Runs.Run, { monotonic, wall }: Now) => ({
+const runOf = ({ lease: { visible }, since, renewedAt }: Runs.Run, { monotonic, wall }: Now) => ({
   since,
-  heardAt: wall - (monotonic - takenAt),
+  heardAt: wall - (monotonic - renewedAt),
   ...(visible === undefined ? {} : { visible })
 })
 
-/** The lease of a consumer that is not over. */
+/** The lease of a consumer; `None` if it is over. */
 export const leaseOf = (consumerId: string, known: Known, lifetime: number, now: Now): Option.Option<Lease> =>
   Option.map(
     consumerOf(consumerId, known, lifetime, now),

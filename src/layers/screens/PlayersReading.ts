@@ -1,5 +1,6 @@
 /**
- * The players of a hub in its status and, one target of Prometheus for all of them, in its metrics.
+ * The players of a hub: their section in the status, and their metrics, with the hub as one target of Prometheus for
+ * all players.
  */
 import type * as MetricPair from "effect/MetricPair"
 import type { ReadSlice } from "../../services/ControllerState.ts"
@@ -9,26 +10,26 @@ import { takesReports } from "../status/slices.ts"
 import { isOff } from "./players.ts"
 import { playersSection, screenCounts } from "./playerTexts.ts"
 
-const up = gauge("vitrine_player_up", "1 where it reports, 0 where it is silent, stopped or was never seen")
-const info = gauge("vitrine_player_info", "1, with what it is called, its host, and its version of Vitrine")
+const up = gauge("vitrine_player_up", "1 if it reports, 0 if it is silent, stopped or was never seen")
+const info = gauge("vitrine_player_info", "1, with its name, its host and its version of Vitrine")
 const lastReport = gauge(
   "vitrine_player_last_report_timestamp_seconds",
   "When it last reported, as Unix time"
 )
 const problemCount = gauge("vitrine_player_problems", "Problems that it reports, by their severity")
-const free = gauge("vitrine_player_free_disk_bytes", "Bytes that are free where its versions are")
+const free = gauge("vitrine_player_free_disk_bytes", "Free bytes on the disk of its versions")
 const offset = gauge(
   "vitrine_player_clock_offset_seconds",
-  "By how much its clock is ahead of that of the hub"
+  "By how much its clock is ahead of the hub's clock"
 )
-const screenCount = gauge("vitrine_player_screens", "Its screens, by the word for what they do")
+const screenCount = gauge("vitrine_player_screens", "Its screens, by what they do")
 
 export const reading: ReadSlice = (_slice, { players, state }) => ({
   sections: takesReports(state) ? [playersSection(players)] : [],
   metrics: () => playerMetrics(players)
 })
 
-/** The metrics of each player in the state; `player` is its id. */
+/** The metrics of each player in the state; the label `player` is its id. */
 export const playerMetrics = (
   players: ReadonlyArray<PlayerStatus>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> => players.flatMap(metricsOf)

@@ -1,66 +1,67 @@
 /**
- * The pages and programs that use the name of one consumer: each says which run it is, from one start to its end. Pure.
+ * The runs of the pages and programs that use one consumer id: a run lasts from its start to its end. Pure.
  *
- * A new run takes the place of the one before: a page was loaded again, or a link led to the next one. Where the one before is heard of again, both go on.
+ * A new run replaces the one before: the page was reloaded, or a link led to the next page. If the earlier run renews
+ * its lease again, both are running.
  */
 import type { Now } from "../../internal/monotonicMillis.ts"
-import type { Said } from "./Consumers.ts"
+import type { LeaseContent } from "./Consumers.ts"
 
 export interface Run {
   readonly id: string
-  readonly said: Said
-  /** When it was first heard of, in milliseconds since 1970. */
+  readonly lease: LeaseContent
+  /** When it first took its lease, in milliseconds since 1970. */
   readonly since: number
-  /** When it was last heard of, by the monotonic clock. */
-  readonly takenAt: number
-  /** Whether it was heard of after one that began later, or before such a one. */
+  /** When it last renewed its lease, in monotonic milliseconds. */
+  readonly renewedAt: number
+  /** Whether another run was renewed in between: both run at the same time. */
   readonly isBeside: boolean
 }
 
 export interface Runs {
-  /** Those that have not closed; the last one was heard of last. */
+  /** The runs that have not closed; the one that renewed last is last. */
   readonly heard: ReadonlyArray<Run>
-  /** When each began that is not the next page of one that closed, by the monotonic clock: the last hundred. */
+  /** When runs began, in monotonic milliseconds; the last hundred. The next page after a closed one does not count. */
   readonly begun: ReadonlyArray<number>
-  /** Those that closed last, and when, likewise. */
+  /** The runs that closed last, and when, in monotonic milliseconds. */
   readonly closed: ReadonlyArray<{ readonly id: string; readonly at: number }>
 }
 
 export const noRuns: Runs = { heard: [], begun: [], closed: [] }
 
-/** How many are distinguished. */
+/** How many runs are distinguished. */
 const maxRuns = 8
 const maxBegun = 100
 
-/** With what was heard at `takenAt`; a run that says that it closes is no run any more. */
-export const hear = (runs: Runs, said: Said, takenAt: number, now: Now): Runs => {
+/** Adds a renewal at `renewedAt`. A run that closes is removed. */
+export const hear = (runs: Runs, lease: LeaseContent, renewedAt: number, now: Now): Runs => {
   const { begun, heard } = runs
-  const { closing, runId: id } = said
+  const { closing, runId: id } = lease
   const known = heard.find((run) => run.id === id)
   const others = heard.filter((run) => run !== known)
-  if (id === undefined || closing === true || hasClosed(runs, id, takenAt)) {
+  if (id === undefined || closing === true || hasClosed(runs, id, renewedAt)) {
     return { ...runs, heard: others }
   }
   const latest = heard.at(-1)
   const lastClosed = runs.closed.at(-1)
   const isNextPage =
-    said.navigated === true &&
+    lease.navigated === true &&
     lastClosed !== undefined &&
-    (latest === undefined || lastClosed.at > latest.takenAt)
+    (latest === undefined || lastClosed.at > latest.renewedAt)
   const isBack = known !== undefined && known !== latest
-  const since = now.wall - (now.monotonic - takenAt)
-  const run: Run = { id, since, isBeside: isBack, ...known, said, takenAt }
+  const since = now.wall - (now.monotonic - renewedAt)
+  const run: Run = { id, since, isBeside: isBack, ...known, lease, renewedAt }
   return {
     ...runs,
     heard: [
       ...others.map((other) => (isBack && other === latest ? { ...other, isBeside: true } : other)),
       isBack ? { ...run, isBeside: true } : run
     ].slice(-maxRuns),
-    begun: known === undefined && !isNextPage ? [...begun, takenAt].slice(-maxBegun) : begun
+    begun: known === undefined && !isNextPage ? [...begun, renewedAt].slice(-maxBegun) : begun
   }
 }
 
-/** Without one that closes now. */
+/** Removes a run that closes now. */
 export const close = (runs: Runs, id: string | undefined, now: Now): Runs =>
   id === undefined
     ? runs
@@ -70,14 +71,17 @@ export const close = (runs: Runs, id: string | undefined, now: Now): Runs =>
         closed: [...runs.closed, { id, at: now.monotonic }].slice(-maxRuns)
       }
 
-/** How long what a run has sent before it closed may be under way, in milliseconds. A page may come back, from the cache of its browser. */
+/**
+ * How long a request that a run sent before it closed may be on its way, in milliseconds. After that, the run may renew
+ * again: a page may come back from the cache of its browser.
+ */
 const lateMs = 5000
 
-/** Whether it had closed, or had just done so: what is taken of it then was sent before. Times are those of the monotonic clock. */
-export const hasClosed = ({ closed }: Runs, id: string | undefined, takenAt: number): boolean =>
-  closed.some((run) => run.id === id && takenAt - run.at < lateMs)
+/** Whether this run has closed just before `renewedAt`; then the renewal was sent earlier. Times are monotonic. */
+export const hasClosed = ({ closed }: Runs, id: string | undefined, renewedAt: number): boolean =>
+  closed.some((run) => run.id === id && renewedAt - run.at < lateMs)
 
-/** Those that go on at once, the oldest first; none where there are no two. */
+/** The runs that run at the same time, oldest first; empty unless there are two. */
 export const atOnce = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
   const beside = runs.filter(({ isBeside }) => isBeside)
   return beside.length < 2 ? [] : beside.toSorted((one, other) => one.since - other.since)
@@ -85,6 +89,6 @@ export const atOnce = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
 
 const restartsMs = 10 * 60_000
 
-/** How many began in the last ten minutes, but for the first one that there was. */
+/** How many runs began in the last ten minutes, except the very first run. */
 export const restarts = ({ begun }: Runs, { monotonic }: Now): number =>
   begun.filter((at, index) => index > 0 && monotonic - at < restartsMs).length

@@ -1,6 +1,6 @@
 /**
- * The screens of a content, as the slice has them: consumers with a fresh lease, and of the screens that are expected also those whose
- * lease is over, for as long as the controller runs.
+ * The screens of a content, as in the slice of the state: consumers with a fresh lease. Expected screens stay after the
+ * end of their lease, as long as the controller runs.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
 import { type Consumer, maxConsumers, VersionStore } from "../../services/VersionStore.ts"
 
-/** Gives the screens as they are known now. It is run before leases that are over are forgotten. */
+/** Gives the screens as of now. Run before expired leases are removed. */
 export const makeScreens = Effect.gen(function* () {
   const { consumers } = yield* VersionStore
   const { system } = yield* Effect.flatMap(ControllerState, ({ state }) => state)

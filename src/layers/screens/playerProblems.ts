@@ -1,5 +1,5 @@
 /**
- * What is wrong with a player, by what its hub knows and by what it reports.
+ * The problems of a player: those that the hub finds, and those that the player reports.
  */
 
 import { excerpt } from "../../internal/printable.ts"
@@ -10,18 +10,18 @@ import type { Problem } from "../../services/Problem.ts"
 import type { PlayerStatus } from "../../services/View.ts"
 import { maxRestarts } from "./screenProblems.ts"
 
-/** How long after its last report a player is silent. */
+/** How long after its last report a player counts as silent, in milliseconds. */
 export const silentMs = 25_000
 
 const behindMs = 60_000
 
-/** How far the clock of a player may be off. */
+/** The largest accepted difference of the clocks, in milliseconds. */
 const maxClockOffset = 60_000
 
-/** How long an expected player may take to report after the start of the hub. */
+/** How long an expected player may take to report after the start of the hub, in milliseconds. */
 const settlingMs = 60_000
 
-/** How long the silence of an unexpected player is a problem. */
+/** How long the silence of an unexpected player is a problem, in milliseconds. */
 const missedMs = 10 * 60_000
 
 interface Hub {
@@ -49,30 +49,30 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
   if (said === undefined) {
     if (lasts(settlingMs)) {
       const report = hub.takesReports
-        ? `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
-        : "this machine takes no reports, let it have contentServer({ reports: { token } })"
+        ? `configure the replica whose node has the id ${JSON.stringify(id)} to report to this machine`
+        : "this machine accepts no reports. Configure contentServer({ reports: { token } })"
       yield problem("player:never-seen", "error", `was never seen: ${report}`)
     }
     return
   }
   if (word === "silent") {
-    // The hub cannot have heard of it while it was off.
+    // Problems from before the start of the hub do not count: it was off, and could not receive reports.
     const hasListened = hub.now - Date.parse(hub.startTime) >= silentMs
     if (!hasListened || (!isExpected && lasts(missedMs))) {
       return
     }
     const text =
       said.stoppedBy === undefined
-        ? `was last heard of at ${since}: see whether it is on and reaches this machine, and what its own status says`
+        ? `last reported at ${since}: check that it is on and reaches this machine, and see its own status`
         : `was stopped by ${said.stoppedBy} at ${since}, and has not been started since: switch it on`
     yield problem("player:silent", ofExpected, text)
   } else {
     if (said.duplicate !== undefined) {
-      const text = `is two machines: ${machinesText(said)}. Give each a node with an id of its own`
+      const text = `has two machines with its id: ${machinesText(said)}. Give each machine its own node id`
       yield problem("player:duplicate", "error", text)
     }
     if (isRestarting(said)) {
-      const text = `was started again ${said.restarts} times in the last ten minutes: its log says why it ends`
+      const text = `was started again ${said.restarts} times in the last ten minutes: see the reason in its log`
       yield problem("player:restarting", ofExpected, text)
     }
     if (Math.abs(said.clockOffset) > maxClockOffset) {
@@ -80,14 +80,14 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
       yield clock
     }
     if (word === "behind" && since !== undefined && hub.now - Date.parse(since) > behindMs) {
-      const text = `is behind since ${since}: it has ${versionText(said)}. Its own status says why`
+      const text = `has been behind since ${since}: it has ${versionText(said)}. See the reason in its own status`
       yield problem("player:behind", "warning", text)
     }
   }
   yield* said.problems.map((problem) => reported(id, name, said, problem))
 }
 
-/** In the same order, whichever of the two has reported last. */
+/** Always in the same order, whichever machine reported last. */
 export const machinesText = (said: Player): string =>
   [said, ...(said.duplicate === undefined ? [] : [said.duplicate])]
     .map(({ address, host }) => `${host} (${address})`)
@@ -102,7 +102,10 @@ export const isRestarting = ({ restarts = 0 }: Player): boolean => restarts > ma
 const clockText = ({ clockOffset }: Player): string =>
   `has a clock that is ${durationText(Math.abs(clockOffset))} ${clockOffset > 0 ? "ahead" : "behind"}: let it use a time server`
 
-/** A problem that a player reports, by the clock of the hub. Problems of players behind it have the path of their ids. */
+/**
+ * A problem that a player reports, with times of the hub's clock. Problems of players behind this player have the path
+ * of their ids.
+ */
 const reported = (
   id: string,
   name: string,
@@ -116,8 +119,8 @@ const reported = (
 })
 
 /**
- * A time by the clock of a player, by that of the hub: before it was heard of. Missing where it is none. The offset is that of whole
- * seconds: less is how long a report was under way, which is different each time.
+ * Converts a player's time to the hub's clock, never later than its last report; `undefined` if it is no time. The
+ * offset of the clocks is rounded to seconds, because the delay of reports varies.
  */
 export const hubTime = ({ clockOffset, heardAt }: Player, time: string | undefined): string | undefined => {
   const offset = Math.round(clockOffset / 1000) * 1000

@@ -1,5 +1,5 @@
 /**
- * Players in words: one by one, all together, and as a section of the status.
+ * Texts about players: one by one, all together, and as a section of the status.
  */
 import * as String from "effect/String"
 import { excerpt } from "../../internal/printable.ts"
@@ -12,22 +12,25 @@ import { firstRows, kv, muteText, text, worstTone } from "../status/rows.ts"
 import { machinesText, versionText } from "./playerProblems.ts"
 import { isOff } from "./players.ts"
 
-/** Its word, and how far it has come. */
+/** The state of a player, and its progress while it copies. */
 export const wordText = ({ said, word }: PlayerStatus): string =>
   word === "copying" ? `copying ${Math.floor(said?.copiedPercent ?? 0)} %` : word
 
 /**
- * What there is to say beside its word: its version, what it reports, or which machines it is, and which Vitrine it runs if that is
- * another one than here; and who has muted all that is wrong with it. Empty where there is nothing.
+ * Details beside the state: version, reported problems, duplicate machines, a different version of Vitrine, and who
+ * muted its worst problem. Empty without details.
  */
 export const detailOf = (player: PlayerStatus): string => {
   const [worst] = player.problems
-  return [...saidOf(player), ...(worst?.muted === undefined ? [] : [`muted ${muteText(worst.muted)}`])]
+  return [
+    ...reportedDetails(player),
+    ...(worst?.muted === undefined ? [] : [`muted ${muteText(worst.muted)}`])
+  ]
     .filter(String.isNonEmpty)
     .join("; ")
 }
 
-const saidOf = ({ said, word }: PlayerStatus): ReadonlyArray<string> => {
+const reportedDetails = ({ said, word }: PlayerStatus): ReadonlyArray<string> => {
   if (word === "stopped") {
     return [`by ${said?.stoppedBy}`]
   }
@@ -42,7 +45,7 @@ const saidOf = ({ said, word }: PlayerStatus): ReadonlyArray<string> => {
   ]
 }
 
-/** What it says first of what is wrong, and how much more it says; empty where it says nothing. */
+/** The worst reported problem, and the number of further ones; empty without problems. */
 const reportText = ({ problems }: Player): string => {
   const worst = problems.find(({ severity }) => severity === "error") ?? problems[0]
   const more = problems.length - 1
@@ -67,17 +70,17 @@ export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
   return others.length === 0 ? upToDate : `${upToDate}; ${countsOf(others)}`
 }
 
-/** `1 silent, 1 behind`, from the worst. */
+/** `1 silent, 1 behind`, the worst first. */
 const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
   Object.entries(countWords(players, playerWords))
     .map(([word, count]) => `${count} ${word === "problem" ? "with a problem" : word}`)
     .join(", ")
 
-/** How many of its screens do what, the worst word first. */
+/** How many screens are in each state, the worst state first. */
 export const screenCounts = ({ screens }: Player): Readonly<Record<string, number>> =>
   countWords(screens, screenWords)
 
-/** How many have each word, in this order, and then other words. */
+/** Counts by state, in this order, then other states. */
 const countWords = (
   all: ReadonlyArray<{ readonly word: string }>,
   order: ReadonlyArray<string>
@@ -88,11 +91,11 @@ const countWords = (
       .filter(([, count]) => count > 0)
   )
 
-/** Whether there is something to look at: it has a problem, or is neither up to date nor closed for the day. */
+/** Whether a player needs attention: it has a problem, or is neither up to date nor closed for the day. */
 export const isUnwell = ({ problems, word }: PlayerStatus): boolean =>
   problems.length > 0 || (word !== "up to date" && word !== "closed for the day")
 
-/** How many are up to date, and each with something to look at. */
+/** How many players are up to date, and a row for each player that needs attention. */
 export const playersSection = (players: ReadonlyArray<PlayerStatus>): Section => {
   const others = players.filter(({ said }) => said !== undefined && isOfAnotherVitrine(said)).length
   const versions = `${countText(others, "player")} ${others === 1 ? "runs" : "run"} another version of Vitrine than this hub, ${vitrineVersion}`
@@ -112,7 +115,6 @@ const playerText = (player: PlayerStatus): string => {
   if (word === "stopped") {
     return `stopped ${detail} at ${since}`
   }
-  const when =
-    since === undefined ? "" : word === "silent" ? `, last heard of at ${since}` : ` since ${since}`
+  const when = since === undefined ? "" : word === "silent" ? `, last report at ${since}` : ` since ${since}`
   return `${wordText(player)}${when}${detail === "" ? "" : `: ${detail}`}`
 }

@@ -1,5 +1,5 @@
 /**
- * What the players of a hub do, each in one word, and what is wrong with them.
+ * The players of a hub: the state of each as one of the fixed words, and its problems.
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/schemas.ts"
@@ -57,7 +57,7 @@ const byRank = Order.combine(
 
 interface Report {
   readonly said: Player
-  /** What the hub itself has; missing where it has none. */
+  /** The same content on the hub; missing if the hub has none. */
   readonly content: ContentState | undefined
 }
 
@@ -73,7 +73,7 @@ const reportsOf = (state: State): ReadonlyMap<string, Report> => {
   )
 }
 
-/** What it says while its place is closed: a screen that is off is no problem. */
+/** The report of a player while its place is closed: a screen that is off is no problem. */
 const withoutAway = (said: Player): Player => ({
   ...said,
   problems: said.problems.filter(({ code }) => !awayCodes.has(code)),
@@ -84,13 +84,13 @@ const withoutAway = (said: Player): Player => ({
 
 const offWords: ReadonlySet<PlayerWord> = new Set(["silent", "never seen", "stopped", "closed for the day"])
 
-/** Whether it is not heard of: what it reported last is old. */
+/** Whether the player does not report: its last report is old. */
 export const isOff = (word: PlayerWord): boolean => offWords.has(word)
 
-/** How long it may be stopped, where nobody says when its place is open. */
+/** How long a player may be stopped if no opening hours are known, in milliseconds. */
 const stoppedMs = 86_400_000
 
-/** `openSince` is when its place opened; missing where that is closed. */
+/** `openSince` is when its place opened; missing if the place is closed. */
 const wordOf = (
   said: Player,
   { activeSince = "", versionId }: Partial<ContentState> = {},

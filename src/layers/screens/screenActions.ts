@@ -1,5 +1,5 @@
 /**
- * Actions that screens are asked for: `content.screen` takes them, and the next ack of the screen is answered with them.
+ * Actions of screens: `content.screen` requests an action, and the response to the screen's next ack delivers it.
  */
 import * as Effect from "effect/Effect"
 import { printableLine } from "../../internal/printable.ts"
@@ -8,8 +8,10 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { type AckAnswer, type AskedScreen, UnknownScreen } from "../../services/ScreenActions.ts"
 import * as AskedScreens from "./AskedScreens.ts"
 
-/** Characters of a name. */
+/** The longest name, in characters. */
 const maxName = 64
+
+const actionTexts = { reload: "loads its page again", identify: "shows its name" } as const
 
 export const makeScreenActions = Effect.fnUntraced(function* (
   content: string,
@@ -19,7 +21,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
   const { node, screens = [] } = (yield* state).system
   const waiting = yield* AskedScreens.make
 
-  /** A screen of a player is its hub's to ask, which hears of it by the event. */
+  /** Requests an action. For the screen of a player, the hub's content server passes the event on. */
   const ask = Effect.fnUntraced(function* ({ action, by = "", screen }: AskedScreen) {
     const { players = [], screens } = (yield* read).view
     const own = screens.filter((screen) => screen.content === content).map(({ id }) => id)
@@ -37,14 +39,16 @@ export const makeScreenActions = Effect.fnUntraced(function* (
     yield* report({ name: "content:screen:asked", payload: asked })
   })
 
-  /** What the ack of a screen is answered: each action once. */
+  /** The response to an ack of a screen. Each action is delivered once. */
   const answer = Effect.fnUntraced(function* (screen: string): Effect.fn.Return<AckAnswer | undefined> {
     const asked = yield* waiting.take((id) => id === screen)
     if (asked.length === 0) {
       return undefined
     }
     const actions = asked.map(({ action }) => action)
-    yield* Effect.logInfo(`Screen ${screen} has been given what it is asked for: ${actions.join(", ")}`)
+    yield* Effect.logInfo(
+      `Screen ${screen} ${actions.map((action) => actionTexts[action]).join(" and ")} now`
+    )
     yield* report({ name: "content:screen:taken", payload: { screen, actions } })
     const name = screens.find(({ id }) => id === screen)?.label ?? screen
     const machine = node?.label ?? node?.id

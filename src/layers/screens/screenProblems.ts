@@ -1,5 +1,5 @@
 /**
- * What is wrong with a screen.
+ * The problems of a screen.
  */
 import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -7,16 +7,19 @@ import type { Screen } from "../../services/Slices.ts"
 import type { ScreenStatus } from "../../services/View.ts"
 import { silenceMs } from "./presence.ts"
 
-/** How long a screen may be away without a problem: a page is loaded again, or the controller has just started. */
+/**
+ * How long a screen may be away without a problem, in milliseconds: its page may be reloading, or the controller has
+ * just started.
+ */
 export const settlingMs = 15_000
 
-/** How long a page may be hidden, while it is loaded or switched. */
+/** How long a page may be hidden while it loads or switches, in milliseconds. */
 const hiddenMs = 10_000
 
-/** How often a player, or an expected screen, may be started again in ten minutes. */
+/** How many restarts in ten minutes are no problem, for a player or an expected screen. */
 export const maxRestarts = 2
 
-/** Codes of what is no problem outside the hours. */
+/** Codes that are no problem outside opening hours. */
 export const awayCodes: ReadonlySet<string> = new Set([
   "screen:silent",
   "screen:closed",
@@ -25,8 +28,9 @@ export const awayCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * An expected screen has errors, because visitors see nothing, or something wrong; another one has warnings, and none for being away.
- * `startTime` is the start of the controller, `page` the address of its page.
+ * The problems of an expected screen are errors, because visitors see nothing, or something wrong. Those of another
+ * screen are warnings, and its absence is none. `startTime` is the start of the controller, `page` the address of its
+ * page.
  */
 export function* problemsOf(
   screen: Omit<ScreenStatus, "problems">,
@@ -46,21 +50,21 @@ export function* problemsOf(
   const lasts = (millis: number) => since === undefined || now - Date.parse(since) >= millis
 
   if (word === "behind") {
-    const text = `is behind since ${since}: it still shows version ${said?.versionId}. If it goes on, load its page again`
+    const text = `has been behind since ${since}: it still shows version ${said?.versionId}. If this continues, load its page again`
     yield { ...problem("screen:behind", text), severity: "warning", ...begun }
   }
   if (word === "problem" && said?.problem !== undefined) {
-    yield { ...problem("screen:problem", `has a problem since ${since}: ${said.problem}`), ...begun }
+    yield { ...problem("screen:problem", `has had a problem since ${since}: ${said.problem}`), ...begun }
   }
   if (word === "hidden" && lasts(hiddenMs)) {
     const text =
       said?.visible === false
         ? "is hidden: close what is in front of its page, or show its window"
-        : "is hidden: its page draws nothing any more, load it again"
+        : "is hidden: its page no longer draws anything. Load the page again"
     yield { ...problem("screen:hidden", text), ...begun }
   }
   if (word === "silent" && isExpected && isMissed(said, since, now, startTime)) {
-    const text = `was last heard of at ${since}: see whether it is on, and start its page or program again`
+    const text = `last reported at ${since}: check that it is on, and start its page or program again`
     yield { ...problem("screen:silent", text), ...begun }
   }
   if (word === "closed" && isExpected && lasts(settlingMs)) {
@@ -68,11 +72,11 @@ export function* problemsOf(
   }
   if (word === "never seen" && lasts(settlingMs)) {
     const address = `${page ?? "its page with "}?screen=${encodeURIComponent(id)}`
-    const text = `was never seen to show anything: open ${address}, or start its program with the consumerId ${JSON.stringify(id)}`
+    const text = `has shown nothing yet: open ${address}, or start its program with the id ${JSON.stringify(id)} (the "consumerId" of its ack)`
     yield { ...problem("screen:never-seen", text), ...begun }
   }
   if (runs.length > 0) {
-    const text = `is ${runs.length} pages or programs with one id: ${runs.map(runText).join("; ")}. Close the others, or give each an id of its own`
+    const text = `has ${runs.length} pages or programs with its id: ${runs.map(runText).join("; ")}. Close all except one, or give each its own id`
     yield problem("screen:duplicate", text)
   }
   if (restarts > maxRestarts && isExpected) {
@@ -81,7 +85,10 @@ export function* problemsOf(
   }
 }
 
-/** Whether it would have been heard of: not where it was silent while the controller was off, until that has listened as long. */
+/**
+ * Whether the controller has listened long enough to miss this screen. After a start, it must listen as long as a
+ * present screen may be silent.
+ */
 const isMissed = (said: Screen | undefined, since = "", now: number, startTime: string): boolean =>
   said === undefined || since >= startTime || now - Date.parse(startTime) >= silenceMs(said)
 

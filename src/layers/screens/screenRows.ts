@@ -1,11 +1,11 @@
 /**
- * Screens in the status.
+ * Rows about screens in the status.
  */
 import type { Row } from "../../services/StatusSnapshot.ts"
 import type { ScreenStatus } from "../../services/View.ts"
 import { firstRows, kv, problemRow, worstTone } from "../status/rows.ts"
 
-/** A row for each of what is wrong with them. */
+/** A row for each problem of the screens. */
 export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
   firstRows(
     screens.flatMap(({ problems }) => problems),
@@ -26,8 +26,8 @@ const screenText = ({ active, said, since, word }: ScreenStatus): string => {
     return `closed at ${said.closedAt}`
   }
   if (word === "silent") {
-    return `silent, last heard of at ${since}`
+    return `silent, last report at ${since}`
   }
   const version = active ? "the active version" : `version ${said.versionId}`
-  return `${word}${word === "showing" ? " " : ", on "}${version}, heard of at ${said.heardAt}`
+  return `${word}${word === "showing" ? " " : ", on "}${version}, last report at ${said.heardAt}`
 }

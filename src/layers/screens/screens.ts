@@ -1,5 +1,5 @@
 /**
- * What the screens do, each in one word, and what is wrong with them.
+ * The screens: the state of each as one of the fixed words, and its problems.
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/schemas.ts"
@@ -15,10 +15,10 @@ import { problemsOf, settlingMs } from "./screenProblems.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
-/** What is known of a screen without its configuration. */
+/** A screen without the settings of its configuration. */
 type Found = Pick<ScreenStatus, "active" | "content" | "id" | "said" | "since" | "word">
 
-/** The worst first. Unexpected screens that have closed, or whose lease has ended, are left out. */
+/** The worst first. Omits unexpected screens that have closed, or whose lease has ended. */
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
   const { screens = [], startTime } = state.system
   const expected = new Map(screens.map((screen) => [screen.id, screen]))
@@ -74,30 +74,30 @@ const rankOf = (screen: ScreenStatus): number =>
 
 const awayWords: ReadonlySet<string> = new Set<ScreenWord>(["silent", "closed", "hidden", "never seen"])
 
-/** Whether a screen that is off can have this word. */
+/** Whether a screen that is off can be in this state. */
 export const isAwayWord = (word: string): boolean => awayWords.has(word)
 
 const goneWords: ReadonlySet<ScreenWord> = new Set(["silent", "closed", "closed for the day"])
 
 const isHeardOf = ({ word }: Pick<ScreenStatus, "word">): boolean => !goneWords.has(word)
 
-/** How many show a version, as far as they are heard of. */
+/** How many present screens show a version. */
 export const countOn = (screens: ReadonlyArray<ScreenStatus>, versionId: string): number =>
   screens.filter((screen) => screen.said?.versionId === versionId && isHeardOf(screen)).length
 
 type Stream = NonNullable<TransportState["consumers"]>[number]
 
-/** The open stream of each consumer, or the one that ended last. */
+/** The event stream of each consumer: the open one, or the one that ended last. */
 const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
   new Map(
     transportsOf(state)
       .flatMap(([, { consumers = [] }]) => consumers)
-      // "open" is behind all times.
+      // "open" sorts behind all times.
       .toSorted(Order.mapInput(Order.string, ({ endedAt = "open" }) => endedAt))
       .map((stream) => [stream.id, stream])
   )
 
-/** What is known of a screen that never said what it shows. */
+/** The state of a screen that never reported a version. */
 const unheardOf = ({ endedAt }: Partial<Stream> = {}, startTime: string, now: number) =>
   endedAt !== undefined && now - Date.parse(endedAt) >= settlingMs
     ? word("silent", endedAt)
@@ -134,7 +134,7 @@ const word = (word: ScreenWord, since?: string) => ({ word, ...defined({ since }
 
 const later = (one: string, other = ""): string => (other > one ? other : one)
 
-/** When it is silent, in milliseconds since 1970. */
+/** When the screen counts as silent, in milliseconds since 1970. */
 const silentAt = (said: Screen, stream: Stream | undefined): number => {
   const { heardAt } = said
   if (stream?.endedAt !== undefined && stream.endedAt > heardAt) {

@@ -1,18 +1,18 @@
 /**
- * What is different in two versions, in words.
+ * Texts of the differences of two versions.
  */
 import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Changes, ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
 
-/** How many changes are named. */
+/** How many changes are listed. */
 const maxNamed = 3
 /** The longest value and name, in characters. */
 const maxText = 40
 
 /**
- * The first changes, three at most, a line for each table and one for the other files: `Objects: "Fog Bell" year
- * 1862 → 1863, 2 more`. Empty where nothing has changed but links or the order.
+ * The first changes, three at most: a line for each table, and one for other files, such as `Objects: "Fog Bell" year
+ * 1862 → 1863, 2 more`. Empty if only links or the order changed.
  */
 export const changeWords = ({ documents, files }: ContentDiff): ReadonlyArray<string> => {
   const parts = [
@@ -27,11 +27,11 @@ export const changeWords = ({ documents, files }: ContentDiff): ReadonlyArray<st
       words: files.list.slice(0, maxNamed).map(({ change, path }) => `${shorten(path)} ${change}`)
     }
   ].filter(({ total }) => total > 0)
-  const shown = parts.slice(0, maxNamed)
-  const more = parts.length - shown.length
+  const listed = parts.slice(0, maxNamed)
+  const more = parts.length - listed.length
   return [
-    ...shown.map(({ title, total, words }, index) => {
-      const named = words.slice(0, index === 0 ? maxNamed + 1 - shown.length : 1)
+    ...listed.map(({ title, total, words }, index) => {
+      const named = words.slice(0, index === 0 ? maxNamed + 1 - listed.length : 1)
       const rest = total - named.length
       return `${shorten(title)}: ${[...named, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}`
     }),
@@ -46,26 +46,26 @@ const recordWords = (record: RecordChange): string => {
   if (change !== "changed") {
     return `${title} ${change}`
   }
-  const shown = fields.find(({ from, to }) => from !== undefined && to !== undefined) ?? fields[0]
-  if (shown === undefined) {
+  const field = fields.find(({ from, to }) => from !== undefined && to !== undefined) ?? fields[0]
+  if (field === undefined) {
     return `${title} ${valueWords(record)}`
   }
   const more = fields.length - 1 + moreFields
   const rest = more > 0 ? ` and ${countText(more, "more field")}` : ""
-  return `${title} ${shorten(shown.field)} ${valueWords(shown)}${rest}`
+  return `${title} ${shorten(field.field)} ${valueWords(field)}${rest}`
 }
 
-/** The name of a record in quotes, or what there is: its id, or a key. */
+/** The name of a record in quotes, or its id, or a key. */
 export const recordTitle = ({ id, name }: RecordChange, maxLength = maxText): string =>
   name === undefined ? shorten(id, maxLength) : `"${shorten(name, maxLength)}"`
 
-/** `1862 → 1863`; nothing is an empty cell. */
+/** `1862 → 1863`; an empty cell is `nothing`. */
 export const valueWords = (
   { from = "nothing", to = "nothing" }: Omit<FieldChange, "field">,
   maxLength = maxText
 ): string => `${shorten(from, maxLength)} → ${shorten(to, maxLength)}`
 
-/** Also for messages that other programs have sent. */
+/** Makes texts printable too: some come in messages of other programs. */
 const shorten = (text: string, maxLength = maxText): string => printableLine(text, maxLength)
 
 const totalOf = ({ added, changed, removed }: Changes): number => added + changed + removed

@@ -1,4 +1,4 @@
 /**
- * Codes of problems that decide about the health of the whole, and what a hub need not be sent.
+ * Codes of problems that decide the health of the whole, or that the report to a hub omits.
  */
 export const codes = { none: "content:none", held: "content:held", hubSilent: "hub:silent" } as const

@@ -1,12 +1,13 @@
 /**
- * Metrics that are made of the state whenever they are read: Effect's own would keep the labels of whatever is over.
+ * Metrics computed from the state when they are read. Effect's own metrics would keep the labels of things that no
+ * longer exist.
  */
 import * as MetricKey from "effect/MetricKey"
 import * as MetricLabel from "effect/MetricLabel"
 import * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
 
-/** Makes a metric of a value and its labels. */
+/** Makes a metric from a value and its labels. */
 export type Gauge = (
   value: number,
   labels?: Readonly<Record<string, string>>

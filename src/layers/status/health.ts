@@ -1,11 +1,11 @@
 /**
- * Whether all is well, in one word: the same on the dashboard, at `GET /healthz`, and in `vitrine status`.
+ * The health in one word: the same on the dashboard, at `GET /healthz` and in `vitrine status`.
  */
 import type { Problem } from "../../services/Problem.ts"
 import type { HealthWord } from "../../services/View.ts"
 import { codes } from "./codes.ts"
 
-/** The first word that applies, from the worst. Muted problems do not count, and of players only that they have problems. */
+/** The worst word that applies. Muted problems do not count. Problems of players count by their severity only. */
 export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
   const counted = problems.filter(({ muted }) => muted === undefined)
   const has = (code: string) =>
@@ -21,5 +21,5 @@ export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
           : "OK"
 }
 
-/** Whether visitors see what they should, as far as it is known. */
+/** Whether visitors see what they should, as far as is known. */
 export const isHealthy = (word: HealthWord): boolean => word !== "NO CONTENT" && word !== "FAILING"

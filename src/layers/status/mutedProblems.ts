@@ -1,5 +1,5 @@
 /**
- * Problems that somebody has muted for a while: they are listed, and neither alert nor count for the health. Pure.
+ * Problems that somebody has muted for a while: they are listed, but raise no alert and do not affect the health. Pure.
  */
 import * as Order from "effect/Order"
 import type { Mute, Problem } from "../../services/Problem.ts"
@@ -9,13 +9,16 @@ import { mutesOf as slicesOfMutes } from "./slices.ts"
 
 type State = Pick<GlobalState, "plugins">
 
-/** Those that have not ended, the one that ends last first. */
+/** The mutes that have not ended; the one that ends last comes first. */
 export const mutesOf = (state: State, now: number): ReadonlyArray<Mute> =>
   slicesOfMutes(state)
     .flatMap(([, { mutes }]) => mutes.filter(({ until }) => now < Date.parse(until)))
     .toSorted(Order.reverse(Order.mapInput(Order.string, ({ until }) => until)))
 
-/** By its code, its subject, the player that reports it or that one is behind, or all of `PLAYER CODE SUBJECT` that there is. */
+/**
+ * Whether the name means this problem: its code, its subject, its player or a player behind that one, or all parts as
+ * `PLAYER CODE SUBJECT`.
+ */
 export const isNamed = ({ code, player, subject }: Problem, name: string): boolean =>
   name === code ||
   name === subject ||
@@ -23,7 +26,7 @@ export const isNamed = ({ code, player, subject }: Problem, name: string): boole
   name === player ||
   player?.startsWith(`${name}/`) === true
 
-/** Says of each whether it is muted now; no problem says that of itself. Those that are come last. */
+/** Marks the muted problems, and puts them last. A mark that a problem brings itself is removed. */
 export const withMutes = (state: State, now: number) => {
   const mutes = mutesOf(state, now)
   return (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> =>
@@ -35,7 +38,7 @@ export const withMutes = (state: State, now: number) => {
     )
 }
 
-/** Nothing where nothing is muted. */
+/** Empty if nothing is muted. */
 export const muteSections = (state: State, now: number): ReadonlyArray<Section> => {
   const mutes = mutesOf(state, now)
   return mutes.length === 0

@@ -9,7 +9,7 @@ import { expects, omittable, show } from "../../internal/Options.ts"
 import { isDay } from "../../internal/optionSchemas.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 
-/** As `Date.getUTCDay` counts. */
+/** In the order of `Date.getUTCDay`. */
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
 
 const dayText = 'times of opening and closing, such as "10:00-18:00", or an array of such'
@@ -18,7 +18,7 @@ const isInterval = (text: string) =>
 
 const isTimes = (value: unknown): value is string | ReadonlyArray<string> =>
   Predicate.isString(value) || (Array.isArray(value) && value.every(Predicate.isString))
-/** Not a union: each of its members would say what is wrong. */
+/** Not a union: each member of a union would report its own mistake. */
 const day = omittable(
   expects(Schema.declare(isTimes), dayText).pipe(
     Schema.filter((day) => {
@@ -54,16 +54,16 @@ export const HoursOptions = Schema.Struct({
   )
 )
 
-/** Before and after an interval, in milliseconds. */
+/** The margin before and after an interval, in milliseconds. */
 const marginMs = 10 * 60_000
 
-/** What was found in this minute, by the hours as JSON: all hours, and changes of the clock, are whole minutes. */
+/** The results of this minute, by the hours as JSON. All hours and changes of the clock are whole minutes. */
 let known: { readonly minute: number; readonly since: Map<string, number | undefined> } = {
   minute: 0,
   since: new Map()
 }
 
-/** Since when it is open at a time, both in milliseconds since 1970; `undefined` where it is closed. */
+/** Since when a place is open at a time, both in milliseconds since 1970; `undefined` if it is closed. */
 const openSince = (hours: OpeningHours, at: number): number | undefined => {
   const minute = Math.floor(at / 60_000)
   if (known.minute !== minute) {
@@ -79,24 +79,24 @@ const openSince = (hours: OpeningHours, at: number): number | undefined => {
 const findOpenSince = (hours: OpeningHours, at: number): number | undefined => {
   const zone = zoneOf(hours)
   const here = DateTime.unsafeMakeZoned(at, { timeZone: zone })
-  // An interval of the day before may last until now; one of the day after begins ten minutes earlier.
+  // An interval of yesterday may last until now; an interval of tomorrow begins ten minutes earlier.
   return [-1, 0, 1]
     .flatMap((offset) => intervalsOn(hours, DateTime.toParts(DateTime.add(here, { days: offset })), zone))
     .map(({ begin, end }) => ({ begin: begin - marginMs, end: end + marginMs }))
     .find(({ begin, end }) => begin <= at && at < end)?.begin
 }
 
-/** Whether something with these hours, if any, is open at a time, in milliseconds since 1970. */
+/** Whether a place with these hours is open at a time, in milliseconds since 1970. Without hours, it is always open. */
 export const isOpen = (hours: OpeningHours | undefined, at: number): boolean =>
   hours === undefined || openSince(hours, at) !== undefined
 
-/** Since when something is open that has these hours of its own, or else those of the whole: always, where there are none. */
+/** Since when a thing is open: by its own hours, or else by those of the whole. Without hours, it is always open. */
 export const openAt = ({ hours }: Pick<Partial<Identity>, "hours">, at: number) => {
   const wholeSince = hours === undefined ? Number.NEGATIVE_INFINITY : openSince(hours, at)
   return (own: OpeningHours | undefined) => (own === undefined ? wholeSince : openSince(own, at))
 }
 
-/** That of the hours, or of the machine. */
+/** The zone of the hours, or else the zone of the machine. */
 export const zoneOf = ({ zone }: OpeningHours = {}): DateTime.TimeZone =>
   zone === undefined ? DateTime.zoneMakeLocal() : DateTime.zoneUnsafeMakeNamed(zone)
 
@@ -107,7 +107,7 @@ const intervalsOn = (hours: OpeningHours, { day, month, weekDay, year }: Day, zo
   if (hours.closed?.includes(date) === true) {
     return []
   }
-  /** In milliseconds since 1970; a time that a change of the clock leaves out is that of an hour later. */
+  /** In milliseconds since 1970. A time that a change of the clock skips counts as an hour later. */
   const instant = (time: string, later: number) => {
     const [hours = 0, minutes = 0] = time.split(":").map(Number)
     return DateTime.toEpochMillis(

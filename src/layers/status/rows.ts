@@ -1,5 +1,5 @@
 /**
- * Rows of the status, and problems as rows and of rows.
+ * Builds rows of the status, and converts between rows and problems.
  */
 import * as Option from "effect/Option"
 import type { Mute, Problem } from "../../services/Problem.ts"
@@ -24,7 +24,7 @@ export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: 
 export const toneOf = ({ muted, severity }: Problem): Extract<Tone, "warn" | "error" | "neutral"> =>
   muted !== undefined ? "neutral" : severity === "error" ? "error" : "warn"
 
-/** That of the first of the problems, the worst; `otherwise` where there is none. */
+/** The tone of the first problem, which is the worst; `otherwise` without problems. */
 export const worstTone = <T extends string>(
   { problems: [worst] }: { readonly problems: ReadonlyArray<Problem> },
   otherwise: T
@@ -32,7 +32,7 @@ export const worstTone = <T extends string>(
 
 export const problemRow = (problem: Problem): Row => text(problemText(problem), toneOf(problem))
 
-/** Its sentence, and who has muted it. */
+/** The text of a problem, and who has muted it. */
 export const problemText = ({ muted, text }: Problem): string =>
   muted === undefined ? text : `${text} (muted ${muteText(muted)})`
 
@@ -40,27 +40,27 @@ export const problemText = ({ muted, text }: Problem): string =>
 export const muteText = ({ by, until, why }: Mute): string =>
   `until ${until} by ${by}${why === undefined ? "" : `: ${why}`}`
 
-/** How many of so many are in use. */
+/** A row with the number in use and the maximum. */
 export const used = (label: string, count: number, maximum: number): Row =>
   kv(label, `${count} of ${maximum}`, count < maximum ? "ok" : "warn")
 
-/** That no events come from the bus. */
+/** A row if the bus delivers no events. */
 export const busRows = (problem: BusProblem | undefined): ReadonlyArray<Row> =>
   problem === undefined
     ? []
     : [kv("Event bus", `no events since ${problem.since}: ${problem.reason}`, "error")]
 
-/** How many of one kind are listed. */
+/** How many rows of one kind are listed. */
 const maxListed = 20
 
-/** From the worst. */
+/** The worst first. */
 export const tones = ["error", "warn", "neutral"] as const
 
-/** Those that are muted last. */
+/** Errors first, muted problems last. */
 export const errorsFirst = <P extends Problem>(problems: ReadonlyArray<P>): ReadonlyArray<P> =>
   tones.flatMap((tone) => problems.filter((problem) => toneOf(problem) === tone))
 
-/** A row for each of the first twenty, and how many more there are. */
+/** A row for each of the first twenty, and the number of further ones. */
 export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): ReadonlyArray<Row> => {
   const unlisted = all.length - maxListed
   return [
@@ -69,7 +69,7 @@ export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): Reado
   ]
 }
 
-/** One for each row with the tone `warn` or `error`, however deep. Their code is the name of the section. */
+/** A problem for each row with the tone `warn` or `error`, at any depth. Its code is the name of the section. */
 export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Problem> => {
   const within =
     (place: string) =>
@@ -80,7 +80,7 @@ export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Pr
   return rows.flatMap(within(title))
 }
 
-/** The same section with neutral rows where their problem is muted. */
+/** The same section, with neutral rows for muted problems. */
 export const quietRows = (section: Section, isMuted: (problem: Problem) => boolean): Section => {
   const within =
     (place: string) =>
@@ -93,7 +93,7 @@ export const quietRows = (section: Section, isMuted: (problem: Problem) => boole
   return { ...section, rows: section.rows.map(within(section.title)) }
 }
 
-/** `code` is the name of the section, `place` its title and those of the lists that the row is in. */
+/** `code` is the name of the section; `place` has its title and the titles of the lists around the row. */
 const problemOfRow = (
   row: Exclude<Row, { readonly type: "list" }>,
   code: string,

@@ -1,5 +1,5 @@
 /**
- * The slices of a state: those of one kind, the problems that others report, and the reading of one.
+ * The slices of a state: those of one kind, their problems, and how one slice is read.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -13,7 +13,7 @@ export type Named<S> = readonly [name: string, slice: S]
 
 type Plugins = Pick<GlobalState, "plugins">
 
-/** The slices of one kind, by their names. A state is looked through once, however often it is asked. */
+/** The slices of one kind, by their names. Each state is searched once, however often it is asked. */
 export const slicesOf = <S, I>(schema: Schema.Schema<S, I>) => {
   const is = Schema.is(schema)
   const found = new WeakMap<object, ReadonlyArray<Named<S>>>()
@@ -38,13 +38,13 @@ export const takesReports = (state: Plugins): boolean =>
 
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
-/** The `problems` of a slice, or of the data of a source; what is no `Problem` is left out. */
+/** The `problems` of a slice, or of the data of a source. Invalid problems are dropped. */
 export const reported = (slice: unknown): ReadonlyArray<Problem> =>
   Predicate.hasProperty(slice, "problems") && Array.isArray(slice.problems)
     ? slice.problems.flatMap((problem) => Option.toArray(decodeProblem(problem)))
     : []
 
-/** The reading of the slice of a kind that has this name. One that is not there yet means nothing. */
+/** Reads the slice of this kind and name. A missing slice gives an empty result. */
 export const readingOf =
   <S>(
     slicesOfKind: (state: Plugins) => ReadonlyArray<Named<S>>,
@@ -56,6 +56,6 @@ export const readingOf =
     return found === undefined ? {} : read(found[1], context)
   }
 
-/** The title of a section: with the name of the plugin where that is not the usual one. */
+/** The title of a section, with the name of the plugin if it differs from the kind. */
 export const titleOf = (title: string, name: string, { kind }: { readonly kind: string }): string =>
   name === kind ? title : `${title}: ${name}`

@@ -1,13 +1,13 @@
 /**
- * Which problems continue from one look at them to the next, and what has changed: begins, gets worse, ends. Pure.
+ * Compares the problems of two checks: which problems continue, begin, get worse or end. Pure.
  */
 import type { Problem } from "../../services/Problem.ts"
 import { errorsFirst } from "./rows.ts"
 
-/** How many problems continue at most, the most important first; for as many that are over, it is known how often they began. */
+/** How many problems are kept, the most important first. The counts of the last 256 ended problems are kept too. */
 export const maxProblems = 256
 
-/** Identifies a problem while it lasts, although its text may change. */
+/** Identifies a problem as long as it continues, although its text may change. */
 export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
   [player, code, subject ?? text].join("\n")
 
@@ -15,12 +15,12 @@ export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
 export type StandingProblems<P extends Problem = Problem> = ReadonlyMap<string, P>
 
 export type ProblemChange =
-  /** It has begun, or is worse: an error now, and was a warning. */
+  /** A problem began, or became worse: a warning is an error now. */
   | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem; readonly isWorse: boolean }
-  /** It is over. `endedAt` is ISO 8601, UTC. */
+  /** A problem ended. `endedAt` is in ISO 8601, UTC. */
   | { readonly _tag: "End"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
 
-/** The problems of now, and what has changed since the look before. */
+/** The present problems, and the changes since the previous check. */
 export interface Found {
   readonly standing: StandingProblems
   readonly changes: ReadonlyArray<ProblemChange>
@@ -38,7 +38,10 @@ const standingOf = (problems: ReadonlyArray<Problem>): StandingProblems => {
   return standing
 }
 
-/** `problems` are those of now, the most important first; `now` is ISO 8601, UTC. Of several with the same key, the first stays. */
+/**
+ * `problems` are the present ones, the most important first; `now` is in ISO 8601, UTC. If several have the same key,
+ * the first is kept.
+ */
 export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
   const standing = standingOf(problems)
   const begun = [...standing].flatMap(([key, problem]): ReadonlyArray<ProblemChange> => {
@@ -53,13 +56,13 @@ export const compare = (before: StandingProblems, problems: ReadonlyArray<Proble
   return { standing, changes: [...ended, ...begun] }
 }
 
-/** A problem as it is in the state. */
+/** A problem as in the state. */
 export interface Standing extends Problem {
   readonly since: string
   readonly count: number
 }
 
-/** By their keys: the problems that continue, and how often each problem that is over has begun. */
+/** By key: the problems that continue, and how often each ended problem has begun. */
 export interface Remembered {
   readonly standing: StandingProblems<Standing>
   readonly over: ReadonlyMap<string, number>
@@ -67,7 +70,7 @@ export interface Remembered {
 
 export const nothingRemembered: Remembered = { standing: new Map(), over: new Map() }
 
-/** Adds the time when each problem began, and how often it has begun. Errors come first; otherwise as `compare`. */
+/** Adds the time when each problem began, and how often it began. Errors come first. Otherwise as `compare`. */
 export const remember = (
   before: Remembered,
   problems: ReadonlyArray<Problem>,

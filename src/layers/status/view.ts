@@ -1,5 +1,5 @@
 /**
- * Makes the view of what plugins say. It knows no plugin by name.
+ * Makes the view from the parts that plugins give. Knows no plugin by name.
  */
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
@@ -16,27 +16,27 @@ import { type Remembered, remember } from "./standingProblems.ts"
 
 const defaultOrder = 50
 
-export interface Said extends ReadingContext {
+export interface ViewInput extends ReadingContext {
   readonly header: StatusSnapshot["header"]
   readonly readings: ReadonlyArray<readonly [plugin: string, reading: PluginReading]>
-  /** Sections of plugins that add them by themselves. */
+  /** Sections that plugins add themselves. */
   readonly added: ReadonlyArray<Section>
 }
 
 /**
- * The view, and what is remembered of its problems for the next one. The `problems` of a slice that has no reading come first in the added
- * section of its name, or have their own section.
+ * The view, and the problems to remember for the next one. The `problems` of a slice that no plugin reads come first in
+ * the added section of its name, or in their own section.
  */
 export const makeView = (
-  said: Said,
+  input: ViewInput,
   before: Remembered
 ): { readonly reading: ControllerReading; readonly remembered: Remembered } => {
-  const { added, header, now, players, readings, screens, state } = said
+  const { added, header, now, players, readings, screens, state } = input
   const all = readings.map(([, reading]) => reading)
-  const { problems, remembered } = remember(before, problemsIn(said), new Date(now).toISOString())
+  const { problems, remembered } = remember(before, problemsIn(input), new Date(now).toISOString())
   const sections = [
     ...all.flatMap(({ sections = [] }) => sections),
-    ...withReported(added, unread(said)),
+    ...withReported(added, unread(input)),
     ...muteSections(state, now)
   ]
   const view = {
@@ -62,15 +62,15 @@ export const makeView = (
   }
 }
 
-/** Errors first. Behind all others come those of players that nobody expects, which may be made up. */
-export const problemsIn = (said: Said): ReadonlyArray<Problem> => {
-  const { now, players, readings, screens, state } = said
+/** Errors first. Problems of unexpected players come last, because anybody could make them up. */
+export const problemsIn = (input: ViewInput): ReadonlyArray<Problem> => {
+  const { now, players, readings, screens, state } = input
   const mark = withMutes(state, now)
   const expected = new Set((state.system.players ?? []).map(({ id }) => id))
   const [others, known] = Array.partition(
     [
       ...readings.flatMap(([, { problems = [] }]) => problems),
-      ...Object.values(unread(said)).flat(),
+      ...Object.values(unread(input)).flat(),
       ...[...screens, ...players].flatMap(({ problems }) => problems)
     ],
     ({ player }) => player === undefined || expected.has(player.split("/", 1).join())
@@ -78,8 +78,8 @@ export const problemsIn = (said: Said): ReadonlyArray<Problem> => {
   return [...mark(known), ...mark(others)]
 }
 
-/** The problems in the slices that have no reading, by their names. */
-const unread = ({ now, readings, state }: Said): Readonly<Record<string, ReadonlyArray<Problem>>> => {
+/** The problems in slices that no plugin reads, by the names of the slices. */
+const unread = ({ now, readings, state }: ViewInput): Readonly<Record<string, ReadonlyArray<Problem>>> => {
   const read = new Set(readings.map(([plugin]) => plugin))
   const mark = withMutes(state, now)
   return Record.map(
@@ -88,7 +88,7 @@ const unread = ({ now, readings, state }: Said): Readonly<Record<string, Readonl
   )
 }
 
-/** With the rows of problems that slices report, by their names: first in the section of this name, or in a section of their own. */
+/** Adds rows for the problems in slices: first in the section of the same name, or else in a new section. */
 const withReported = (
   added: ReadonlyArray<Section>,
   problems: Readonly<Record<string, ReadonlyArray<Problem>>>

@@ -1,10 +1,10 @@
 /**
- * What is not as expected in fetched content, as a sentence.
+ * The sentence for content that is not as expected.
  */
 import type { Violation } from "../../services/Violation.ts"
 
 /**
- * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` With lines it is
+ * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` For a file with lines:
  * `Objects.csv, line 6, "Title": expected text, found nothing.`
  */
 export const violationText = (violation: Violation): string => {

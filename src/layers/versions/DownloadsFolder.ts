@@ -1,5 +1,5 @@
 /**
- * The downloads folder: where in it is what, which versions are there, whose it is, and the folders that go.
+ * The downloads folder: its paths, its lock, the versions in it, and the removal of folders.
  */
 
 import { randomUUID } from "node:crypto"
@@ -47,54 +47,58 @@ export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
     readonly reserve: string
     readonly ofVersion: (versionId: VersionId) => string
 
-    /** Makes what is missing of the folders, and takes the lock where it is not held, unless nothing is saved. Run before something is written. */
+    /**
+     * Makes missing folders, and takes the lock again if it is lost. Run before each write. Takes no lock if nothing is
+     * saved.
+     */
     readonly claimed: Effect.Effect<void, VersionStoreError>
 
-    /** Whether the lock was ever taken. */
+    /** Whether the lock was held at any time. */
     readonly wasClaimed: Effect.Effect<boolean>
 
-    /** An empty folder until the scope ends, unless it was moved away. */
+    /** Makes an empty folder. It is removed when the scope ends, unless it was moved away. */
     readonly staged: Effect.Effect<string, VersionStoreError, Scope.Scope>
 
-    /** The versions on disk, the oldest first. */
+    /** The versions on disk, oldest first. */
     readonly versionIds: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
 
     readonly hasVersion: (versionId: VersionId) => Effect.Effect<boolean, VersionStoreError>
 
-    /** A version of this id that is on disk. */
+    /** The id, if this version is on disk. */
     readonly find: (versionId: string) => Effect.Effect<VersionId, VersionStoreError | VersionNotFound>
 
     /** The list of a version; `None` if it is missing or cannot be read. */
     readonly listOf: (versionId: VersionId) => Effect.Effect<Option.Option<WrittenList>>
 
-    /** As of a `VersionStore`: of versions whose list could be read it is kept in memory. */
+    /** Summarizes a version, as `VersionStore.summarize` does. Summaries of readable lists are kept in memory. */
     readonly summarize: (
       versionId: string
     ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>
 
-    /** Whether the folders of all sources are in the version. */
+    /** Whether the version has the folders of all sources. */
     readonly hasSources: (
       versionId: VersionId,
       sources: ReadonlyArray<{ readonly sourceId: string }>
     ) => Effect.Effect<boolean, VersionStoreError>
 
-    /** The files of a version that were found missing or damaged, by their paths in its folder. */
+    /** The files that were found missing or damaged, by their paths in the folder of the version. */
     readonly damageOf: (versionId: VersionId) => Effect.Effect<ReadonlySet<string>>
 
-    /** Notes them, in the place of what was known before. */
+    /** Replaces the damaged files that were noted before. */
     readonly noteDamage: (versionId: VersionId, files: Iterable<string>) => Effect.Effect<void>
 
-    /** While it runs, no version is removed. */
+    /** Runs an effect during which no version is removed. */
     readonly unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
     /**
-     * Takes a version out in one step, so that no half of it is ever seen among the others: it goes with the next
-     * `emptyTrash`. Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place:
-     * first what says that it is whole. Gives whether it is gone, and warns where it is not.
+     * Moves a version out in one step, so that nobody sees half a version; the next `emptyTrash` removes it. If it
+     * cannot be moved (a full disk, a layer of a container image), it is removed in place, its list of files first,
+     * because a version without a list counts as incomplete. Gives whether the version is gone; otherwise logs a
+     * warning.
      */
     readonly discard: (versionId: VersionId) => Effect.Effect<boolean>
 
-    /** Removes discarded folders. One that another program keeps open is tried again the next time. */
+    /** Removes discarded folders. A folder that another program keeps open is tried again the next time. */
     readonly emptyTrash: Effect.Effect<void>
   }
 >() {}
@@ -105,8 +109,8 @@ const isVersionId = Schema.is(VersionId)
 export const pathOf = (versionId: VersionId) => `versions/${versionId}`
 
 /**
- * Makes the folder, and takes its lock until the scope ends. It fails where another controller has it; where it cannot be
- * written, there is a warning.
+ * Makes the folder, and locks it until the scope ends. Fails if another controller has the lock; a folder that cannot
+ * be written is a warning.
  */
 export const layer = (directory: string) => Layer.scoped(DownloadsFolder, make(directory))
 
@@ -143,7 +147,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
 
   const listOf = (versionId: VersionId) => Effect.provide(readList(ofVersion(versionId), versionId), platform)
 
-  /** A list of 30,000 files takes a tenth of a second each time. */
+  /** Reading a list of 30,000 files takes a tenth of a second. */
   const summaries = yield* Cache.makeWith({
     capacity: 256,
     lookup: (versionId: VersionId) =>
@@ -170,13 +174,13 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const throwAway = (folders: Iterable<string>) =>
     Effect.zipRight(Ref.update(trash, HashSet.union(folders)), emptyTrash)
 
-  /** Not recursively: on a disk that is read-only, that would say that the folder above is missing. */
+  /** Not recursive: on a read-only disk, the error would say that the parent folder is missing. */
   const makeFolder = (folder: string) =>
     Effect.unlessEffect(fs.makeDirectory(folder), fs.exists(folder)).pipe(mapDiskError("make", folder))
 
   const makeRoot = makePath(root).pipe(mapDiskError("make", root), Effect.provide(platform))
 
-  /** Somebody may have removed them since the start. */
+  /** Before each write: somebody may have removed the folders since the start. */
   const makeFolders = Effect.gen(function* () {
     yield* makeRoot
     yield* Effect.forEach([acks, staging, reserve], refuseLink)
@@ -184,10 +188,10 @@ const make = Effect.fnUntraced(function* (directory: string) {
     yield* syncDirectory(root).pipe(mapDiskError("write to", root))
   })
 
-  /** Whether the lock is still there; missing until it was taken once. */
+  /** Whether the lock is still held; `None` until it is taken for the first time. */
   const lock = yield* Ref.make(Option.none<Effect.Effect<boolean>>())
 
-  /** The first time, it removes what a crash has left. */
+  /** The first claim also removes what a crash left in the staging folder. */
   const claim = Effect.gen(function* () {
     yield* makeFolders
     const before = yield* Ref.get(lock)
@@ -197,12 +201,13 @@ const make = Effect.fnUntraced(function* (directory: string) {
     const real = yield* fs.realPath(root).pipe(mapDiskError("read", root))
     yield* Scope.extend(lockFolder(real, staging), scope).pipe(
       Effect.flatMap((isHeld) => Ref.set(lock, Option.some(isHeld))),
-      // A lock that nobody knows of would keep this controller out of its own folder.
+      // If this were interrupted, nobody would know of the lock, and it would keep this controller out of its own
+      // folder.
       Effect.uninterruptible
     )
     if (Option.isNone(before)) {
-      const left = yield* Effect.orElseSucceed(namesIn(staging), () => [])
-      yield* throwAway(left.map((name) => join(staging, name)))
+      const remains = yield* Effect.orElseSucceed(namesIn(staging), () => [])
+      yield* throwAway(remains.map((name) => join(staging, name)))
     }
   }).pipe(
     Effect.catchTags({

@@ -1,6 +1,6 @@
 /**
- * Which version the manifest names: the latest one, or one that is held while a later one waits. Each step writes the manifest
- * once, and gives it.
+ * Which version the manifest names: the latest version, or a held version while a later version waits. Each step writes
+ * the manifest once, and gives it.
  */
 import { join } from "node:path"
 import * as Clock from "effect/Clock"
@@ -19,7 +19,7 @@ import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { wholeFiles } from "./fileLists.ts"
 import { latestOf, ManifestFile, manifestOf, withHold } from "./ManifestFile.ts"
 
-/** Makes a version that is on disk the latest one: it is the active one then, or waits. */
+/** Makes a version on disk the latest one: it becomes the active version, or waits if another version is held. */
 export const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
   const { restored, write } = yield* ManifestFile
   const before = yield* restored
@@ -95,14 +95,14 @@ const readActive = (action: string) =>
     Effect.catchTag(Effect.flatten(restored), "NoSuchElementException", () => noneActive(action))
   )
 
-/** Fails. `action` is what was to be done with the active version, as in "cannot …". */
+/** Fails. `action` completes the sentence "cannot … the active version". */
 export const noneActive = (action: string) =>
   refused(action, "no version is active. Fetch the content first.")
 
 const refused = (action: string, detail: string) =>
   Effect.flatMap(DownloadsFolder, ({ manifest: path }) => new VersionStoreError({ action, path, detail }))
 
-/** What is in force: the hold of somebody, or else the rule. */
+/** The hold that applies: a person's hold, or else the hold by the rule of release. */
 const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
   const { release } = yield* ManifestFile
   const isByHand = release === "by hand"
@@ -113,7 +113,7 @@ const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
       : Option.none()
 })
 
-/** The manifest of a version on disk, not held; fails where that is not whole, as far as is known. */
+/** The manifest of a version on disk, without a hold. Fails if the version is known to be incomplete or damaged. */
 const wholeVersion = Effect.fnUntraced(function* (given: string) {
   const folder = yield* DownloadsFolder
   const versionId = yield* folder.find(given)
@@ -135,11 +135,11 @@ const wholeVersion = Effect.fnUntraced(function* (given: string) {
 /** In ISO 8601, UTC, with milliseconds. */
 const now = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-/** It may come from anywhere, and is shown. */
+/** The name may come from anywhere and is displayed, so it becomes one printable line. */
 const named = (by = ""): Pick<Hold, "by"> => {
   const name = printableLine(by, maxName)
   return name === "" ? {} : { by: name }
 }
 
-/** In characters. */
+/** The longest name, in characters. */
 const maxName = 64

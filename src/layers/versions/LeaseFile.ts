@@ -1,6 +1,6 @@
 /**
- * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs?, visible?, drawing?, runId?, navigated?, closing? }`,
- * and is as old as its time of change says. Consumers may write it without the controller.
+ * The file of one lease, `acks/<consumerId>.json`, with `{ versionId, problem?, renewMs?, visible?, drawing?, runId?,
+ * navigated?, closing? }`. Its modification time is its age. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -11,46 +11,46 @@ import { replaceFile } from "../../files/durable.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
-import type { Heard, Said } from "../screens/Consumers.ts"
+import type { Heard, LeaseContent } from "../screens/Consumers.ts"
 import { mapDiskError } from "./diskError.ts"
 
-/** A lease file is far smaller; of a larger one nothing is read. */
+/** The largest lease file that is read, in bytes. */
 const maxBytes = 4096
 
-/** How much is kept of the text of a problem, in characters. */
+/** The longest text of a problem that is kept, in characters. */
 const maxProblem = 500
 const maxRunId = 64
 
-/** A file that changed so recently may change again without a later time of change, in milliseconds. */
+/** A file that changed so recently may change again within the same modification time, in milliseconds. */
 const youngMs = 2000
 
-/** What is known of a file: what it last said, because a file that is just being written may be read half. */
+/** What is known of a file. Keeps the last complete content: a file may be read while it is being written. */
 export interface LeaseFile extends Heard {
   readonly size: bigint
 }
 
-/** Brings what is known of a file up to date; nothing where there is none. It is read if it is new or has changed. */
+/** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files. */
 export const inspect = Effect.fnUntraced(
   function* (file: string, before: LeaseFile | undefined) {
     const fs = yield* FileSystem.FileSystem
     const { monotonic, wall } = yield* now
     const { size, type, ...stats } = yield* fs.stat(file)
     if (type !== "File") {
-      // A pipe would be read for ever.
+      // Reading a pipe would never end.
       return undefined
     }
     const changedAt = millisOf(stats.mtime)
     const isSame = before?.changedAt === changedAt && before.size === size
     if (changedAt > wall) {
-      // Taken while the clock was wrong: after a restart it would be fresh until that time has come.
+      // Written while the clock was wrong. After a restart, the lease would count as fresh until that time.
       yield* Effect.ignore(fs.utimes(file, new Date(wall), new Date(wall)))
     }
-    const takenAt = isSame ? before.takenAt : monotonic - Math.max(0, wall - changedAt)
+    const renewedAt = isSame ? before.renewedAt : monotonic - Math.max(0, wall - changedAt)
     const lease = isSame && wall - changedAt > youngMs ? before.lease : yield* read(file, size)
     return {
       changedAt: Math.min(changedAt, wall),
       size,
-      takenAt: Math.min(takenAt, monotonic),
+      renewedAt: Math.min(renewedAt, monotonic),
       lease: Option.orElse(lease, () => before?.lease ?? Option.none())
     } satisfies LeaseFile
   },
@@ -73,15 +73,15 @@ const read = (file: string, size: bigint) =>
         Effect.scoped
       )
 
-/** Writes a lease that is taken now. `staging` is as for `replaceFile`. */
-export const write = (file: string, lease: Said, staging: string) =>
+/** Writes a lease and sets its time to now. `staging` is as for `replaceFile`. */
+export const write = (file: string, lease: LeaseContent, staging: string) =>
   replaceFile(file, JSON.stringify(lease), { staging }).pipe(
     mapDiskError("write", file),
     Effect.zipRight(touch(file, lease))
   )
 
-/** Renews the lease that a file has already, by its time alone. */
-export const touch = Effect.fnUntraced(function* (file: string, lease: Said) {
+/** Renews an existing lease: changes only the time of the file. */
+export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent) {
   const fs = yield* FileSystem.FileSystem
   const { monotonic, wall } = yield* now
   yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
@@ -89,14 +89,14 @@ export const touch = Effect.fnUntraced(function* (file: string, lease: Said) {
   return {
     changedAt: millisOf(mtime),
     size,
-    takenAt: monotonic,
+    renewedAt: monotonic,
     lease: Option.some(lease)
   } satisfies LeaseFile
 })
 
 const millisOf = Option.match({ onNone: () => 0, onSome: (date: Date) => date.getTime() })
 
-/** As consumers write it: a problem that is no text is none, and so is a time that is no number. The same holds for the others. */
+/** As consumers write it. A field of the wrong type is ignored, as if it were missing. */
 const WrittenLease = Schema.Struct({
   versionId: VersionId,
   problem: Schema.optional(Schema.Unknown),
@@ -111,8 +111,8 @@ export type WrittenLease = typeof WrittenLease.Type
 
 const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
-/** What is kept of it. */
-export const contentOf = (written: WrittenLease): Said => {
+/** The fields that are kept, without fields of the wrong type. */
+export const contentOf = (written: WrittenLease): LeaseContent => {
   const { closing, drawing, navigated, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,
@@ -128,7 +128,7 @@ export const contentOf = (written: WrittenLease): Said => {
 
 const isPositive = Schema.is(Schema.Positive)
 
-/** The problem of a consumer, as one line for the status. */
+/** The problem of a consumer, as one printable line for the status. */
 const problemOf = (problem: unknown): Pick<Lease, "problem"> => {
   const text = typeof problem === "string" ? printableLine(problem, maxProblem) : ""
   return text === "" ? {} : { problem: text }

@@ -1,10 +1,9 @@
 /**
- * Leases of consumers on versions: how old they are, and which files of theirs are removed.
+ * Leases of consumers on versions: how old they are, and which lease files are removed.
  *
- * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
- * it. What a consumer that is silent could not show is of no account any more. Files of leases that are over are removed;
- * whatever else lies in the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxConsumers`: one
- * more consumer is refused.
+ * Once its file was seen, a lease ages by the monotonic clock, so that a clock that is set forward does not end it. A
+ * problem of a silent consumer is dropped. Files of expired leases are removed; other files in the folder stay. Memory
+ * has one small entry for each file. Commands add at most `maxConsumers` leases, and the next consumer is refused.
  */
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -39,16 +38,16 @@ type KnownLease = Consumers.Known<LeaseFile.LeaseFile>
 export class Leases extends Context.Tag("vitrine/Leases")<
   Leases,
   {
-    /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
+    /** All fresh leases. Other files are ignored. Concurrent calls share one look at the folder. */
     readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
 
-    /** As of a `VersionStore`. */
+    /** The consumers, as `VersionStore.consumers`. */
     readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
 
-    /** Removes the files of leases that are over, and gives those that are fresh. */
+    /** Removes the files of expired leases, and gives the fresh leases. */
     readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
 
-    /** Takes or renews a lease. With `closing`, none is taken, and an existing one ends soon. */
+    /** Takes or renews a lease. With `closing`, takes no lease, and lets an existing lease end soon. */
     readonly take: (
       consumerId: string,
       lease: LeaseFile.WrittenLease
@@ -56,7 +55,7 @@ export class Leases extends Context.Tag("vitrine/Leases")<
   }
 >() {}
 
-/** `duration` is how long a lease is fresh. */
+/** `duration` is how long a lease is fresh without renewal. */
 export const layer = (duration: Duration.DurationInput) => Layer.scoped(Leases, make(duration))
 
 const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
@@ -81,12 +80,12 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       .slice(0, maxConsumers)
   )
 
-  /** Keeps what its file says now. */
+  /** Keeps the present content of a consumer's file. */
   const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: Now) => {
     known.set(consumerId, Consumers.learn(known.get(consumerId), file, lifetime, now))
   }
 
-  /** Brings what is known of a consumer's file up to date, unless a lease is taken during that. */
+  /** Updates what is known of a consumer's file, unless a lease is taken meanwhile. */
   const look = Effect.fnUntraced(function* (consumerId: string) {
     const before = known.get(consumerId)
     const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)
@@ -100,7 +99,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     }
   })
 
-  /** Those of whom something is known, or to be learnt. */
+  /** The consumers that are known, or have a file. */
   const consumers = fs.readDirectory(folder).pipe(
     orWhereMissing<ReadonlyArray<string>>([]),
     mapDiskError("read", folder),
@@ -123,7 +122,9 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
 
   const lookAtAll = (yield* singleFlight<void, VersionStoreError>(yield* Effect.scope))(forEachConsumer(look))
 
-  /** Before the first lease is taken: the store before has left some. Not at the start, which that could delay. */
+  /**
+   * Finds the leases of an earlier run before the first lease is taken. Not done at the start, which it could delay.
+   */
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
 
   const hasEnded = (consumerId: string) =>
@@ -132,7 +133,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       return entry !== undefined && Option.isSome(entry.lease) && isOver(entry, now)
     })
 
-  /** The file is looked at just before: its consumer may have renewed the lease. */
+  /** Looks at the file just before: its consumer may have renewed the lease. */
   const removeIfOver = (consumerId: string) =>
     retryHeldOpen(fs.remove(fileOf(consumerId), { force: true })).pipe(
       Effect.tap(() => known.delete(consumerId)),
@@ -140,7 +141,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       Effect.whenEffect(Effect.zipRight(look(consumerId), hasEnded(consumerId)))
     )
 
-  /** Fails where a lease of this consumer would be one too many. */
+  /** Fails if a lease of this consumer would exceed the limit. */
   const admit = Effect.fnUntraced(function* (consumerId: string) {
     if ((yield* freshNow).some((lease) => lease.consumerId === consumerId)) {
       return
@@ -151,7 +152,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     }
   })
 
-  /** What the file of a consumer says, if its lease is fresh. */
+  /** The content of a consumer's file, if its lease is fresh. */
   const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
     yield* look(consumerId)
     const now = yield* readNow
@@ -160,11 +161,11 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     )
   })
 
-  /** A renewal that says the same needs no write: only the time of its file. */
+  /** A renewal with equal content writes nothing: only the time of the file changes. */
   const renew = Effect.fnUntraced(function* (
     file: string,
-    lease: Consumers.Said,
-    before: Option.Option<Consumers.Said>
+    lease: Consumers.LeaseContent,
+    before: Option.Option<Consumers.LeaseContent>
   ) {
     const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
     const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
@@ -173,39 +174,41 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       : write
   })
 
-  /** Writes a lease and counts it, both or neither: a file that nobody counts would stay beyond the limit. */
+  /** Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. */
   const keep = (
     consumerId: string,
-    lease: Consumers.Said,
-    before: Option.Option<Consumers.Said>,
-    takenAt?: number
+    lease: Consumers.LeaseContent,
+    before: Option.Option<Consumers.LeaseContent>,
+    renewedAt?: number
   ) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const file = yield* renew(fileOf(consumerId), lease, before)
-        learn(consumerId, { ...file, takenAt: takenAt ?? file.takenAt }, yield* readNow)
+        learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt }, yield* readNow)
       })
     )
 
   const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
     yield* firstLook
     const before = yield* leaseOf(consumerId)
-    const said = LeaseFile.contentOf(written)
-    if (said.closing === true) {
-      return Option.isSome(before) ? yield* close(consumerId, before.value, said.runId) : undefined
+    const content = LeaseFile.contentOf(written)
+    if (content.closing === true) {
+      return Option.isSome(before) ? yield* close(consumerId, before.value, content.runId) : undefined
     }
     const { monotonic } = yield* readNow
-    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, said.runId, monotonic)) {
+    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, content.runId, monotonic)) {
       return
     }
     yield* admit(consumerId)
-    yield* keep(consumerId, said, before)
+    yield* keep(consumerId, content, before)
   }, Effect.provide(platform))
 
-  /** Where another run of the consumer goes on, the lease is that of this one. */
+  /**
+   * Ends a lease soon. If another run of the consumer is still there, the lease continues with the content of that run.
+   */
   const close = Effect.fnUntraced(function* (
     consumerId: string,
-    before: Consumers.Said,
+    before: Consumers.LeaseContent,
     runId: string | undefined
   ) {
     const entry = known.get(consumerId)
@@ -220,10 +223,10 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
     const other =
       runId === undefined
         ? undefined
-        : runs.heard.findLast((run) => Consumers.isPresent(run.said, run.takenAt, lifetime, now))
-    // Anybody can say it in the name of another: the version that this one shows must stay.
-    const lease = other?.said ?? { ...before, closing: true as const }
-    yield* keep(consumerId, lease, Option.some(before), other?.takenAt)
+        : runs.heard.findLast((run) => Consumers.isPresent(run.lease, run.renewedAt, lifetime, now))
+    // Any page may close under another page's id, so the version of the other run must stay.
+    const lease = other?.lease ?? { ...before, closing: true as const }
+    yield* keep(consumerId, lease, Option.some(before), other?.renewedAt)
   })
 
   return Leases.of({

@@ -1,6 +1,6 @@
 /**
- * The file `manifest.json`, which names the active version, and room on disk for one more: on a disk that is full, somebody may
- * have to go back to another version.
+ * The file `manifest.json`, which names the active version. Reserves room on disk for one more manifest, so that
+ * somebody can go back to another version on a full disk.
  */
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -36,34 +36,39 @@ export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
     /** Whether new versions wait until somebody releases them. */
     readonly release: VersionStoreDiskOptions["release"]
 
-    /** What it says now. One that names a version that is not on disk is invalid. */
+    /** What the manifest says now. A manifest whose version is not on disk is invalid. */
     readonly read: Effect.Effect<ManifestReading, VersionStoreError>
 
-    /** What it says, where it names a version that is on disk. */
+    /** The manifest, if its version is on disk. */
     readonly active: Effect.Effect<Option.Option<Manifest>, VersionStoreError>
 
-    /** The same; where the version that is held was removed, `restore` goes first: no other version is to be shown for that. */
+    /**
+     * As `active`. If the held version was removed, `restore` runs first, so that its removal does not activate a later
+     * version.
+     */
     readonly restored: Effect.Effect<Option.Option<Manifest>, VersionStoreError>
 
-    /** What it says, be the version that it names there or not. */
+    /** The manifest, whether its version is on disk or not. */
     readonly content: Effect.Effect<Option.Option<Manifest>, VersionStoreError>
 
-    /** Replaces it as a whole, and gives it. */
+    /** Replaces the file in one step, and gives the manifest. */
     readonly write: (manifest: Manifest) => Effect.Effect<Manifest, VersionStoreError>
 
     /**
-     * Where it does not say which version is active, the newest one that is whole is. Where it says that a version is held
-     * which is not there, the newest one before that is held in its place, or else the newest one. A failure is logged once.
+     * If the manifest names no usable version, activates the newest complete one. If a held version is missing, holds
+     * the newest complete version before it, or else the newest complete one. A failure is logged once.
      */
     readonly restore: Effect.Effect<void>
 
-    /** Runs one effect at a time, of those that change it. */
+    /** Runs an effect that changes the manifest; one effect at a time. */
     readonly inTurn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-    /** Runs an effect in turn that changes nothing else, once more in the kept room where the disk is full. */
+    /**
+     * Runs an effect in turn that changes only the manifest. On a full disk, it runs once more with the reserved room.
+     */
     readonly change: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | VersionStoreError, R>
 
-    /** Takes room on disk for `change`, or as much of it as there is. */
+    /** Reserves room on disk for `change`, or as much room as there is. */
     readonly keepRoom: Effect.Effect<void>
   }
 >() {}
@@ -71,16 +76,16 @@ export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
 /** What a function that works on versions needs. */
 export type Disk = DownloadsFolder | ManifestFile | FileSystem.FileSystem
 
-/** For effects that run later, without the scope and the span of now. */
+/** The services for effects that run later, without the scope and the span of the caller. */
 export const disk = Effect.map(
   Effect.context<Disk>(),
   Context.pick(DownloadsFolder, ManifestFile, FileSystem.FileSystem)
 )
 
-/** The latest version: the active one, or the one that waits while that is held. */
+/** The latest version: the waiting one if a version is held, or else the active one. */
 export const latestOf = ({ held, versionId }: Manifest): VersionId => held?.waiting ?? versionId
 
-/** By the rule, nothing is held where nothing waits. */
+/** Adds a hold. By the rule, nothing is held if nothing waits. */
 export const withHold = (
   { held: _, ...active }: Manifest,
   { waiting, ...hold }: Hold,
@@ -92,7 +97,7 @@ export const withHold = (
       ? { ...active, held: hold }
       : active
 
-/** What the manifest says while the version of the list is the active one. */
+/** The manifest while the version of this list is active. */
 export const manifestOf = ({
   list: { generatedAt, schemaVersion, sources, versionId },
   sha256
@@ -105,7 +110,7 @@ export const manifestOf = ({
   filesSha256: sha256
 })
 
-/** Where the folder can be written, it is restored at once. */
+/** If the folder can be written, the manifest is restored at once. */
 export const layer = (release: VersionStoreDiskOptions["release"]) =>
   Layer.effect(ManifestFile, make(release))
 
@@ -139,7 +144,7 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
     const isRight =
       versionPath === pathOf(versionId) && sources.every(({ path, sourceId }) => path === sourceId)
     if (!isRight || !(yield* folder.hasSources(versionId, sources))) {
-      return invalid(`names folders that are not those of version ${versionId}`)
+      return invalid(`names folders that do not belong to version ${versionId}`)
     }
     const isThere = held?.waiting === undefined || (yield* folder.hasVersion(held.waiting))
     const manifest = isThere ? decoded.right : withHold(decoded.right, held, versionId)
@@ -148,14 +153,16 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
 
   const active = Effect.map(read, activeIn)
 
-  /** A manifest of a later schema is kept beside: the program that wrote it may come back. It is read before each write. */
+  /**
+   * Keeps a copy of a manifest of a later schema: the program that wrote it may come back. Checked before each write.
+   */
   const keepNewer = Effect.gen(function* () {
     const before = yield* text
     const newer = Option.flatMap(before, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(before) && Option.isSome(newer)) {
       const copy = join(folder.root, `manifest.schema-${newer.value.schemaVersion}.json`)
       yield* replaceFile(copy, before.value, { staging: folder.staging }).pipe(mapDiskError("write", copy))
-      yield* Effect.logWarning(`${file} is one of a later version of Vitrine. It is kept as ${copy}`)
+      yield* Effect.logWarning(`${file} was written by a later version of Vitrine. A copy is kept as ${copy}`)
     }
   })
 
@@ -168,11 +175,11 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
   }, Effect.provide(platform))
 
   const restore = Effect.gen(function* () {
-    const reading = yield* read
-    if (reading.status === "ok") {
+    const current = yield* read
+    if (current.status === "ok") {
       return
     }
-    const problem = reading.status === "invalid" ? reading.message : `${file} is missing`
+    const problem = current.status === "invalid" ? current.message : `${file} is missing`
     const lost = Option.filter(yield* content, ({ held }) => held !== undefined)
     const [before, after] = Array.partition(yield* folder.versionIds, (id) =>
       Option.exists(lost, ({ versionId }) => id > versionId)
@@ -182,7 +189,7 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
       if (Option.isSome(list) && (yield* folder.hasSources(versionId, list.value.list.sources))) {
         yield* write(inPlaceOf(lost, manifestOf(list.value)))
         return yield* Effect.logWarning(
-          `${problem}. ${Option.isSome(lost) ? "It was held; in its place, this version is" : "The newest version on disk is active again"}: ${versionId}`
+          `${problem}. ${Option.isSome(lost) ? "It was held. This version is held in its place" : "The newest version on disk is active again"}: ${versionId}`
         )
       }
     }
@@ -224,7 +231,7 @@ const NewerManifestJson = Schema.parseJson(
   Schema.Struct({ schemaVersion: Schema.Int.pipe(Schema.greaterThan(1)) })
 )
 
-/** Held, if the one that is lost was. */
+/** A manifest in place of a lost one: held if the lost one was held. */
 const inPlaceOf = (lost: Option.Option<Manifest>, manifest: Manifest): Manifest =>
   Option.match(lost, {
     onNone: () => manifest,
@@ -234,7 +241,7 @@ const inPlaceOf = (lost: Option.Option<Manifest>, manifest: Manifest): Manifest 
         : withHold(manifest, { ...held, lost: versionId }, held.waiting ?? manifest.versionId)
   })
 
-/** In bytes; more than a manifest of a hundred sources. */
+/** The reserved room, in bytes; more than a manifest of a hundred sources. */
 const roomSize = 16_384
 
 const makeRoom = Effect.fnUntraced(function* (file: string) {

@@ -1,6 +1,6 @@
 /**
- * Which versions are kept on disk, and who keeps them: they are new, active or waiting, a consumer shows them (`leases.ts`), or
- * somebody reads them.
+ * Which versions stay on disk: versions that are new, active or waiting, that a consumer shows (`Leases.ts`), or that
+ * somebody reads.
  */
 import * as Array from "effect/Array"
 import * as Context from "effect/Context"
@@ -16,24 +16,27 @@ import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { Leases } from "./Leases.ts"
 import { ManifestFile } from "./ManifestFile.ts"
 
-/** Versions that somebody reads, in memory only. There is one entry for each version that was on disk in that time. */
+/** Versions that somebody reads, in memory only. There is one entry for each version read in the last two minutes. */
 export class Readers extends Context.Tag("vitrine/Readers")<
   Readers,
   {
-    /** `still` says that it has been read for a while; that stays so until it is not read any more. */
+    /**
+     * Notes that a version is read. `still`: it has been read for a while; this stays so until nobody reads it any
+     * more.
+     */
     readonly keep: (versionId: VersionId, still: boolean) => Effect.Effect<void>
-    /** The versions that are read: first those that still are, of these and of the others the newest first. */
+    /** The versions that are read: long reads first, and among equals the newest first. */
     readonly kept: Effect.Effect<ReadonlyArray<VersionId>>
   }
 >() {}
 
-/** How long a version counts as read, in milliseconds. */
+/** How long a version counts as read after it was read, in milliseconds. */
 const readMs = Duration.toMillis("2 minutes")
 
 interface OngoingRead {
   readonly versionId: VersionId
   readonly still: boolean
-  /** By the monotonic clock, in milliseconds. */
+  /** Monotonic time, in milliseconds. */
   readonly end: number
 }
 
@@ -44,35 +47,35 @@ const byRank = Order.reverse(
 export const readersLayer = Layer.effect(
   Readers,
   Effect.gen(function* () {
-    const readings = yield* Ref.make<ReadonlyArray<OngoingRead>>([])
+    const reads = yield* Ref.make<ReadonlyArray<OngoingRead>>([])
     const current = Effect.flatMap(monotonicMillis, (now) =>
       Ref.updateAndGet(
-        readings,
+        reads,
         Array.filter(({ end }) => end > now)
       )
     )
     return Readers.of({
       keep: Effect.fnUntraced(function* (versionId, still) {
-        const [before, others] = Array.partition(yield* current, (reading) => reading.versionId !== versionId)
+        const [before, others] = Array.partition(yield* current, (read) => read.versionId !== versionId)
         const end = (yield* monotonicMillis) + readMs
-        yield* Ref.set(readings, [
+        yield* Ref.set(reads, [
           ...others,
           { versionId, still: still || before.some(({ still }) => still), end }
         ])
       }),
-      kept: Effect.map(current, (readings) => Array.sort(readings, byRank).map(({ versionId }) => versionId))
+      kept: Effect.map(current, (reads) => Array.sort(reads, byRank).map(({ versionId }) => versionId))
     })
   })
 )
 
-/** Keeps a version from being swept, as long as it is read. `still` is as of `VersionStore.keep`. */
+/** Keeps a version from being swept while it is read. `still` is as for `VersionStore.keep`. */
 export const keep = Effect.fnUntraced(function* (versionId: string, still = false) {
   const folder = yield* DownloadsFolder
   const readers = yield* Readers
   yield* folder.unswept(Effect.flatMap(folder.find(versionId), (versionId) => readers.keep(versionId, still)))
 })
 
-/** All versions on disk, the oldest first. */
+/** All versions on disk, oldest first. */
 export const versions = Effect.gen(function* () {
   const leases = yield* (yield* Leases).fresh
   return yield* overview(leases, yield* (yield* ManifestFile).active)
@@ -92,7 +95,7 @@ const overview = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>, acti
   )
 })
 
-/** Removes all versions but those that are shown, the newest ones, and some of those that are read. */
+/** Removes all versions except those that are active, waiting, shown or new, and some of those that are read. */
 export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
   const folder = yield* DownloadsFolder
   const manifestFile = yield* ManifestFile
@@ -118,15 +121,16 @@ export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReade
   return removed
 })
 
-/** How many versions are kept for nothing but that they are read: anybody may read all that there are. */
+/** How many versions are kept only because they are read. Without this limit, readers could keep all versions. */
 const maxRead = 4
 
 /**
- * The versions that need not be kept: neither among the newest `keepVersions`, nor active or among as many before it, nor
- * waiting, nor shown by a consumer, nor among the first of the others that are `read`. `versions` has the oldest first.
+ * The versions that can go. It keeps the newest `keepVersions`, the active version and those just before it
+ * (`keepVersions` in all), the waiting version, versions that a consumer shows, and the first few of `read`. `versions`
+ * is sorted, oldest first.
  *
- * The active one is not the newest while it is held, or where the clock was ahead once: there is still something to go
- * back to then.
+ * The active version is not the newest while it is held, or if the clock was ahead once; versions before it are kept to
+ * go back to.
  */
 export const expired = (
   versions: ReadonlyArray<VersionOverview>,

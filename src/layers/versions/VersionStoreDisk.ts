@@ -1,5 +1,5 @@
 /**
- * Versions in a folder of this machine.
+ * The store of versions in a folder of this machine.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -34,7 +34,7 @@ import { verify } from "./verify.ts"
 
 export type { VersionStoreDiskConfig }
 
-/** The versions in a folder, which is this controller's alone as long as the layer lives. */
+/** The versions in a folder. No other controller can use the folder while the layer lives. */
 export const layer = (
   config: VersionStoreDiskConfig
 ): Layer.Layer<
@@ -43,7 +43,7 @@ export const layer = (
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(VersionStore, make(config))
 
-/** The same with options from the environment, `{ directory: Config.string("DOWNLOADS"), … }`. */
+/** As `layer`, with options from the environment: `{ directory: Config.string("DOWNLOADS"), … }`. */
 export const layerConfig = (
   config: Config.Config.Wrap<VersionStoreDiskConfig>
 ): Layer.Layer<
@@ -52,10 +52,10 @@ export const layerConfig = (
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(VersionStore, Effect.flatMap(Config.unwrap(config), make))
 
-/** The same without a layer. */
+/** As `layer`, without a layer. */
 export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decode(config), open)
 
-/** As `make`, of decoded options. @internal */
+/** As `make`, with decoded options. @internal */
 export const open = (options: VersionStoreDiskOptions) =>
   Effect.flatMap(Layer.build(diskLayer(options)), (disk) => Effect.provide(makeStore(options), disk)).pipe(
     withoutParentSpan
@@ -78,7 +78,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
 
   const onDisk = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, services)
 
-  /** Runs what changes the manifest only, which works on a full disk too. */
+  /** Runs an effect that changes only the manifest, which works on a full disk too. */
   const change = <A, E>(effect: Effect.Effect<A, E, ManifestFile.Disk>) =>
     onDisk(manifestFile.change(folder.unswept(effect)))
 
@@ -90,8 +90,8 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
-    const shown = yield* folder.find(versionId)
-    yield* leases.take(consumerId, { ...details, versionId: shown })
+    const existing = yield* folder.find(versionId)
+    yield* leases.take(consumerId, { ...details, versionId: existing })
   }, folder.unswept)
 
   return VersionStore.of({

@@ -1,5 +1,5 @@
 /**
- * The options of the versions on disk, which the content plugin has too.
+ * The options of versions on disk. The content plugin has them too.
  */
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
@@ -18,9 +18,9 @@ export const release = optional(
 )
 
 const VersionStoreDiskOptions = Schema.Struct({
-  /** The downloads folder; made where it is missing. */
+  /** The downloads folder; made if it is missing. */
   directory: folder,
-  /** As of the content plugin. */
+  /** As in the content plugin. */
   ...retentionOptions,
   release
 })

@@ -1,5 +1,5 @@
 /**
- * What goes wrong in the downloads folder.
+ * Errors of the downloads folder.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import { explain } from "../../files/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
 
-/** Says what could not be done to which file or folder, and why. */
+/** Turns a disk error into an error that says which action failed on which path, and why. */
 export const mapDiskError =
   (action: string, file: string) =>
   <A, R>(effect: Effect.Effect<A, PlatformError | Error, R>): Effect.Effect<A, VersionStoreError, R> =>
@@ -17,7 +17,7 @@ export const mapDiskError =
       (cause) => new VersionStoreError({ action, path: file, detail: explain(cause), cause })
     )
 
-/** Fails if a link stands in the place of a file or folder of the controller: what is behind it is not its own. */
+/** Fails if a link has taken the place of a file or folder of the controller: the target is not the controller's. */
 export const refuseLink = (path: string): Effect.Effect<void, VersionStoreError, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.matchEffect(fs.readLink(path), {
@@ -31,7 +31,7 @@ export const refuseLink = (path: string): Effect.Effect<void, VersionStoreError,
     })
   )
 
-/** What to go on with where the file or folder is not there. */
+/** Succeeds with `otherwise` if the file or folder is missing. */
 export const orWhereMissing =
   <B>(otherwise: B) =>
   <A, R>(effect: Effect.Effect<A, PlatformError, R>): Effect.Effect<A | B, PlatformError, R> =>

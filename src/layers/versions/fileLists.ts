@@ -1,5 +1,5 @@
 /**
- * The list of the files of a version, made and read. Where it cannot be read, the version is not whole.
+ * Makes and reads the list of the files of a version. A version whose list cannot be read is incomplete.
  */
 import { stat as statFile } from "node:fs"
 import { join } from "node:path"
@@ -25,10 +25,10 @@ import { mapDiskError } from "./diskError.ts"
 
 const stat = promisify(statFile)
 
-/** How many files are worked on concurrently. */
+/** How many files are read concurrently. */
 const concurrency = 8
 
-/** The list of a version that is in a folder. Files of which the source gives no digest are read. */
+/** Lists the files of a version in a folder. Reads the files for which the source gives no digest. */
 export const makeList = Effect.fnUntraced(function* (
   folder: string,
   {
@@ -45,7 +45,7 @@ export const makeList = Effect.fnUntraced(function* (
   return writtenList(list)
 })
 
-/** The files of a source that has no other ones than a version may have, in a folder of a version. */
+/** The files of one source in a folder of a version. Fails if a file is not allowed in a version. */
 export const sourceFiles = Effect.fnUntraced(function* (folder: string, source: VersionSource) {
   const listed = yield* listSource(folder, source).pipe(mapDiskError("read", folder))
   const { files } = yield* decodeListed(ListedSource, listed, folder)
@@ -68,7 +68,7 @@ const decodeListed = Effect.fnUntraced(function* <A, I>(
   )
 })
 
-/** The files of a source, in a folder of a version. */
+/** Lists the files of one source in a folder of a version. */
 const listSource = Effect.fnUntraced(function* (
   folder: string,
   { digests = {}, ...source }: VersionSource
@@ -86,10 +86,7 @@ const listSource = Effect.fnUntraced(function* (
   return { ...source, files: Object.fromEntries(files) }
 })
 
-/**
- * All files below a folder, by their paths with forward slashes, with their sizes in bytes. Those that are `known` are not
- * looked at.
- */
+/** All files below a folder: paths with forward slashes, and sizes in bytes. Files in `known` are not looked at. */
 export const filesIn = Effect.fnUntraced(function* (
   directory: string,
   known: ReadonlyMap<string, number> = new Map()
@@ -118,7 +115,7 @@ export const readList = Effect.fnUntraced(function* (folder: string, versionId: 
   )
 })
 
-/** What the list says, for people. */
+/** A summary of the list, for people. */
 export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary => ({
   generatedAt,
   sources: sources.map(({ files, fingerprint, keys, ...source }) => ({
@@ -128,7 +125,7 @@ export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary =>
   }))
 })
 
-/** Whether a file is there, with the size that it should have. */
+/** Whether a file exists with the expected size. */
 export const isWhole = (file: string, size: number) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.stat(file)),
@@ -136,7 +133,7 @@ export const isWhole = (file: string, size: number) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Those of the files that are in the folder of their source, with the sizes that they had; `files` itself where that is all. */
+/** The files that are in the folder of their source with their listed sizes; `files` itself if all of them are. */
 export const wholeFiles = (
   directory: string,
   files: Readonly<Record<string, SourceFile>>

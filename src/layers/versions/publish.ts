@@ -1,5 +1,5 @@
 /**
- * Making a staged folder the latest version: durable first, then named by the manifest in one step.
+ * Makes a staged folder the latest version: first durable on disk, then named by the manifest in one step.
  */
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -21,7 +21,7 @@ export const publish = Effect.fnUntraced(function* (staged: string, sources: Rea
   const folder = yield* DownloadsFolder
   const manifestFile = yield* ManifestFile
   const now = yield* Clock.currentTimeMillis
-  // Readers may have seen the version that the manifest names, be that there or not: nothing older may follow.
+  // Readers may have seen the version that the manifest names, even if it is not on disk: no older id may follow.
   const named = Option.map(yield* manifestFile.content, ({ versionId }) => versionId)
   const versionId = nextVersionId(now, [...(yield* folder.versionIds), ...Option.toArray(named)])
   const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
@@ -32,8 +32,8 @@ export const publish = Effect.fnUntraced(function* (staged: string, sources: Rea
 })
 
 /**
- * Makes the staged folder the version of the list, of which it has all files; some are known to be `durable`. `then` is run in one go with
- * that.
+ * Makes the staged folder the version of the list. The folder has all files of the list; `durable` ones are already
+ * durable. `then` runs together with the move, without interruption.
  */
 export const publishCopy = Effect.fnUntraced(function* <A, E, R>(
   staged: string,
@@ -65,7 +65,7 @@ const writeList = Effect.fnUntraced(function* (staged: string, { text }: Written
 const inOneGo = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(DownloadsFolder, ({ unswept }) => unswept(Effect.uninterruptible(effect)))
 
-/** Where `then` fails, the folder is back where it was. */
+/** Moves the folder back if `then` fails. */
 const move = Effect.fnUntraced(function* <A, E, R>(
   staged: string,
   versionId: VersionId,
@@ -81,7 +81,7 @@ const move = Effect.fnUntraced(function* <A, E, R>(
   )
 }, inOneGo)
 
-/** Puts the files of the staged folder in the place of those of the same version, one by one. */
+/** Replaces the files of a version by the staged ones, one by one. Both have the same list. */
 const repair = Effect.fnUntraced(function* <A, E, R>(
   staged: string,
   list: WrittenList,
@@ -103,17 +103,17 @@ const repair = Effect.fnUntraced(function* <A, E, R>(
   return yield* then
 }, inOneGo)
 
-/** Versions never change: a copy of one cannot be put in the place of one that has another list. */
+/** A version never changes, so a copy with another list cannot replace it. */
 const otherContent = (version: string) =>
   new VersionStoreError({
     action: "replace",
     path: version,
-    detail: `it has another ${fileListName} than the copy of the version of this id, and versions never change. Remove the folder if the copy is right.`
+    detail: `its ${fileListName} differs from the list of the copy with the same id, and versions never change. Remove the folder if the copy is right.`
   })
 
 /**
- * The id of a version made at the given time, in milliseconds: after all existing ones in order, whatever the
- * clock did, and equal to none.
+ * The id of a version made at `now`, in milliseconds since 1970. It is unique, and sorts after all existing ids,
+ * whatever the clock did.
  */
 export const nextVersionId = (now: number, existing: ReadonlyArray<VersionId>): VersionId => {
   const candidate = compact(now)

@@ -1,6 +1,5 @@
 /**
- * Copies of versions of another controller that are being put together: what is on disk is reused by its
- * content.
+ * Stages copies of another controller's versions. Files on disk with equal content are reused.
  */
 import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -26,15 +25,17 @@ import { writeLatest } from "./Hold.ts"
 import { type Disk, disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
 import { publishCopy } from "./publish.ts"
 
-/** The absolute paths of files, by their digests. */
+/** The absolute paths of files, by digest. */
 type FilesOnDisk = ReadonlyMap<string, string>
 
-/** A copy that is being put together, until the scope ends. */
+/** Stages a copy of a version, until the scope ends. */
 export const stageCopy = Effect.gen(function* () {
   const services = yield* disk
   const { inTurn } = yield* ManifestFile
   const folder = yield* (yield* DownloadsFolder).staged
-  /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
+  /**
+   * The sizes of linked files, by their paths with forward slashes: these files need no check, and are durable already.
+   */
   const linked = new Map<string, number>()
   const onDisk = yield* Effect.cached(filesOnDisk)
   const published = <A, E>(copy: VersionCopy, then: (manifest: Manifest) => Effect.Effect<A, E, Disk>) =>
@@ -57,15 +58,15 @@ export const stageCopy = Effect.gen(function* () {
 const makeDirectory = (directory: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(directory, { recursive: true }))
 
-/** Gives its path. A source may have no files. */
+/** Makes the folder and gives its path. A source may have no files. */
 const makeSourceFolder = (staged: string, sourceId: string) => {
   const directory = join(staged, sourceId)
   return makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
 }
 
 /**
- * A file of each content, in the newest version that has it; lists are read once for a staged version. A content that is
- * damaged in one version is not reused: in another one it may be the same file under another name.
+ * One file for each digest, from the newest version that has it. Lists are read once for a staged version. A content
+ * that is damaged in one version is not reused from another version: both names may be links to the same file.
  */
 const filesOnDisk = Effect.gen(function* () {
   const { damageOf, listOf, ofVersion, versionIds } = yield* DownloadsFolder
@@ -103,7 +104,7 @@ const reuse = Effect.fnUntraced(function* (
   )
 })
 
-/** Gives whether it could be reused: the file may be gone, or damaged. */
+/** Gives whether the file could be reused: it may be gone, or damaged. */
 const reuseFile = Effect.fnUntraced(
   function* (
     folder: string,
@@ -123,7 +124,7 @@ const reuseFile = Effect.fnUntraced(
   )
 )
 
-/** `then` is given the manifest of the version when that is on disk. */
+/** `then` gets the manifest when the version is on disk. */
 const publish = Effect.fnUntraced(function* <A, E, R>(
   folder: string,
   copy: VersionCopy,
@@ -137,7 +138,10 @@ const publish = Effect.fnUntraced(function* <A, E, R>(
   return published
 })
 
-/** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */
+/**
+ * The list of a copy. Fails unless the folder has exactly the files of the list. `known` are the sizes of files known
+ * already.
+ */
 const readCopy = Effect.fnUntraced(function* (
   folder: string,
   { fileList, manifest }: VersionCopy,

@@ -1,6 +1,5 @@
 /**
- * Versions that are being put together: which sources have changed, and what is reused of versions that
- * are there.
+ * Stages versions: finds out which sources have changed, and reuses files of the latest version.
  */
 
 import { join } from "node:path"
@@ -22,7 +21,7 @@ import { sourceFiles, wholeFiles } from "./fileLists.ts"
 import { disk, latestOf, ManifestFile } from "./ManifestFile.ts"
 import { publish } from "./publish.ts"
 
-/** The latest version when another one was staged. */
+/** The version that was the latest when the staging began. */
 interface PreviousVersion {
   readonly versionId: Option.Option<VersionId>
   readonly contents: ReadonlyArray<SourceContent>
@@ -34,7 +33,7 @@ interface SourceContent
   readonly versionId: VersionId
 }
 
-/** A version that is being put together, until the scope ends. */
+/** Stages a version, until the scope ends. */
 export const stage = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const services = yield* disk
@@ -104,7 +103,7 @@ const promote = Effect.fnUntraced(function* (
   }
   if (contents.some(({ fingerprint }) => Option.isNone(fingerprint))) {
     yield* Effect.logWarning(
-      `Files of version ${Option.getOrUndefined(versionId)} are missing or damaged: a new one replaces it.`
+      `Files of version ${Option.getOrUndefined(versionId)} are missing or damaged: a new version replaces it.`
     )
   }
   yield* Effect.forEach(Array.getSomes(unchanged), (content) => reuse(staged, content), { discard: true })
@@ -123,12 +122,12 @@ const reuse = Effect.fnUntraced(function* (
   yield* remove(target).pipe(
     Effect.zipRight(linkOrCopyAll(names, directory, target)),
     mapDiskError("reuse", directory),
-    // The next fetch gets these files again.
+    // Noted as damaged, so that the next fetch downloads these files again.
     Effect.tapError((error) => (isDiskFull(error) ? Effect.void : noteDamage(versionId, paths)))
   )
 })
 
-/** What is reused is not read again. */
+/** Adds what is known of an unchanged source, so that reused files are not read again. */
 const withKnown = (source: VersionSource, content: Option.Option<SourceContent>): VersionSource =>
   Option.match(content, {
     onNone: () => source,

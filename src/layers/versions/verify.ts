@@ -1,5 +1,5 @@
 /**
- * Reading a whole version, and comparing it with its list of files.
+ * Reads a whole version, and compares it with its list of files.
  */
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -16,10 +16,10 @@ import { noneActive } from "./Hold.ts"
 import { ManifestFile } from "./ManifestFile.ts"
 import { keep } from "./Retention.ts"
 
-/** How many files are read concurrently: other work is to have the disk and its threads too. */
+/** How many files are read concurrently. A low number leaves the disk and the thread pool to other work. */
 const concurrency = 2
 
-/** Reads all files of a version, of the active one if none is given, and keeps it from being swept meanwhile. */
+/** Reads all files of a version, by default the active one, and keeps it from being swept meanwhile. */
 export const verify = Effect.fn("VersionStore.verify")(function* (given?: string) {
   const folder = yield* DownloadsFolder
   const active = yield* (yield* ManifestFile).active
@@ -62,7 +62,7 @@ const hasList = (version: string) =>
     Effect.orElseSucceed(fs.exists(join(version, fileListName)), () => true)
   )
 
-/** What is wrong with files that are listed. `beforeEach` runs before a file is read. */
+/** The problems of listed files. `beforeEach` runs before each file is read. */
 const problemsOf = Effect.fnUntraced(function* <E, R>(
   version: string,
   files: Files,
@@ -95,7 +95,7 @@ const problemsOf = Effect.fnUntraced(function* <E, R>(
   return problems.flat()
 })
 
-/** Files that are not listed. */
+/** Files that are not in the list. */
 const unexpectedIn = Effect.fnUntraced(function* (version: string, files: Files) {
   const entries = yield* entriesIn(version).pipe(mapDiskError("read", version))
   return entries

@@ -28,16 +28,18 @@ const broken = (code: string, severity: Problem["severity"] = "warning"): Proble
   since
 })
 
-/** A problem with this key, or none any more. */
+/** A problem with this key, or none if it has ended. */
 type Change = readonly [key: string, problem?: Problem]
 
 const begin = (code: string, severity?: Problem["severity"]): Change => [code, broken(code, severity)]
 const end = (code: string): Change => [code]
 
-/** The body of an answer whose status says all. */
+/** A body that never ends, for an answer of which only the status matters. */
 const endless = () => new ReadableStream<Uint8Array>()
 
-/** A receiver that responds with a status, to certain texts with another one or late, and the texts that it has taken. */
+/**
+ * A receiver that answers with a status, and to certain texts with another status or late; and the texts it accepted.
+ */
 const receiver = () => {
   const texts: Array<string> = []
   const bodies: Array<unknown> = []
@@ -64,7 +66,7 @@ const receiver = () => {
     status = next
     only = to
   }
-  /** How often it has not taken a text. */
+  /** How often it refused a text. */
   const refusals = () =>
     Object.fromEntries(
       [...new Set(refused)].map((text) => [text, refused.filter((one) => one === text).length])
@@ -120,7 +122,7 @@ const silent = (player: string): Change => [
     code: "player:silent",
     severity: "error",
     subject: player,
-    text: `Player ${player} was last heard of at ${since}`,
+    text: `Player ${player} last reported at ${since}`,
     since
   }
 ]
@@ -253,7 +255,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("have the text of the moment at which they are posted", () =>
+  it.scoped("have the text of the problem at the time of the post", () =>
     Effect.gen(function* () {
       const { take, texts } = yield* setUp
       yield* take([begin("left")])
@@ -335,19 +337,19 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("are not posted where they are redirected to, which the problem names", () =>
+  it.scoped("do not follow a redirect, and the problem has the new address", () =>
     Effect.gen(function* () {
       const { problems, respond, take } = yield* setUp
       respond(308)
       yield* take([begin("left")])
       yield* TestClock.adjust("3 minutes")
       expect((yield* problems).map(({ text }) => text)).toEqual([
-        'Alerts cannot be delivered to https://chat.example, and are tried again until they can: it redirects to https://new.example, which alerts do not follow: set the address there as "url"'
+        'Alerts cannot be delivered to https://chat.example, and Vitrine tries again until it works: it redirects to https://new.example, which alerts do not follow: set the new address as "url"'
       ])
     })
   )
 
-  it.scoped("do not wait for one that the receiver refuses, whose end is not posted", () =>
+  it.scoped("do not wait for an alert that the receiver refuses, whose end is not posted", () =>
     Effect.gen(function* () {
       const { respond, take, texts } = yield* setUp
       respond(400, "left")
@@ -360,7 +362,7 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("are no longer undelivered once the one that the receiver refused has ended", () =>
+  it.scoped("are no longer undelivered once the refused alert has ended", () =>
     Effect.gen(function* () {
       const { problems, respond, take } = yield* setUp
       respond(400, "left")
@@ -454,7 +456,7 @@ describe("alerts", () => {
             code: "alerts:undelivered",
             severity: "warning",
             subject: "https://chat.example",
-            text: "Alerts cannot be delivered to https://chat.example, and are tried again until they can: it responds 503",
+            text: "Alerts cannot be delivered to https://chat.example, and Vitrine tries again until it works: it responds 503",
             count: 1
           }
         ])
@@ -474,7 +476,7 @@ describe("alerts", () => {
 describe("alerts, after a restart,", () => {
   const isWriting = () => process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))
 
-  /** Alerts are in a file: writing it takes turns of the event loop, and more of them on a busy machine. */
+  /** Waits for the file of alerts: a write takes turns of the event loop, and more of them on a busy machine. */
   const settled = Effect.gen(function* () {
     for (let quiet = 0; quiet < 20; quiet = isWriting() ? 0 : quiet + 1) yield* eventLoopTurn
   })
@@ -543,7 +545,7 @@ describe("alerts, after a restart,", () => {
     })
   )
 
-  scenario("say nothing of a problem that is found again a few minutes later", (run, { texts }) =>
+  scenario("post nothing about a problem that is found again a few minutes later", (run, { texts }) =>
     Effect.gen(function* () {
       yield* run([begin("left")], 3)
       yield* run([begin("left")], 8, ({ take }) => Effect.zipRight(take([]), minutes(4)))
@@ -562,7 +564,7 @@ describe("alerts, after a restart,", () => {
 
   const logs: Array<string> = []
   scenario(
-    "say in the log that the file cannot be used, and post what begins",
+    "log that the file cannot be used, and post problems that begin",
     (run, { texts }, file) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

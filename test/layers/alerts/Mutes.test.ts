@@ -19,7 +19,7 @@ const now = Date.parse("2026-11-25T10:00:00.000Z")
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
 const day = 86_400
 
-/** A controller with a broken lamp and this file, until the scope ends. */
+/** Starts a controller with a broken lamp and this file, until the scope ends. */
 const startWith = Effect.fnUntraced(function* (file?: string) {
   yield* Mutes.make(file)
   const { dispatch } = yield* CommandBus
@@ -93,7 +93,7 @@ describe("a mute", () => {
         yield* unmute({ name: "left", by: "ben" })
         expect((yield* read).word).toBe("FAILING")
         expect(String(yield* Effect.flip(unmute({ name: "left" })))).toContain(
-          'Nothing of the name "left" is muted.'
+          'Nothing is muted by the name "left".'
         )
       })
     )
@@ -140,7 +140,7 @@ describe("a mute", () => {
 
   const log: Array<string> = []
   scenario(
-    "is lost with a message where the file is invalid, which the next one replaces",
+    "is lost with a message if the file is invalid; the next mute replaces the file",
     (file, fs) =>
       Effect.gen(function* () {
         yield* fs.writeFileString(file, '[{ "name": "left", "until": "soo')
@@ -162,7 +162,7 @@ describe("a mute", () => {
 
   const unwritable: Array<string> = []
   scenario(
-    "ends with the controller where there is no file, or it cannot be written",
+    "ends with the controller if there is no file, or it cannot be written",
     (file) =>
       Effect.gen(function* () {
         const inMissing = join(dirname(file), "missing", "mutes.json")
@@ -227,7 +227,9 @@ describe("a mute", () => {
         for (let index = 0; index < maxMutes; index++) {
           yield* mute({ name: `lamp ${index}`, until: at(60) })
         }
-        expect(String(yield* Effect.flip(mute({ name: "left", until: at(60) })))).toContain("100 are muted")
+        expect(String(yield* Effect.flip(mute({ name: "left", until: at(60) })))).toContain(
+          "there are 100 mutes"
+        )
         yield* mute({ name: "lamp 0", until: at(120) })
         yield* TestClock.adjust("60 seconds")
         yield* mute({ name: "left", until: at(120) })

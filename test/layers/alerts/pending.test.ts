@@ -6,7 +6,7 @@ import { foundProblems } from "../../support/foundProblems.ts"
 
 const minute = 60_000
 
-/** Which problems there are, of two codes, and for how many milliseconds. */
+/** Problems of two codes, and for how many milliseconds they last. */
 const problems: FastCheck.Arbitrary<ReadonlyArray<readonly [key: string, problem: Problem]>> =
   FastCheck.uniqueArray(
     FastCheck.record({
@@ -91,8 +91,8 @@ describe("of a muted problem, a receiver gets", () => {
   const muted: Problem = { ...problem, muted: { name: "a", until: "2026-11-25T18:00:00.000Z", by: "anna" } }
   const standing = (problem?: Problem) => new Map(problem === undefined ? [] : [["a", problem] as const])
 
-  /** The events that are posted while these problems stand, for ten minutes each. */
-  const toldOf = (...problems: ReadonlyArray<Problem | undefined>) => {
+  /** The posted events, if these problems continue for ten minutes each. */
+  const postedFor = (...problems: ReadonlyArray<Problem | undefined>) => {
     let alerts: Alerts = new Map()
     let before: ReadonlyMap<string, Problem> = new Map()
     return problems.map((problem, index) => {
@@ -110,14 +110,14 @@ describe("of a muted problem, a receiver gets", () => {
   }
 
   it("neither its begin nor its end", () => {
-    expect(toldOf(muted, undefined)).toEqual(["", ""])
-    expect(toldOf(problem, muted, undefined)).toEqual(["begin", "", ""])
-    expect(toldOf({ ...problem, severity: "warning" }, muted, undefined)).toEqual(["begin", "", ""])
+    expect(postedFor(muted, undefined)).toEqual(["", ""])
+    expect(postedFor(problem, muted, undefined)).toEqual(["begin", "", ""])
+    expect(postedFor({ ...problem, severity: "warning" }, muted, undefined)).toEqual(["begin", "", ""])
   })
 
   it("its begin once, if it still lasts when the mute ends", () => {
-    expect(toldOf(muted, problem, undefined)).toEqual(["", "begin", "end"])
-    expect(toldOf(problem, muted, problem, undefined)).toEqual(["begin", "", "", "end"])
-    expect(toldOf(problem, undefined, muted, undefined)).toEqual(["begin", "end", "", ""])
+    expect(postedFor(muted, problem, undefined)).toEqual(["", "begin", "end"])
+    expect(postedFor(problem, muted, problem, undefined)).toEqual(["begin", "", "", "end"])
+    expect(postedFor(problem, undefined, muted, undefined)).toEqual(["begin", "end", "", ""])
   })
 })

@@ -24,7 +24,7 @@ const node = { id: "hall-3", label: "Hall 3" }
 
 const services = Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("persistent", { node }))
 
-/** What is logged while there are these problems, in rounds of twenty seconds. */
+/** The log for these problems, in rounds of twenty seconds. */
 const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   const log: Array<string> = []
   return Effect.gen(function* () {

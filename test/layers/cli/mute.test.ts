@@ -48,12 +48,12 @@ it.scopedLive("vitrine mute starts, lists and ends mutes, and prints how many pr
     const messageOf = (...args: ReadonlyArray<string>) =>
       Effect.map(Effect.flip(mute(...args)), (error) => String(error))
     expect(yield* messageOf("--end", "left")).toContain(
-      'Nothing of the name "left" is muted. Muted are: lft.'
+      'Nothing is muted by the name "left". Muted names: lft.'
     )
     expect(yield* messageOf("left")).toContain("Say until when, for example --until 18:00")
     expect(yield* messageOf("left", "--until", "soon")).toContain('No time or duration: "soon"')
     expect(yield* messageOf("left", "--until", "31 days")).toContain(
-      "Not muted: it must end in the next 30 days"
+      "Not muted: the mute must end in the next 30 days"
     )
     expect(yield* messageOf("left", "--until", "2020-01-01T00:00")).toContain("Not muted")
   }).pipe(withLog([]), Effect.provide(platform))

@@ -1,5 +1,5 @@
 /**
- * Versions that are compared when they are announced.
+ * Versions are compared when they are announced.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { expect, it } from "@effect/vitest"

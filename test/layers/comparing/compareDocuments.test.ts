@@ -1,5 +1,5 @@
 /**
- * What is different in two documents, parsed or as their bytes.
+ * The differences of two documents, parsed or as bytes.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -17,7 +17,7 @@ import {
 import { NoTable, openTables, tryRead } from "../../../src/layers/comparing/readTables.ts"
 import { sorted } from "../../../src/layers/documents/jsonValues.ts"
 
-/** What work gives that does not rest. */
+/** Runs work to its end, and gives the result. The work must not yield. */
 const atOnce = <A>(work: Generator<void, A>): A => {
   let step = work.next()
   while (step.done !== true) step = work.next()
@@ -57,7 +57,7 @@ const changesIn = (before: string, after?: string, key?: RecordKey) =>
     return [...changes, ...comparison.end()].sort((one, other) => (one.id < other.id ? -1 : 1))
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
-/** As JSON of another form, which is parsed as a whole. */
+/** Compares them as JSON of another form, which is parsed as a whole. */
 const compare = (before: Records, after: Records) => changesIn(JSON.stringify(before), JSON.stringify(after))
 
 const compareSaved = (before: Records, after: Records) => changesIn(saved(before), saved(after))
@@ -75,7 +75,7 @@ const records: FastCheck.Arbitrary<Records> = FastCheck.uniqueArray(
 
 const byId = (records: Iterable<Fields>) => new Map([...records].map((record) => [record.id, record]))
 
-/** The old records with the fields that have changed. */
+/** The old records with the changes applied. */
 const applied = (old: Records, changes: ReadonlyArray<EntryChange>) => {
   const records = new Map<unknown, Fields>(byId(old))
   for (const { after: recent, before: former, change, id } of changes) {
@@ -95,7 +95,7 @@ const applied = (old: Records, changes: ReadonlyArray<EntryChange>) => {
   return records
 }
 
-/** Records of one length and many batches, some of which are changed, gone or in another place. */
+/** Records of one length and many batches, of which some are changed, removed or moved. */
 const manyRecords = FastCheck.tuple(
   FastCheck.array(
     FastCheck.tuple(FastCheck.nat(1999), FastCheck.constantFrom("change", "remove", "insert", "move")),
@@ -118,7 +118,7 @@ const manyRecords = FastCheck.tuple(
   return [old, recent] as const
 })
 
-/** Each writes files. */
+/** Few runs: each run writes files. */
 const few = { fastCheck: { numRuns: 40 } }
 
 it("a record of many fields is compared in parts of a thousand, between which events go out", () => {

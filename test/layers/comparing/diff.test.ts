@@ -1,5 +1,5 @@
 /**
- * The command `content.diff`, and what has changed among the versions.
+ * The command `content.diff`, and the changes in the list of versions.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
@@ -26,7 +26,7 @@ const changes = Effect.flatMap(dispatch("versions"), Schema.decodeUnknown(Versio
   Effect.map(({ versions }) => versions.map(({ changes }) => changes))
 )
 
-/** A second later than the one before. */
+/** Makes a version, a second later than the previous one. */
 const version = (files: Readonly<Record<string, unknown>>) =>
   Effect.gen(function* () {
     yield* TestClock.adjust("1 second")
@@ -65,7 +65,7 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("is found out in a region that cannot be interrupted too", () =>
+  it.scoped("is found in a region that cannot be interrupted, too", () =>
     Effect.gen(function* () {
       yield* registered
       yield* version({ "Settings.json": { slides: 1 }, "Objects.json": [bell] })
@@ -157,7 +157,7 @@ describe("the difference of versions", () => {
     [1, 0, false],
     [0, 1, false]
   ])(
-    "lists JSON files as files where a source has no records: %s before, and %s now",
+    "lists JSON files as files if a source has no records: %s before, and %s now",
     (before, records, isFile) => {
       const list = (records: number | undefined, sha256: string) =>
         records === undefined ? [] : [{ sourceId: "page", records, files: { "a.json": { size: 1, sha256 } } }]
@@ -165,7 +165,7 @@ describe("the difference of versions", () => {
     }
   )
 
-  it.scoped("compares the latest two versions, two named ones, or the waiting with the active one", () =>
+  it.scoped("compares the latest two versions, two named ones, or the active with the waiting one", () =>
     Effect.gen(function* () {
       yield* registered
       const store = yield* VersionStore

@@ -32,7 +32,7 @@ import { withLog } from "../../support/logged.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
-/** A source that saves `text`, or fails with `failure`, perhaps `isTransient`; `hold` is waited for in between. */
+/** A source that saves `text`, or fails with `failure`, perhaps a transient one. It waits for `hold` meanwhile. */
 const makeSource = (id: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -246,7 +246,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("does not start a second fetch while one runs, but waits for that", () =>
+  it.scoped("does not start a second fetch while one runs, but waits for the first", () =>
     Effect.gen(function* () {
       const { fetches, hold, source } = yield* makeSource("objects")
       const release = yield* Deferred.make<void>()
@@ -382,7 +382,7 @@ describe("Content", () => {
       yield* somebodySleeps
       expect(yield* rowValue("Next fetch")).toBe("1970-01-01T00:10:00.000Z")
       expect((yield* contentState).sources.objects?.progress).toBeUndefined()
-      // As by a clock that was set forward, or a machine that was asleep.
+      // As after a clock was set forward, or after a machine was asleep.
       const later = withJumpingClock(({ set }) => Effect.zipRight(set(11 * 60_000), rowValue("Next fetch")))
       expect(yield* later).toBe("1970-01-01T00:11:00.000Z")
 
@@ -422,7 +422,7 @@ describe("Content", () => {
         expect(yield* fetch).toMatchObject({ changed: true })
         expect(log).toContainEqual(
           expect.stringMatching(
-            /^WARN The disk is full: removed versions that no screen shows \(\S+, \S+, \S+\), to try once more\. Source "objects"/
+            /^WARN The disk is full: removed versions that no screen shows \(\S+, \S+, \S+\), fetching once more\. Source "objects"/
           )
         )
         expect(yield* versions).toHaveLength(2)
@@ -490,7 +490,7 @@ describe("Content", () => {
       }
       expect((yield* versions)[0]).toEqual({ ...first, active: false, leases: [lease] })
       expect(JSON.stringify(yield* status)).toContain(
-        '"screen-1","value":"showing version 19700101T000000Z, heard of at 1970-01-01T00:00:00.000Z"'
+        '"screen-1","value":"showing version 19700101T000000Z, last report at 1970-01-01T00:00:00.000Z"'
       )
       yield* dispatch({
         type: "content.ack",
@@ -499,11 +499,11 @@ describe("Content", () => {
         problem: "no film",
         renewMs: 60_000
       })
-      const problem = "Screen screen-1 has a problem since 1970-01-01T00:00:00.000Z: no film"
+      const problem = "Screen screen-1 has had a problem since 1970-01-01T00:00:00.000Z: no film"
       expect(JSON.stringify(yield* status)).toContain(problem)
       yield* TestClock.adjust("3 minutes")
       expect(JSON.stringify(yield* status)).not.toContain(problem)
-      expect(JSON.stringify(yield* status)).toContain("silent, last heard of at 1970-01-01T00:00:00.000Z")
+      expect(JSON.stringify(yield* status)).toContain("silent, last report at 1970-01-01T00:00:00.000Z")
       const error = yield* Effect.flip(
         dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })
       )

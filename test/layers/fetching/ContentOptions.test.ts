@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { decode } from "../../../src/layers/fetching/ContentOptions.ts"
 
 describe("ContentOptions", () => {
-  it("asks for effect 3 where a source uses another version", () => {
+  it("asks for effect 3 if a source uses another version", () => {
     // As Effect 4 marks its own.
     const make = JSON.parse('{ "~effect/Effect": "~effect/Effect" }')
     expect(decode({ sources: [{ id: "mine", issues: [], make }] })).toMatchObject({

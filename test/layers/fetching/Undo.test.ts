@@ -1,5 +1,5 @@
 /**
- * Going back, holding and resuming by the commands, and what is reported of it.
+ * Going back, holding and resuming by the commands, and the reports of these.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
@@ -37,7 +37,7 @@ import { withLog } from "../../support/logged.ts"
 const dispatch = (type: string, fields: object = {}) =>
   Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: `content.${type}`, ...fields }))
 
-/** A source of this text, which others may edit. */
+/** A source with this text, which tests may edit. */
 const makeSource = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Ref.make("one")
@@ -55,7 +55,7 @@ const makeSource = Effect.gen(function* () {
 
 const fetchLater = Effect.zipRight(TestClock.adjust("1 second"), fetch)
 
-/** The content of such a source, of which there are two versions. */
+/** Runs the content of such a source, with two versions. */
 const makeTwoVersions = Effect.gen(function* () {
   const { edit, source } = yield* makeSource
   yield* Content.fromSources({}, [source])
@@ -65,7 +65,7 @@ const makeTwoVersions = Effect.gen(function* () {
   return { edit }
 })
 
-/** Without what has been read of it: a version is while it is verified. */
+/** The state without `isRead` of versions: a version counts as read while it is verified. */
 const unread = ({ versions = [], ...state }: ContentState) => ({
   ...state,
   versions: versions.map(({ isRead, ...version }) => version)
@@ -128,7 +128,7 @@ describe("going back", () => {
       expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: false })
       yield* edit("four")
       expect(yield* fetchLater).toMatchObject({ changed: true })
-      // What the second resume had announced would come first.
+      // Events of the second resume would come first.
       expect((yield* events.until("content:version:promoted"))[0]?.name).toBe("content:fetch:start")
       expect(log.join("\n")).toContain(`Active version ${first}, held ${text}`)
       expect(log.join("\n")).toContain(
@@ -181,7 +181,7 @@ describe("going back", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("causes no warning where versions are released by hand", () => {
+  it.scoped("causes no warning if versions are released by hand", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -235,7 +235,7 @@ describe("going back", () => {
       expect(yield* dispatch("rollback")).toMatchObject({ versionId: first, held: { waiting: second } })
       yield* release.open
       expect(yield* Fiber.join(fetching)).toMatchObject({ versionId: first, held: { waiting: second } })
-      // The first one was announced last, and is active again.
+      // The first version was announced last, and is active again.
       expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
       expect(yield* contentState).toMatchObject({ versionId: first, held: { waiting: second } })
     }).pipe(Effect.provide(services("task")))
@@ -277,7 +277,7 @@ describe("going back", () => {
         expect(yield* rowOf("Held")).toEqual({
           type: "kv",
           label: "Held",
-          value: `since 1970-01-01T00:00:01.000Z by anna: version ${first} stays in the place of ${second}, which is not on disk any more; version ${third} waits`,
+          value: `since 1970-01-01T00:00:01.000Z by anna: version ${first} stays in place of ${second}, which is no longer on disk; version ${third} waits`,
           tone: "warn"
         })
         expect(yield* contentState).toMatchObject({ versionId: first, held: { lost: second } })
@@ -323,7 +323,7 @@ describe("going back", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
-  it.scoped("fails with the existing versions where it is not possible", () =>
+  it.scoped("fails with a list of the existing versions if it is not possible", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource
       yield* Content.fromSources({}, [source])
@@ -397,7 +397,7 @@ const steps = FastCheck.array(FastCheck.array(step, { minLength: 1, maxLength: 4
 
 const Promoted = Schema.Struct({ versionId: Schema.String })
 
-/** Each group runs concurrently, the groups one after the other. */
+/** Runs each group concurrently, and the groups one after the other. */
 const interleave = (groups: ReadonlyArray<ReadonlyArray<Step>>, release: "at once" | "by hand") =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -1,5 +1,5 @@
 /**
- * Sources that say themselves that something has changed, need their own services, and name the keys of their records.
+ * Sources that report changes themselves, need their own services, and name the keys of their records.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -94,7 +94,7 @@ describe("a source", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.scoped("has keys of its records by which versions are compared", () =>
+  it.scoped("has keys of records, by which versions are compared", () =>
     Effect.gen(function* () {
       let title = "Opening"
       const events = source({

@@ -1,5 +1,5 @@
 /**
- * What a fetch would change, found without changing it.
+ * Finding out what a fetch would change, without changing it.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -25,7 +25,7 @@ const noChanges = { added: 0, changed: 0, removed: 0 }
 
 const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
 
-/** All files of attachments have one byte. */
+/** Every attachment has a file of one byte. */
 const oneByteFiles = Layer.succeed(
   HttpClient.HttpClient,
   HttpClient.make((request) =>
@@ -146,7 +146,7 @@ describe("a check", () => {
         files: { ...noChanges, list: [], more: 0 }
       })
 
-      // Signed anew, the first record is the same.
+      // With a new signature, the first record counts as unchanged.
       yield* objects({
         rec4: { picture: [photo("att2", "2")] },
         rec1: { title: "A bell", picture: [photo("att1", "3")] },
@@ -175,7 +175,7 @@ describe("a check", () => {
       expect(yield* Effect.all([readManifest, state])).toEqual(before)
       yield* settings({ title: "Lost" })
       yield* fetch
-      // What the checks had published would come first.
+      // Events of the checks would come first.
       expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
     }).pipe(run)
   )
@@ -212,7 +212,7 @@ describe("a check", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails as a fetch does where a file cannot be stored on all systems", () =>
+  it.scoped("fails as a fetch does if a file cannot be stored on all systems", () =>
     Effect.gen(function* () {
       yield* Content.fromSources({}, [yield* filesSource(() => ({ "photo?.jpg": "1" }))])
       const refused = "files.photo?.jpg: must be a relative path"
@@ -258,7 +258,7 @@ describe("a check", () => {
   )
 })
 
-/** Equal for objects that differ in the order of their keys. */
+/** Equal for objects that differ only in the order of their keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

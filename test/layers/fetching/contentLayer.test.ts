@@ -1,5 +1,5 @@
 /**
- * Content as a Layer of a program without a controller, and its metrics and spans.
+ * Content as a layer of a program without a controller, and its metrics and spans.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -156,7 +156,7 @@ it.scoped("metrics count fetches, promotions, records and versions", () =>
   }).pipe(Effect.provide(services))
 )
 
-it.scoped("a fetch is a tree of spans with what was fetched, without one for each page", () =>
+it.scoped("a fetch is a tree of spans with counts of records, without a span for each page", () =>
   Effect.gen(function* () {
     const { definition, setTable } = yield* makeTables("exhibits")
     yield* setTable("Objects", objects(250))
@@ -219,7 +219,7 @@ const collectSpans = Effect.map(Effect.tracer, (live) => {
   return { spans, tracer }
 })
 
-/** The name of the span above each. */
+/** The names of the parent spans. */
 const parentsOf = (spans: ReadonlyArray<Tracer.Span>) =>
   Object.fromEntries(
     spans.map(({ name, parent }) => [

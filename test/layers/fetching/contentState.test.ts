@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
-import { advance, initial, makeSlice, withSources } from "../../../src/layers/fetching/contentState.ts"
+import { applyEvent, initial, makeSlice, withSources } from "../../../src/layers/fetching/contentState.ts"
 import { layer } from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ContentEvent } from "../../../src/services/ContentEvents.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -22,7 +22,7 @@ const progress = {
 const sourceDone = { timestamp, sourceId: "exhibits", records: 100, bytes: 2048, durationMs: 12 }
 
 const stateOf = (...events: ReadonlyArray<ContentEvent>) =>
-  events.reduce(advance, withSources(["exhibits", "tours"])(initial))
+  events.reduce(applyEvent, withSources(["exhibits", "tours"])(initial))
 
 describe("the state of a content plugin", () => {
   it("follows a source through its fetch", () => {
@@ -59,7 +59,7 @@ describe("the state of a content plugin", () => {
       )
       const report = (sourceId: string) =>
         slice.update((before) =>
-          advance(before, { name: "content:source:start", payload: { timestamp, sourceId } })
+          applyEvent(before, { name: "content:source:start", payload: { timestamp, sourceId } })
         )
       const first = yield* Effect.fork(report("exhibits"))
       yield* Effect.yieldNow()

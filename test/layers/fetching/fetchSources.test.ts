@@ -1,5 +1,5 @@
 /**
- * Sources that can be asked what has changed: docs/content.md, Airtable, says what users are promised.
+ * Sources with a poll. docs/content.md, Airtable, says what users are promised.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -34,26 +34,26 @@ const environment = temporaryStore.pipe(
 const parts = ["A", "B"] as const
 type Part = (typeof parts)[number]
 
-/** How long a poll takes, and the reading of a part. */
+/** How long a poll takes, and how long a part takes to read. */
 const pollMillis = 50
 const partMillis = 200
 
-/** What is looked at, read and promoted, in order; contents are those of the world at that moment. */
+/** Polls, reads and promotions, in order, with the content at that moment. */
 type Happened =
   | { readonly type: "poll"; readonly content: string; readonly fails: boolean }
   | { readonly type: "read"; readonly at: number }
-  | { readonly type: "readFailed"; readonly at: number; readonly kind: "transient" | "lasting" }
+  | { readonly type: "readFailed"; readonly at: number; readonly kind: "transient" | "permanent" }
   | { readonly type: "started" | "edited" | "told" }
   | { readonly type: "promoted"; readonly content: string; readonly changed: boolean; readonly at: number }
 
-/** A source of two parts that somebody edits, which logs what has changed. */
+/** A source of two parts that somebody edits, with a log of its changes. */
 const makeWorld = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const revisions = { A: 0, B: 0 }
   const log: Array<Part> = []
-  const failingPolls: Array<"transient" | "lasting"> = []
-  const failingReads: Array<"transient" | "lasting"> = []
-  /** What happened, in order. */
+  const failingPolls: Array<"transient" | "permanent"> = []
+  const failingReads: Array<"transient" | "permanent"> = []
+  /** All polls, reads and promotions, in order. */
   const journal: Array<Happened> = []
   const counts = { polls: 0, reads: 0, parts: 0, failures: 0 }
 
@@ -125,7 +125,7 @@ const makeWorld = Effect.gen(function* () {
   }
 })
 
-/** What the latest version is made of. */
+/** The content of the latest version. */
 const latest = Effect.flatMap(VersionStore, ({ stage }) => stage).pipe(
   Effect.map(({ previous }) =>
     Option.getOrUndefined(Option.flatMap(previous("objects"), ({ fingerprint }) => fingerprint))
@@ -135,7 +135,7 @@ const latest = Effect.flatMap(VersionStore, ({ stage }) => stage).pipe(
 
 const services = () => Layer.merge(CommandBusMemory.layer, ControllerStateMemory.layer("persistent"))
 
-/** Lets time pass, and everybody do what is due in it. */
+/** Lets time pass, and everything run that is due. */
 const pass = (duration: Duration.DurationInput) =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(duration)
@@ -158,7 +158,7 @@ describe("sources with a poll", () => {
       return world
     })
 
-  it.scoped("are read at the start, and then only where they have changed", () =>
+  it.scoped("are read at the start, and then only if they have changed", () =>
     Effect.gen(function* () {
       const { counts, edit, newest } = yield* setUp({})
       expect(yield* latest).toBe("A0,B0")
@@ -197,7 +197,7 @@ describe("sources with a poll", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped("make a version without waiting where settle is 0", () =>
+  it.scoped("make a version without waiting if settle is 0", () =>
     Effect.gen(function* () {
       const { counts, edit } = yield* setUp({ settle: 0 })
       edit("A")
@@ -222,7 +222,7 @@ describe("sources with a poll", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "20 seconds" })
-      failingReads.push("lasting", "lasting", "transient")
+      failingReads.push("permanent", "permanent", "transient")
       edit("A")
       yield* pass("1 minute")
       expect(counts.reads).toBe(2)
@@ -231,7 +231,7 @@ describe("sources with a poll", () => {
       yield* pass("1 minute")
       expect(counts.reads).toBe(3)
       yield* pass("10 minutes")
-      // The transient one, and what came a tick later.
+      // The transient failure, and the edit a tick later.
       expect(counts.reads).toBe(5)
       expect(yield* latest).toBe(newest())
       expect(log.filter((line) => line.startsWith("WARN"))).toHaveLength(2)
@@ -239,7 +239,7 @@ describe("sources with a poll", () => {
   })
 
   it.scoped.each([
-    ["lasting", 1 + 1],
+    ["permanent", 1 + 1],
     // After 15 seconds, 30 seconds, 1 minute, 2 and 4.
     ["transient", 1 + 5]
   ] as const)(
@@ -259,7 +259,7 @@ describe("sources with a poll", () => {
       }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("are not read again at every tick where another source without a poll fails", () =>
+  it.scoped("are not read again at every tick if another source without a poll fails", () =>
     Effect.gen(function* () {
       const asked = yield* makeWorld
       const other = yield* makeWorld
@@ -271,7 +271,7 @@ describe("sources with a poll", () => {
       yield* start
       yield* pass("30 seconds")
       expect(asked.counts.reads).toBe(1)
-      other.failingReads.push(...Array.from({ length: 100 }, () => "lasting" as const))
+      other.failingReads.push(...Array.from({ length: 100 }, () => "permanent" as const))
       asked.edit("A")
       yield* pass("5 minutes")
       expect(asked.counts.reads).toBe(2)
@@ -281,7 +281,7 @@ describe("sources with a poll", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("are all read by the command, and when the manifest is gone", () =>
+  it.scoped("are all read by the command, and if the manifest is gone", () =>
     Effect.gen(function* () {
       const { counts } = yield* setUp({})
       yield* Effect.fork(fetch)
@@ -290,7 +290,7 @@ describe("sources with a poll", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
-  it.scoped("are read only where they have changed, and at every tick where they have no poll", () =>
+  it.scoped("are read only if they have changed, and at every tick if they have no poll", () =>
     Effect.gen(function* () {
       const asked = yield* makeWorld
       const other = yield* makeWorld
@@ -334,12 +334,12 @@ describe("sources with a poll", () => {
 type Step =
   | { readonly type: "edit"; readonly part: Part }
   | { readonly type: "pass"; readonly millis: number }
-  | { readonly type: "failLook" | "failRead"; readonly kind: "transient" | "lasting" }
+  | { readonly type: "failLook" | "failRead"; readonly kind: "transient" | "permanent" }
   | { readonly type: "fetchAndEdit"; readonly millis: number; readonly part: Part }
   | { readonly type: "restart" }
 
 const { constant, constantFrom, integer, oneof, record } = FastCheck
-const kind = constantFrom("transient" as const, "lasting" as const)
+const kind = constantFrom("transient" as const, "permanent" as const)
 const passing = (max: number) => record({ type: constant("pass" as const), millis: integer({ min: 0, max }) })
 const step: FastCheck.Arbitrary<Step> = oneof(
   { weight: 6, arbitrary: record({ type: constant("edit" as const), part: constantFrom(...parts) }) },
@@ -358,13 +358,13 @@ const step: FastCheck.Arbitrary<Step> = oneof(
   }
 )
 
-/** An edit behind the part that is read, and reads that fail and are to be tried again. */
+/** An edit of a part that was read already, and failed reads that are retried. */
 const examples: ReadonlyArray<ReadonlyArray<Step>> = [
   [
     { type: "pass", millis: 2000 },
     { type: "fetchAndEdit", millis: pollMillis + partMillis + 10, part: "A" }
   ],
-  ...(["transient", "lasting"] as const).map(
+  ...(["transient", "permanent"] as const).map(
     (kind): ReadonlyArray<Step> => [
       { type: "pass", millis: 2000 },
       { type: "failRead", kind },
@@ -376,8 +376,8 @@ const examples: ReadonlyArray<ReadonlyArray<Step>> = [
 const tick = 20_000
 const settle = 3000
 
-/** Before what failed is read again, unless something changes, or somebody tells it to. */
-const pauses = { transient: 15_000, lasting: 600_000 }
+/** The pause before a failed read is retried, unless something changes or somebody asks for it. */
+const pauses = { transient: 15_000, permanent: 600_000 }
 
 const history = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
@@ -387,7 +387,7 @@ const history = (steps: ReadonlyArray<Step>) =>
     let starts = 0
     let commands = 0
 
-    /** The store of versions, which writes down what is promoted. */
+    /** The store of versions; it also notes promotions in the journal. */
     const store = Effect.map(VersionStore, (store) =>
       VersionStore.of({
         ...store,
@@ -462,8 +462,8 @@ const history = (steps: ReadonlyArray<Step>) =>
   })
 
 /**
- * The contents of the versions, none twice. Changes that went on were waited for, up to `settle`, and what failed was not read
- * again too soon.
+ * The contents of the versions; no content comes twice. Changes that continue are waited for, up to `settle`, and
+ * failed reads are not retried too soon.
  */
 const promotedIn = (journal: ReadonlyArray<Happened>): ReadonlyArray<string> => {
   const versions: Array<string> = []

@@ -18,7 +18,7 @@ import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 const hours = { zone: "Europe/Berlin", mon: "10:00-18:00" }
 const identity: Identity = { node: { id: "hall" }, hours }
 
-/** Has other content at each fetch. */
+/** A source with new content at each fetch. */
 const makeSource = (): ContentSource => {
   let count = 0
   return {
@@ -39,7 +39,7 @@ const manifest = Effect.flatMap(VersionStore, ({ manifest }) =>
   Effect.map(manifest, (reading) => Option.getOrThrow(activeIn(reading)))
 )
 
-/** A content in this folder that runs. */
+/** Runs a content in this folder during the test. */
 const running = <A, E, R>(directory: string, source: ContentSource, test: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { start } = yield* Content.fromSources({}, [source])
@@ -49,7 +49,7 @@ const running = <A, E, R>(directory: string, source: ContentSource, test: Effect
     return yield* test
   }).pipe(Effect.scoped, Effect.provide(servicesIn(directory, "persistent", identity)))
 
-/** What waits for the disk has come to its end. */
+/** Waits until pending work on the disk is done. */
 const settled = Effect.replicateEffect(eventLoopTurn, 50)
 
 const passes = (millis: number) => Effect.zipRight(TestClock.adjust(millis), settled)
@@ -67,7 +67,7 @@ const scenario = (
 
 const opening = "2026-11-30T20:01:00.000Z"
 
-/** Holds the active version until the opening, while another one waits. */
+/** Holds the active version until the opening, while another version waits. */
 const heldUntilOpening = Effect.gen(function* () {
   const { versionId } = yield* manifest
   yield* dispatch("hold", { by: "anna@desk", until: "2026-11-30 21:01" })
@@ -79,7 +79,7 @@ const heldUntilOpening = Effect.gen(function* () {
 })
 
 describe("a hold with an end", () => {
-  scenario("ends at its time in the zone of the hours: the version that waits is shown", (directory) =>
+  scenario("ends at its time in the zone of the hours: the waiting version becomes active", (directory) =>
     running(
       directory,
       makeSource(),
@@ -98,7 +98,7 @@ describe("a hold with an end", () => {
     )
   )
 
-  scenario("ends when the machine is back that was off at that time, and not before", (directory) =>
+  scenario("ends when a machine that was off at that time is back, and not before", (directory) =>
     Effect.gen(function* () {
       const source = makeSource()
       const { before, waiting } = yield* running(directory, source, heldUntilOpening)
@@ -138,7 +138,7 @@ describe("a hold with an end", () => {
     )
   )
 
-  scenario("has the end that was said last, which a hold without one leaves", (directory) =>
+  scenario("has the end that was set last; a hold without an end keeps it", (directory) =>
     running(
       directory,
       makeSource(),
@@ -157,7 +157,7 @@ describe("a hold with an end", () => {
     )
   )
 
-  scenario("stays while the version that waits is damaged, which is logged once", (directory) =>
+  scenario("stays while the waiting version is damaged, which is logged once", (directory) =>
     Effect.gen(function* () {
       const log: Array<string> = []
       const failures = () => log.filter((line) => line.includes("The hold cannot end")).length

@@ -1,5 +1,5 @@
 /**
- * Content of a provider that can say cheaply whether there is something new.
+ * Content of a provider that can poll.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -97,7 +97,7 @@ describe("content that polls before it fetches", () => {
       expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
       yield* Ref.set(answer, Effect.succeed("new"))
       yield* tick
-      // What the two polls in between had published would come first.
+      // Events of the two polls in between would come first.
       expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
       expect(yield* fetches).toBe(2)
     }).pipe(Effect.provide(services("persistent")))

@@ -27,7 +27,7 @@ const lease = {
   isSilent: false
 }
 
-/** The reading of a content at this time, in milliseconds since 1970. */
+/** Reads the slice of a content at this time, in milliseconds since 1970. */
 const read = (slice: ContentState, now: number, hours?: OpeningHours) => {
   const system = {
     startTime: heardAt,
@@ -81,10 +81,10 @@ describe("the screens in the status", () => {
         )
       )
     ).toEqual([
-      kv("right", `behind, on version ${older}, heard of at ${heardAt}`, "warn"),
-      kv("door", `problem, on the active version, heard of at ${heardAt}`, "warn"),
-      kv("left", `showing the active version, heard of at ${heardAt}`, "ok"),
-      kv("guest", `silent, last heard of at ${heardAt}`, "neutral")
+      kv("right", `behind, on version ${older}, last report at ${heardAt}`, "warn"),
+      kv("door", `problem, on the active version, last report at ${heardAt}`, "warn"),
+      kv("left", `showing the active version, last report at ${heardAt}`, "ok"),
+      kv("guest", `silent, last report at ${heardAt}`, "neutral")
     ])
     expect(itemsOf("Screens", rowsOf())).toEqual([])
   })
@@ -109,12 +109,12 @@ describe("the screens in the status", () => {
     ])
   })
 
-  it("have their problems above as sentences, twenty at most, and the others are counted", () => {
+  it("have their problems as sentences above, twenty at most, and the others are counted", () => {
     const texts = (...screens: ReadonlyArray<Screen>) =>
       rowsOf(...screens).filter((row) => row.type === "text")
     const problem = { problem: "no film", problemSince: heardAt }
     expect(texts(screen("left"), screen("right", problem))).toEqual([
-      { type: "text", text: `Screen right has a problem since ${heardAt}: no film`, tone: "warn" }
+      { type: "text", text: `Screen right has had a problem since ${heardAt}: no film`, tone: "warn" }
     ])
     expect(texts(screen("left"), ...count(22, problem)).slice(20)).toEqual([
       { type: "text", text: "and 2 more", tone: "neutral" }
@@ -208,33 +208,33 @@ describe("the reports to a hub", () => {
     )
   const row = (value: string, tone: string) => ({ type: "kv", label: `Reports to ${to}`, value, tone })
 
-  it("are in the status, with the time when the last was accepted", () => {
-    expect(rowsOfReports({ to })).toEqual([row("none taken yet", "neutral")])
+  it("are in the status, with the time when the hub last accepted one", () => {
+    expect(rowsOfReports({ to })).toEqual([row("none accepted yet", "neutral")])
     expect(rowsOfReports({ to, takenAt, vitrine: vitrineVersion })).toEqual([
-      row(`taken at ${takenAt}`, "ok")
+      row(`accepted at ${takenAt}`, "ok")
     ])
   })
 
-  it("show the version of Vitrine on the hub where it is another one", () => {
+  it("show the version of Vitrine on the hub if it differs", () => {
     expect(rowsOfReports({ to, takenAt, vitrine: "0.0.1" })).toEqual([
-      row(`taken at ${takenAt}`, "ok"),
+      row(`accepted at ${takenAt}`, "ok"),
       { type: "text", text: `The hub runs Vitrine 0.0.1, this is ${vitrineVersion}`, tone: "neutral" }
     ])
     expect(read(slice({ to, takenAt, vitrine: "0.0.1" }), 0).problems).toEqual([])
   })
 
-  it("are a problem when the hub has not accepted any for half a minute", () => {
+  it("are a problem if the hub has not accepted any for half a minute", () => {
     const since = "2026-11-21T09:00:05.000Z"
     const reports = { to, takenAt, problem: { since, reason: "it is away" } }
     const found = (seconds: number) => read(slice(reports), Date.parse(since) + seconds * 1000).problems
-    expect(rowsOfReports(reports)).toEqual([row(`not taken since ${since}: it is away`, "warn")])
+    expect(rowsOfReports(reports)).toEqual([row(`not accepted since ${since}: it is away`, "warn")])
     expect(found(29)).toEqual([])
     expect(found(30)).toEqual([
       {
         code: "hub:silent",
         severity: "warning",
         subject: to,
-        text: `The hub has not taken reports since ${since}: it is away`,
+        text: `The hub has not accepted reports since ${since}: it is away`,
         since
       }
     ])
@@ -252,7 +252,7 @@ describe("a disk with little room", () => {
   const problems = (state: ContentState) =>
     (read(state, Date.parse(heardAt)).problems ?? []).map(({ code, severity }) => [code, severity])
 
-  it("is a warning where a version of the size of the active one does not fit", () => {
+  it("is a warning if another version of the size of the active one does not fit", () => {
     expect(problems(slice(3_000_000))).toEqual([])
     expect(problems(slice(2_999_999))).toEqual([["content:disk", "warning"]])
   })

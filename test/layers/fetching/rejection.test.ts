@@ -98,7 +98,7 @@ describe("a rejected version", () => {
       })
       expect(yield* readManifest).toEqual(before)
       const since =
-        'since 1970-01-01T00:00:01.000Z: what the source "objects" gives is not as expected; the active version stays'
+        'since 1970-01-01T00:00:01.000Z: the content of the source "objects" is not as expected; the active version stays'
       expect(yield* rejectedRows).toEqual([
         [since, "error"],
         [text, "error"]
@@ -109,7 +109,7 @@ describe("a rejected version", () => {
         violations: [violation]
       })
 
-      // It is reported once, and does not end while the result is unknown.
+      // The rejection is reported once, and does not end while the result is unknown.
       yield* Ref.set(failure, new SourceError({ source: "objects", cause: new Error("no network") }))
       yield* TestClock.adjust("1 second")
       yield* Effect.flip(fetch)

@@ -19,7 +19,7 @@ const started: ContentEvent = {
   payload: { timestamp: "2026-01-01T00:00:00.000Z" }
 }
 
-/** A report to a bus whose `publish` changes, and what was published. */
+/** A report to a bus whose `publish` can be changed, and the published events. */
 const makeBus = Effect.gen(function* () {
   const published: Array<unknown> = []
   const bus = { publish: (_: unknown): Effect.Effect<void, EventBusError> => Effect.void, published }

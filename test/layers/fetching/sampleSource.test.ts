@@ -1,5 +1,5 @@
 /**
- * What one source would save, found without saving it.
+ * Finding out what one source would save, without saving it.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"

@@ -26,7 +26,7 @@ const provided = Effect.provide(
   Layer.provideMerge(ControllerServices.layer("task"), Layer.merge(NodeContext.layer, HttpClientNode.layer))
 )
 
-/** A content whose source saves one file with the text. */
+/** Starts a content whose source saves one file with this text. */
 const start = (settings: Pick<ContentConfig, "commands" | "name">, text: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Content.fromSources(settings, [

@@ -29,7 +29,7 @@ const decode = Schema.decodeUnknownSync(Schema.parseJson(PlayerReport))
 
 const taken = json(200, { vitrine: vitrineVersion })
 
-/** A hub that answers so, and the reports that have come. */
+/** A hub with this answer, and the reports that it received. */
 const makeHub = () => {
   const requests: Array<HttpClientRequest.HttpClientRequest> = []
   const reports: Array<PlayerReport> = []
@@ -61,7 +61,7 @@ const services = Layer.mergeAll(
   ControllerStateMemory.layer("persistent", { node: { id: "player-1" } })
 )
 
-/** A player that begins. */
+/** Starts a player. */
 const setUp = Effect.gen(function* () {
   const hub = makeHub()
   const log: Array<string> = []
@@ -192,7 +192,9 @@ describe("a player that reports", () => {
           takenAt: "1970-01-01T00:00:00.000Z",
           problem: { since, reason }
         })
-        expect(log).toEqual([`WARN Reports are not taken by ${to}, and are sent until they are: ${reason}`])
+        expect(log).toEqual([
+          `WARN Reports are not accepted by ${to}, and are sent again until they are: ${reason}`
+        ])
         answers(taken)
         yield* passes(10_000)
         expect(yield* state).toEqual({ to, takenAt: reports.at(-1)?.sentAt, vitrine: vitrineVersion })
@@ -215,13 +217,13 @@ describe("a player that reports", () => {
   const refusals: ReadonlyArray<readonly [Answer, RegExp]> = [
     [
       empty(401),
-      /refuses the token \(401\): the one in "report" must be that of "reports" of its contentServer/
+      /refuses the token \(401\): the token in "report" must equal the token of "reports" of its contentServer/
     ],
     [
       empty(404),
-      /takes no reports \(404\): set "reports" of its contentServer, or correct the address in "report"/
+      /accepts no reports \(404\): set "reports" of its contentServer, or correct the address in "report"/
     ],
-    [empty(405), /takes no reports \(405\): set "reports" of its contentServer/],
+    [empty(405), /accepts no reports \(405\): set "reports" of its contentServer/],
     [empty(413), /the report is too large for .* \(413\): run the same version of Vitrine there and here/],
     [
       empty(302, { location: "http://127.0.0.1/secret" }),
@@ -230,7 +232,7 @@ describe("a player that reports", () => {
     [empty(503), /^http:\/\/192.0.2.1:8730 responds with HTTP 503$/],
     [
       text(200, "<h1>Hello</h1>"),
-      /what responds at http:\/\/192.0.2.1:8730\/vitrine\/reports is no content server/
+      /the server at http:\/\/192.0.2.1:8730\/vitrine\/reports is no content server/
     ],
     [text(200, " ".repeat(5000)), /gave more than 4.0 KiB/]
   ]
@@ -281,7 +283,7 @@ describe("a player that reports", () => {
         expect(asked).toEqual([{ screen: "left", action: "reload", by: "Anna" }])
         expect(log).toEqual([
           expect.stringMatching(
-            /^WARN The hub asks a screen for an action: .*"content.screen".* wrong fields/
+            /^WARN An action that the hub asks of a screen failed: .*"content.screen".* wrong fields/
           )
         ])
       })

@@ -168,7 +168,7 @@ describe("a report", () => {
     expect(less.screens).toEqual([])
   })
 
-  it("is small enough and taken by the hub, for any state", () => {
+  it("is small enough and accepted by the hub, for any state", () => {
     const text = FastCheck.oneof(
       FastCheck.fullUnicodeString({ maxLength: 20 }),
       FastCheck.string16bits({ maxLength: 20 }),

@@ -78,7 +78,7 @@ describe("a player", () => {
     expect(player).not.toHaveProperty("duplicate")
   })
 
-  it("is shown as its newest report says, though an older one arrives late", () => {
+  it("is listed as in its newest report, even if an older one arrives late", () => {
     const registry = heard(
       { seconds: 0 },
       { seconds: 10, stoppedBy: "anna@desk" },
@@ -89,7 +89,7 @@ describe("a player", () => {
     ])
   })
 
-  it("is heard of though its clock was set back", () => {
+  it("is present even if its clock was set back", () => {
     const registry = heard({ seconds: 0 }, { seconds: 10, sentAt: timeAt(-3600), address: "10.0.0.4" })
     expect(shown(registry, 12)).toEqual([
       expect.objectContaining({ sentAt: timeAt(-3600), heardAt: timeAt(10) })
@@ -137,7 +137,7 @@ describe("a player", () => {
     expect(started).not.toHaveProperty("stoppedBy")
   })
 
-  it("that runs cannot be made a stopped one by another machine for longer than until it reports", () => {
+  it("that runs counts as stopped because of another machine only until it reports again", () => {
     const forged = { seconds: 5, runId: "b", address: "10.0.0.9", stoppedBy: "nobody" }
     const [player] = shown(heard({ seconds: 0 }, forged, { seconds: 10 }), 11)
     expect(player).toMatchObject({ runId: "a", duplicate: { address: "10.0.0.9" } })
@@ -175,7 +175,7 @@ describe("a player", () => {
     expect(again).toHaveProperty("duplicate")
   })
 
-  it("is not replaced by a machine that sends many reports with its id, each as another run", () => {
+  it("is not replaced by a machine that sends many reports with its id, each from another run", () => {
     let registry: Registry = heard({ seconds: 0 })
     for (let second = 1; second <= 120; second++) {
       for (let count = 0; count < 50; count++) {
@@ -203,7 +203,7 @@ describe("a player", () => {
     expect(refusal(hear(registry, { seconds: 2 }))).toBe("vitrine/TooManyRequests")
     expect(refusal(hear(registry, { seconds: 2, id: "other" }))).toBeUndefined()
     expect(refusal(hear(registry, { seconds: 11 }))).toBeUndefined()
-    // The clock of the hub was set back.
+    // After the clock of the hub was set back.
     expect(refusal(hear(registry, { seconds: -3600 }))).toBeUndefined()
   })
 })
@@ -217,7 +217,7 @@ describe("players", () => {
     expect(listed(86_401)).toEqual(["known"])
   })
 
-  it("are at most 1,024, of which a silent one makes room", () => {
+  it("are at most 1,024; a silent one makes room for another", () => {
     const registry = full(0)
     expect(refusal(hear(registry, { seconds: 30, id: "new" }))).toBe("vitrine/NoRoom")
     const later = Either.getOrThrow(hear(registry, { seconds: 90, id: "new" }))

@@ -1,5 +1,5 @@
 /**
- * A replica of a hub in memory: `sockets.test.ts` has what needs real ones.
+ * A replica of a hub in memory. Tests over real sockets are in `sockets.test.ts`.
  */
 import { gzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -29,7 +29,7 @@ import {
 } from "../../support/upstream.ts"
 import { eventually } from "../../support/waiting.ts"
 
-/** Without a length. */
+/** A body in gzip, without a length. */
 const packed = (body: string | Buffer) => bytes(200, gzipSync(body), { "content-encoding": "gzip" })
 
 /** 20 MB. */
@@ -109,7 +109,7 @@ describe("a replica", () => {
   )
 
   it.scoped(
-    "copies ahead what waits for the end of a hold, and shows it when the hub does, without copying it",
+    "copies a version that waits for the end of a hold in advance, and activates it when the hub does",
     () =>
       Effect.gen(function* () {
         const hub = yield* makeUpstream
@@ -208,7 +208,7 @@ describe("a replica", () => {
       expect((yield* state)._version).toBe(before._version)
       const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
       const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
-      // What the looks before had published would come first.
+      // Events of the polls before would come first.
       expect(told[0]?.name).toBe("content:fetch:start")
       expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
     }).pipe(environment)
@@ -226,7 +226,7 @@ describe("a replica", () => {
       const events = yield* provided(follow)
       yield* start
       yield* withAdvancingClock(events.until("content:fetch:done"))
-      // The sweep after the fetch would bring the manifest back by itself.
+      // The sweep after a fetch would restore the manifest too, so no fetch must be due.
       yield* withAdvancingClock(Effect.sleep("1 second"))
       yield* fs.remove(`${folder}/${name}`, { recursive: true })
       yield* withAdvancingClock(events.until("content:fetch:done"))
@@ -294,7 +294,7 @@ describe("a download of a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("of a version that was removed starts again with the current one of the hub", () =>
+  it.scoped("of a version that was removed starts again with the current version of the hub", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
@@ -378,8 +378,8 @@ describe("a hub", () => {
   it.scoped.each([
     ["that hangs up", hangUp, /the connection to http:\/\/192\.0\.2\.1 failed: .*Check that the hub runs/],
     ["that fails", text(500, ""), /responds with HTTP 500 to manifest\.json/],
-    ["that wants credentials", text(401, ""), /HTTP 401 to manifest\.json: it wants credentials/],
-    ["that refuses", text(403, ""), /HTTP 403 to manifest\.json: it wants credentials/],
+    ["that wants credentials", text(401, ""), /HTTP 401 to manifest\.json: it requires credentials/],
+    ["that refuses", text(403, ""), /HTTP 403 to manifest\.json: it requires credentials/],
     ["without a version", text(404, ""), /it has no version yet \(404 for manifest\.json\)/],
     ["behind a login page", text(200, "\n<!doctype html><title>Wi-Fi</title>"), /is a page of HTML: a proxy/],
     ["that is something else", text(200, "hello"), /manifest\.json is no JSON object: is the address/],
@@ -487,7 +487,7 @@ describe("a hub", () => {
       yield* withAdvancingClock(Effect.sleep("1 minute"))
       expect(hub.requests.length).toBeGreaterThanOrEqual(10)
       expect(log).toEqual([
-        `WARN No version yet at ${hub.url}/ (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+        `WARN No version yet at ${hub.url}/ (404 for manifest.json). If the hub has one, the address in "from" does not lead to a downloads folder.`
       ])
       const versionId = yield* hub.promote(first)
       const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
@@ -502,7 +502,7 @@ describe("a hub", () => {
       const { fetch } = yield* makeReplica(hub.url)
       const second = "Sun, 22 Nov 2026 09:30:01 GMT"
       const readManifest = fs.readFileString(`${hub.directory}/manifest.json`)
-      /** As nginx, whose tag is of the time and the size. */
+      /** Like nginx, whose ETag consists of the time and the size. */
       const coarse =
         (manifest: string, date: string): Upstream.Answer =>
         (request, signal) => {
@@ -621,7 +621,7 @@ describe("a hub", () => {
         const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
         yield* Effect.scoped(copy)
         yield* TestClock.setTime(Date.parse("2026-11-22T10:00:00Z"))
-        // The ids of versions that are there are followed by greater ones.
+        // A new id is greater than all ids on disk.
         expect(yield* hub.promote(edition(2))).toBe("20400101T000000Z-01")
         yield* Effect.scoped(copy)
 

@@ -1,5 +1,5 @@
 /**
- * What clients notice of a content, whether it is fetched from sources or copied from a hub.
+ * The contract of content for clients, whether it is fetched from sources or copied from a hub.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
@@ -66,7 +66,7 @@ describe.each([
   ["sources", overSources],
   ["a hub", overHub]
 ] as const)("content of %s", (_, make) => {
-  /** Runs with the content, which is started or not. */
+  /** Runs a test with the content, started or not. */
   const withContent = <A, E, R>(
     mode: "task" | "persistent",
     use: (over: Effect.Effect.Success<ReturnType<typeof make>>) => Effect.Effect<A, E, R>
@@ -130,7 +130,7 @@ describe.each([
     )
   )
 
-  it.effect("keeps a version that a consumer shows, and no other old ones", () =>
+  it.effect("keeps a version that a consumer shows, and no other old version", () =>
     withContent("task", ({ change }) =>
       Effect.gen(function* () {
         const versions: Array<string> = []

@@ -1,6 +1,6 @@
 /**
- * Histories of a hub and a replica: whatever is promoted, cut off and ended in whatever order, readers see whole versions only, and
- * in the end there is the hub's newest one.
+ * Histories of a hub and a replica. Whatever is promoted, cut off or ended, in whatever order: readers see only
+ * complete versions, and in the end the replica has the newest version of the hub.
  */
 import { readFileSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -64,7 +64,7 @@ const decodeList = Schema.decodeUnknownSync(FileListJson)
 
 const dispatch = (type: string) => Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type }))
 
-/** What a screen sees: nothing, or a version that is whole. In one go, so that no sweep comes in between. */
+/** What a screen sees: no version, or a complete one. Synchronous, so that no sweep comes in between. */
 const look = (folder: string) => {
   let manifest: Manifest
   try {
@@ -99,7 +99,7 @@ it.effect.prop(
         )
       )
 
-      /** A controller, from its start to its end. */
+      /** Runs a controller from its start to its end. */
       const run = <A, E>(use: (fetch: Effect.Effect<boolean>) => Effect.Effect<A, E, CommandBus>) =>
         Effect.gen(function* () {
           const { fetch } = yield* Replica.make({ from: hub.url })
@@ -122,11 +122,11 @@ it.effect.prop(
             yield* withAdvancingClock(run((fetch) => fetch))
             break
           case "Undo":
-            // There may be nothing yet that could be undone.
+            // There may be nothing to undo yet.
             yield* Effect.ignore(run(() => dispatch(step.type)))
             break
           case "End": {
-            // The process ends in the middle of it.
+            // The process ends in the middle of the copy.
             const scope = yield* Scope.make()
             const fetching = yield* Effect.forkIn(
               run((fetch) => fetch),

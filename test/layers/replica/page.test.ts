@@ -68,12 +68,12 @@ it.scopedLive("a build of the page is copied with the content, except for unchan
     const requests = Effect.map(hub.statistics, ({ requests }) => requests)
     const asked = yield* requests
     expect(yield* player.fetchLive).toMatchObject({ changed: true })
-    // The manifest before and after, the list, and what is new.
+    // The manifest before and after, the list, and the two new files.
     expect((yield* requests) - asked).toBe(5)
     expect(yield* player.active).toEqual(yield* readActive(downloadPath))
     expect((yield* get("/")).text).toBe("<h1>two</h1>")
     expect((yield* get("/assets/two.js")).text).toBe("2")
-    // A page that was opened before loads the rest of itself.
+    // A page that was opened before loads its other files.
     expect((yield* get("/assets/one.js")).text).toBe("1")
     expect((yield* get("/manifest.json")).build).not.toBe(before.build)
   }).pipe(Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)))

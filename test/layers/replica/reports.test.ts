@@ -1,5 +1,5 @@
 /**
- * A replica that reports, over a real socket: `fleet/sendReports.test.ts` has what needs none.
+ * A replica that reports over a real socket. Tests without sockets are in `fleet/SendReports.test.ts`.
  */
 import { text } from "node:stream/consumers"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -21,7 +21,7 @@ const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode
 
 const decode = Schema.decodeUnknownSync(Schema.parseJson(PlayerReport))
 
-/** What takes reports, with this answer, and the reports that it was sent. */
+/** A server that answers reports with `answer`, and the reports it received. */
 const receiver = Effect.fnUntraced(function* (answer: ScriptedServer.Answer) {
   const reports = yield* Queue.unbounded<PlayerReport>()
   const server = yield* ScriptedServer.make((response, request) => {
@@ -70,7 +70,7 @@ describe("a replica", () => {
       expect(yield* Queue.size(other.received)).toBe(0)
       const warnings = log.filter((line) => line.startsWith("WARN Reports"))
       expect(warnings).toEqual([
-        `WARN Reports are not taken by ${url}/, and are sent until they are: ${url} redirects to ${other.url}, which reports do not follow: set the address of the hub itself in "report"`
+        `WARN Reports are not accepted by ${url}/, and are sent again until they are: ${url} redirects to ${other.url}, which reports do not follow: set the address of the hub itself in "report"`
       ])
     }).pipe(environment)
   )

@@ -47,7 +47,7 @@ describe("a copy from a hub that ends between its list of files and the files", 
       const server = yield* startServer(hub.directory)
 
       const asked: Array<string> = []
-      /** What happens before the next requests of files, one for each. */
+      /** Each runs before one of the next requests of files. */
       const interludes: Array<Effect.Effect<unknown>> = []
       const client = HttpClient.tapRequest(yield* HttpClient.HttpClient, ({ url }) => {
         asked.push(url)

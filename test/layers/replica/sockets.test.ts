@@ -1,5 +1,5 @@
 /**
- * A replica over real sockets: `Replica.test.ts` has what needs none.
+ * A replica over real sockets. Tests without them are in `Replica.test.ts`.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -42,7 +42,7 @@ describe("a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("removes nothing that lies behind a link in the place of its unfinished downloads", () =>
+  it.scoped("removes nothing that lies behind a link in place of its unfinished downloads", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeHub
@@ -64,7 +64,7 @@ describe("a replica", () => {
       const directory = yield* fs.makeTempDirectoryScoped()
       yield* Effect.gen(function* () {
         const { failure, parts } = yield* makeReplica(hub.url, { directory })
-        // All four tries break off.
+        // All four attempts break off.
         hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
         expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
         expect(yield* parts).toContain(sha256OfText("0123456789"))

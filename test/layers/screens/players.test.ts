@@ -78,7 +78,7 @@ const rowsOf = (players: ReadonlyArray<PlayerStatus>) => playersSection(players)
 
 const playersAt = (given: Case, seconds: number) => playersOf(stateOf(given), start + seconds * 1000)
 
-/** The word of the only player, and the code of its problem. */
+/** The state of the only player, and the code of its problem. */
 const wordAt = (given: Case, seconds: number) => {
   const [player] = playersAt(given, seconds)
   return [player?.word, player?.problems[0]?.code]
@@ -100,7 +100,7 @@ describe("a player is", () => {
     expect(playersAt({ players: [hall3] }, 24)).toMatchObject([{ name: "Hall 3", isExpected: false }])
   })
 
-  it("silent 25 seconds after its last report, which is an error where it is expected", () => {
+  it("silent 25 seconds after its last report, which is an error if it is expected", () => {
     expect(wordAt({ players: [hall3] }, 24)).toEqual(["up to date", undefined])
     expect(playersAt({ players: [hall3], expected }, 25)).toMatchObject([
       {
@@ -111,7 +111,7 @@ describe("a player is", () => {
             code: "player:silent",
             severity: "error",
             subject: "hall-3",
-            text: `Player The third hall was last heard of at ${at(0)}: see whether it is on and reaches this machine, and what its own status says`,
+            text: `Player The third hall last reported at ${at(0)}: check that it is on and reaches this machine, and see its own status`,
             since: at(0)
           }
         ]
@@ -123,7 +123,7 @@ describe("a player is", () => {
     const hours = { zone: "UTC", sat: "10:00-18:00" }
     const off = { players: [hall3], expected: [{ id: "hall-3", hours }] }
     const unseen = { players: [], expected: [{ id: "hall-3", hours }] }
-    // From 09:50 on, which is twenty minutes later.
+    // From 09:50, which is twenty minutes later.
     expect(wordAt(off, 1199)).toEqual(["closed for the day", undefined])
     expect(wordAt(off, 1200)).toEqual(["silent", "player:silent"])
     expect(wordAt(unseen, 1199)).toEqual(["closed for the day", undefined])
@@ -148,7 +148,7 @@ describe("a player is", () => {
   })
 
   it("stopped only until its opening hours begin", () => {
-    // From 08:50 to 18:10.
+    // Open from 08:50 to 18:10.
     const hours = { zone: "UTC", sat: "09:00-18:00", sun: "09:00-18:00" }
     const closes = (18 * 60 + 10 - 9.5 * 60) * 60
     const opens = closes + 14 * 3600 + 40 * 60
@@ -162,7 +162,7 @@ describe("a player is", () => {
     }
   })
 
-  it("up to date outside its hours where only its screens are off", () => {
+  it("up to date outside its hours if only its screens are off", () => {
     const screens = [{ id: "left", word: "closed" }]
     const said = { ...hall3, problems: [error], screens }
     const hours = { zone: "UTC", sat: "10:00-18:00" }
@@ -179,7 +179,7 @@ describe("a player is", () => {
     ])
   })
 
-  it("silent with a warning for ten minutes where it is not expected, and stays in the list", () => {
+  it("silent with a warning for ten minutes if it is not expected, and stays in the list", () => {
     expect(playersAt({ players: [hall3] }, 599)).toMatchObject([{ problems: [{ severity: "warning" }] }])
     expect(wordAt({ players: [hall3] }, 600)).toEqual(["silent", undefined])
     expect(wordAt({ players: [hall3], expected }, 600)).toEqual(["silent", "player:silent"])
@@ -194,7 +194,7 @@ describe("a player is", () => {
     expect(playersAt({ ...given, expected: [] }, 600)[0]?.problems).toEqual([])
   })
 
-  it("silent without a problem, its old ones too, until a hub that was off has listened for 25 seconds", () => {
+  it("silent without any problem until a hub that was off has listened for 25 seconds", () => {
     const players = [{ ...hall3, versionId: older, problems: [error] }]
     const other = { host: "box-4", address: "10.0.0.4", heardAt: at(299) }
     for (const given of [{ players }, { players: [{ ...hall3, duplicate: other }] }]) {
@@ -209,7 +209,7 @@ describe("a player is", () => {
     expect(wordAt(heardBefore, 325)).toEqual(["silent", "player:silent"])
   })
 
-  it("never seen where it is expected and has not reported, a problem one minute after the start", () => {
+  it("never seen if it is expected and has not reported, a problem one minute after the start", () => {
     expect(wordAt({ players: [], expected }, 59)).toEqual(["never seen", undefined])
     expect(playersAt({ players: [], expected }, 60)).toEqual([
       {
@@ -223,7 +223,7 @@ describe("a player is", () => {
             code: "player:never-seen",
             severity: "error",
             subject: "hall-3",
-            text: 'Player The third hall was never seen: let a replica whose node has the id "hall-3" report to this machine',
+            text: 'Player The third hall was never seen: configure the replica whose node has the id "hall-3" to report to this machine',
             since: at(0)
           }
         ]
@@ -239,7 +239,7 @@ describe("a player is", () => {
         problems: [
           {
             code: "player:never-seen",
-            text: "Player The third hall was never seen: this machine takes no reports, let it have contentServer({ reports: { token } })"
+            text: "Player The third hall was never seen: this machine accepts no reports. Configure contentServer({ reports: { token } })"
           }
         ]
       }
@@ -257,7 +257,7 @@ describe("a player is", () => {
           {
             code: "player:behind",
             severity: "warning",
-            text: `Player Hall 3 is behind since ${at(0)}: it has version ${older}. Its own status says why`
+            text: `Player Hall 3 has been behind since ${at(0)}: it has version ${older}. See the reason in its own status`
           }
         ]
       }
@@ -274,14 +274,14 @@ describe("a player is", () => {
     expect(wordAt({ players: [{ ...held, problems: [warning, failing] }] }, 1)[0]).toBe("problem")
   })
 
-  it("a problem where it was started again three times in ten minutes", () => {
+  it("a problem if it was started again three times in ten minutes", () => {
     expect(playersAt({ players: [{ ...hall3, restarts: 3 }], expected }, 1)).toMatchObject([
       { word: "problem", problems: [{ code: "player:restarting", severity: "error", subject: "hall-3" }] }
     ])
     expect(wordAt({ players: [{ ...hall3, restarts: 2 }] }, 1)).toEqual(["up to date", undefined])
   })
 
-  it("warned of where its clock is more than a minute off", () => {
+  it("in the list with a warning if its clock is more than a minute off", () => {
     const text = "Player Hall 3 has a clock that is 3 h behind: let it use a time server"
     expect(playersAt({ players: [{ ...hall3, clockOffset: -3 * 3_600_000 }] }, 1)).toMatchObject([
       { word: "up to date", problems: [{ code: "player:clock", severity: "warning", text }] }
@@ -297,7 +297,7 @@ describe("a player is", () => {
     expect([-3, -40, 12].map(since)).toEqual([at(5), at(5), at(5)])
   })
 
-  it("behind without a version too, and never where the hub has none", () => {
+  it("behind without a version too, and never if the hub has none", () => {
     const { versionId: _, ...player } = hall3
     const players = [{ ...player, heardAt: at(60), problems: [{ ...warning, code: "source:warning" }] }]
     expect(playersAt({ players }, 61)).toMatchObject([
@@ -305,7 +305,7 @@ describe("a player is", () => {
         word: "behind",
         problems: [
           {
-            text: `Player Hall 3 is behind since ${at(0)}: it has no version. Its own status says why`
+            text: `Player Hall 3 has been behind since ${at(0)}: it has no version. See the reason in its own status`
           },
           { code: "source:warning" }
         ]
@@ -379,7 +379,7 @@ describe("a player is", () => {
             {
               code: "player:duplicate",
               severity: "error",
-              text: "Player The third hall is two machines: box-3 (10.0.0.3) and box-4 (10.0.0.4). Give each a node with an id of its own"
+              text: "Player The third hall has two machines with its id: box-3 (10.0.0.3) and box-4 (10.0.0.4). Give each machine its own node id"
             }
           ]
         }
@@ -424,7 +424,7 @@ describe("the players", () => {
         value: "1 of 4 players are up to date; 1 silent, 1 with a problem, 1 copying"
       },
       { type: "kv", label: "d", value: `problem since ${at(0)}: Screen Left was closed`, tone: "error" },
-      { type: "kv", label: "c", value: `silent, last heard of at ${at(-30)}`, tone: "warn" },
+      { type: "kv", label: "c", value: `silent, last report at ${at(-30)}`, tone: "warn" },
       { type: "kv", label: "b", value: "copying 40 %", tone: "neutral" }
     ])
   })

@@ -111,7 +111,7 @@ describe("an action that is requested of a screen", () => {
         Effect.map(() =>
           expect(log).toEqual([
             "INFO Screen left is asked to reload by Anna",
-            "INFO Screen left has been given what it is asked for: reload"
+            "INFO Screen left loads its page again now"
           ])
         )
       )

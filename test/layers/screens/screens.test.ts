@@ -82,7 +82,7 @@ describe("a screen is", () => {
         code: "screen:silent",
         severity: "error",
         subject: "left",
-        text: `Screen Left wall was last heard of at ${at(0)}: see whether it is on, and start its page or program again`,
+        text: `Screen Left wall last reported at ${at(0)}: check that it is on, and start its page or program again`,
         since: at(0)
       }
     ])
@@ -123,7 +123,7 @@ describe("a screen is", () => {
         code: "screen:duplicate",
         severity: "error",
         subject: "left",
-        text: `Screen Left wall is 2 pages or programs with one id: one since ${at(0)}; one since ${at(20)}, hidden. Close the others, or give each an id of its own`
+        text: `Screen Left wall has 2 pages or programs with its id: one since ${at(0)}; one since ${at(20)}, hidden. Close all except one, or give each its own id`
       }
     ])
     expect(problemsAt({ screens: given.screens }, 60)).toMatchObject([{ severity: "warning" }])
@@ -131,7 +131,7 @@ describe("a screen is", () => {
     expect(codes({ screens: [worse] }, 60)).toEqual(["screen:problem", "screen:duplicate"])
   })
 
-  it("a problem where it was started again three times in ten minutes and is expected", () => {
+  it("a problem if it was started again three times in ten minutes and is expected", () => {
     const screens = [{ ...page, restarts: 3 }]
     expect(problemsAt({ screens, expected }, 1)).toMatchObject([
       { code: "screen:restarting", severity: "error", subject: "left" }
@@ -140,7 +140,7 @@ describe("a screen is", () => {
     expect(codes({ screens: [{ ...page, restarts: 2 }], expected }, 1)).toEqual([])
   })
 
-  it("behind where it shows another version than the active one for longer than a minute", () => {
+  it("behind if it shows another version than the active one for longer than a minute", () => {
     const screens = [{ ...page, versionId: older, heardAt: at(60) }]
     expect(words({ screens }, 60)).toEqual(["showing"])
     expect(words({ screens }, 61)).toEqual(["behind"])
@@ -150,13 +150,13 @@ describe("a screen is", () => {
         code: "screen:behind",
         severity: "warning",
         subject: "left",
-        text: `Screen left is behind since ${at(0)}: it still shows version ${older}. If it goes on, load its page again`,
+        text: `Screen left has been behind since ${at(0)}: it still shows version ${older}. If this continues, load its page again`,
         since: at(0)
       }
     ])
   })
 
-  it("hidden where it is not visible or does not draw, which is an error where it is expected", () => {
+  it("hidden if it is not visible or does not draw, which is an error if it is expected", () => {
     for (const said of [{ visible: false }, { drawing: false }]) {
       expect(words({ screens: [{ ...page, ...said }] }, 1)).toEqual(["hidden"])
       expect(problemsAt({ screens: [{ ...page, ...said }] }, 1)).toMatchObject([
@@ -183,13 +183,13 @@ describe("a screen is", () => {
         code: "screen:problem",
         severity: "warning",
         subject: "left",
-        text: `Screen left has a problem since ${at(1)}: no film`,
+        text: `Screen left has had a problem since ${at(1)}: no film`,
         since: at(1)
       }
     ])
   })
 
-  it("closed at once, but a problem only after 15 seconds, and only where it is expected", () => {
+  it("closed at once, but a problem only after 15 seconds, and only if it is expected", () => {
     const screens = [{ ...page, until: at(125), closedAt: at(5) }]
     expect(words({ screens }, 5)).toEqual([])
     expect(words({ screens, expected }, 5)).toEqual(["closed"])
@@ -256,7 +256,7 @@ it("has its problem even if more than twenty others have one, and twenty are nam
   expect(problems.map(({ subject }) => subject)).toEqual(expected.map(({ id }) => id))
   const rows = sections.flatMap(({ rows }) => rows)
   expect(rows.filter((row) => row.type === "text").slice(19)).toEqual([
-    { type: "text", text: expect.stringContaining("Screen screen-19 was never seen"), tone: "error" },
+    { type: "text", text: expect.stringContaining("Screen screen-19 has shown nothing yet"), tone: "error" },
     { type: "text", text: "and 2 more", tone: "neutral" }
   ])
 })
@@ -273,7 +273,7 @@ it("is not silent while it shows another content of the controller", () => {
   expect(screens.map(({ content, word }) => [content, word])).toEqual([["other", "showing"]])
 })
 
-it("is not OK with every screen closed where screens are expected, and FAILING then", () => {
+it("is FAILING with every screen closed if screens are expected", () => {
   const closed = { ...page, closedAt: at(1) }
   const state = stateOf({ screens: [closed], expected: [...expected, { id: "right" }] })
   expect(readState(state, [], start + 60_000).word).toBe("FAILING")

@@ -131,7 +131,7 @@ describe("the problems of a state", () => {
       }
     }
     expect(said(plugins)).toEqual([
-      ["nats:away", "error", `There is no connection to NATS at nats://hub since ${since}: no answer`],
+      ["nats:away", "error", `There has been no connection to NATS at nats://hub since ${since}: no answer`],
       ["nats:commands", "warning", "Other processes do not know the commands lamp.on, lamp.off: no answer"],
       [
         "nats:unpublished",
@@ -152,7 +152,7 @@ describe("a muted problem", () => {
       Date.parse(since)
     ).sections.find(({ name }) => name === "lamps")?.rows
 
-  it("is neutral where its slice reports it, with who has muted it", () => {
+  it("is neutral in the section of its slice, with the name of the person who muted it", () => {
     const lamps = { problems: [{ code: "lamp:broken", severity: "error", text: "It is broken" }] }
     expect(read({ lamps })?.[0]).toEqual({ type: "text", text: "It is broken", tone: "error" })
     expect(read({ lamps, mutes: mute("lamp:broken") })?.[0]).toEqual({

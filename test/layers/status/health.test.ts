@@ -35,7 +35,7 @@ const health = (
 }
 
 describe("the health", () => {
-  it("is OK where nothing is wrong, even without content", () => {
+  it("is OK if nothing is wrong, even without content", () => {
     expect(health({ content: fine })).toEqual({
       word: "OK",
       isHealthy: true,
@@ -57,7 +57,7 @@ describe("the health", () => {
     ])
   })
 
-  it("is NO CONTENT where one of several contents has no version", () => {
+  it("is NO CONTENT if one of several contents has no version", () => {
     expect(health({ content: fine, archive: empty }).word).toBe("NO CONTENT")
   })
 
@@ -84,7 +84,7 @@ describe("the health", () => {
     )
   })
 
-  it("is FAILING where the content is older than the rules allow, whether or not fetches fail", () => {
+  it("is FAILING if the content is older than the rules allow, whether or not fetches fail", () => {
     const rules = { failingFor: "15 minutes", maxAge: "1 hour" } as const
     expect(health({ content: fine }, { minutes: 61, rules }).word).toBe("OK")
     expect(health({ content: fine }, { minutes: 62, rules })).toEqual({
@@ -116,7 +116,7 @@ describe("the health", () => {
           code: "content:held",
           severity: "warning",
           subject: "content",
-          text: `"content" is held since ${at(3)} by anna@desk; version 20261122T091000Z waits. "vitrine resume" ends that`,
+          text: `New versions of "content" have been held back since ${at(3)} by anna@desk; version 20261122T091000Z waits. Resume to show them ("vitrine resume")`,
           since: at(3)
         },
         full

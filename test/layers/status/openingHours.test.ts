@@ -8,7 +8,7 @@ import type { OpeningHours } from "../../../src/services/StatusSnapshot.ts"
 
 const berlin = (hours: Omit<OpeningHours, "zone">): OpeningHours => ({ zone: "Europe/Berlin", ...hours })
 
-/** The times of a day, by the minute, at which it opens and closes: `["09:50", "18:10"]`. In UTC. */
+/** The times of a day, to the minute, at which it opens and closes: `["09:50", "18:10"]`. In UTC. */
 const changesOn = (hours: OpeningHours, date: string): ReadonlyArray<string> => {
   const midnight = Date.parse(`${date}T00:00:00Z`)
   return Array.from({ length: 24 * 60 }, (_, minute) => midnight + minute * 60_000)
@@ -97,7 +97,7 @@ describe("opening hours", () => {
     }
   )
 
-  it("are found out once a minute for each distinct hours, however many players have them", () => {
+  it("are computed once a minute for equal hours, however many players have them", () => {
     const format = vi.spyOn(Intl.DateTimeFormat.prototype, "formatToParts")
     const at = Date.parse("2026-11-23T12:00:00Z")
     const found = [at, at + 59_999].map((at) => {
@@ -127,7 +127,7 @@ describe("opening hours", () => {
       { mon: 10 },
       'mon: expected times of opening and closing, such as "10:00-18:00", or an array of such, got 10'
     ]
-  ])("%j is one mistake, in words", (hours, message) => {
+  ])("%j is one mistake, with its message", (hours, message) => {
     assert.deepStrictEqual(
       issuesOf(decodeOptions("hours", HoursOptions)(hours)).map(({ message, path }) => `${path}: ${message}`),
       [message]

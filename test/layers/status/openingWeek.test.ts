@@ -1,5 +1,5 @@
 /**
- * A week of a hub whose players and screens are switched on before it opens, and off when it has closed.
+ * A week of a hub. Its players and screens are switched on before it opens, and off after it has closed.
  */
 import { expect, it } from "@effect/vitest"
 import type * as Clock from "effect/Clock"
@@ -32,14 +32,14 @@ const services = ControllerStateMemory.layer("persistent", identity)
 const monday = Date.parse("2026-10-19T00:00:00+02:00")
 const hour = 3_600_000
 
-/** When they are on, in hours from Monday on: a quarter of an hour before and after the hours. */
+/** When they are on, in hours from Monday: from 15 minutes before the hours to 15 minutes after. */
 const on = [
   [24 + 9.75, 24 + 18.25],
   [48 + 9.75, 48 + 18.25],
   [72 + 9.75, 72 + 18.25],
   [96 + 17.75, 120 + 2.25],
   [120 + 9.75, 120 + 18.25],
-  // The clock has been set back by an hour.
+  // After the clock was set back by an hour.
   [144 + 10.75, 144 + 19.25]
 ] as const
 
@@ -121,7 +121,7 @@ it.effect("a week of opening hours has no problem, and then a player that stays 
   }).pipe(Effect.provide(services), (week) => at(monday, week))
 )
 
-/** Nothing waits here: a `TestClock` would wait at each of 2,000 times for fibers to be suspended. */
+/** With a fixed clock. Nothing waits here, and a `TestClock` would wait for suspended fibers at each of 2,000 times. */
 const at = <A, E, R>(now: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const stopped: Clock.Clock = Object.create(clock, {

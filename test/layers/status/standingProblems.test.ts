@@ -18,7 +18,7 @@ const warning = (subject: string, rest: Partial<Problem> = {}): Problem => ({
   ...rest
 })
 
-/** What stands after each round, which are a second apart. */
+/** The problems that continue after each round; rounds are a second apart. */
 const roundsOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   let remembered = nothingRemembered
   return rounds.map((problems, index) => {

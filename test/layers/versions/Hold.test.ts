@@ -18,7 +18,7 @@ const idOf = (second: number) => `19700101T00000${second}Z`
 const since = (second: number) => `1970-01-01T00:00:0${second}.000Z`
 
 describe("versions that are released by hand", () => {
-  it.scoped("wait after the first one until somebody releases one, after restarts and sweeps too", () =>
+  it.scoped("wait, except the first, until somebody releases a version, also after restarts and sweeps", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       const byHand = storeIn(directory, "by hand")
@@ -94,7 +94,7 @@ describe("versions that are released by hand", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("need no release any more where the option is removed: the next version is shown", () =>
+  it.scoped("need no release any more if the option is removed: the next version becomes active", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       yield* Effect.all([promote("zero"), promoteLater("one")]).pipe(
@@ -110,7 +110,7 @@ describe("versions that are released by hand", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("have no waiting version where the folder of that one is gone", () =>
+  it.scoped("have no waiting version if its folder is gone", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* temporary

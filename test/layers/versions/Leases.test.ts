@@ -1,5 +1,5 @@
 /**
- * Leases in any number, size and state, and a clock that is set.
+ * Leases of any number, size and state, and a clock that is set.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -70,7 +70,7 @@ const write = (file: string, content: string) =>
   })
 
 describe("a consumer whose request is given up half way", () => {
-  scenario("has a lease on disk that is counted, or none", (directory) =>
+  scenario("has a lease that is on disk and counted, or no lease", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       const { consumers } = yield* VersionStore
@@ -87,7 +87,7 @@ describe("a consumer whose request is given up half way", () => {
 })
 
 describe("expired leases", () => {
-  scenario("are removed by a sweep, and nothing else is", (directory) =>
+  scenario("are removed by a sweep, and no other file is", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       const lease = JSON.stringify({ versionId: manifest.versionId })
@@ -106,7 +106,7 @@ describe("expired leases", () => {
     })
   )
 
-  scenario("are removed where they were granted before a restart", (directory) =>
+  scenario("are removed if they were granted before a restart", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
@@ -116,7 +116,7 @@ describe("expired leases", () => {
     })
   )
 
-  scenario("are kept where they are renewed at the last moment", (directory) =>
+  scenario("are kept if they are renewed at the last moment", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       yield* acknowledge("unity", manifest.versionId)
@@ -129,7 +129,7 @@ describe("expired leases", () => {
 })
 
 describe("many consumers", () => {
-  scenario("are refused where 256 have a lease, and those can still renew it", (directory) =>
+  scenario("are refused a lease if 256 consumers have one, and those can still renew theirs", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       yield* acknowledgeAll(256, manifest.versionId)
@@ -164,7 +164,7 @@ describe("many consumers", () => {
 
   const counts = { reads: 0, stats: 0, parts: 0 }
   scenario(
-    "have each lease file read once, and checked once for concurrent readings",
+    "have each lease file read once, and checked once for concurrent requests",
     (directory) =>
       Effect.gen(function* () {
         const { manifest } = yield* promote("one")
@@ -191,7 +191,7 @@ describe("many consumers", () => {
 const isAck = (path: string) => /[\\/]acks[\\/]./.test(path)
 
 describe("a lease file", () => {
-  scenario("is not read where it is too large", (directory) =>
+  scenario("is not read if it is too large", (directory) =>
     Effect.gen(function* () {
       const { manifest } = yield* promote("one")
       const lease = JSON.stringify({ versionId: manifest.versionId })
@@ -315,7 +315,7 @@ describe("a renewal without a change", () => {
     (directory) => storeIn(directory).pipe(Layer.provide(counted))
   )
 
-  scenario("writes the file again where that is gone or has been changed", (directory) =>
+  scenario("writes the file again if it is gone or was changed", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { versionId } = (yield* promote("one")).manifest
@@ -334,7 +334,7 @@ describe("a renewal without a change", () => {
 describe("a consumer that reports that it closes", () => {
   const page = { renewMs: 60_000, visible: true }
 
-  scenario("keeps its version for two minutes, and longer if it renews the lease again", (directory) =>
+  scenario("keeps its version for two minutes, and longer if it renews its lease", (directory) =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* acknowledgeWith("page", versionId, page)
@@ -361,7 +361,7 @@ describe("a consumer that reports that it closes", () => {
     })
   )
 
-  scenario("can report it in its lease file", (directory) =>
+  scenario("can report that in its lease file", (directory) =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* TestClock.adjust("1 second")
@@ -373,7 +373,7 @@ describe("a consumer that reports that it closes", () => {
     })
   )
 
-  scenario("gets no lease where it had none", () =>
+  scenario("gets no lease if it had none", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       yield* acknowledgeWith("page", versionId, { closing: true })
@@ -470,7 +470,7 @@ describe("two pages with one id", () => {
     })
   )
 
-  scenario("do not count as restarts where a link leads from one page to the next", () =>
+  scenario("do not count as restarts if a link leads from one page to the next", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       for (const run of ["first", "second", "third", "fourth"]) {
@@ -482,13 +482,13 @@ describe("two pages with one id", () => {
       expect(found).not.toHaveProperty("restarts")
       expect(found).not.toHaveProperty("closedAt")
       expect(found).not.toHaveProperty("navigated")
-      // Its process has ended: whoever starts the page again opens its address.
+      // The process ended: whoever starts the page again opens its address.
       yield* ack("sixth", versionId, { navigated: true })
       expect(yield* screen).toMatchObject({ restarts: 1 })
     })
   )
 
-  scenario("count as restarts of one page where the first is silent", () =>
+  scenario("count as restarts of one page if the first is silent", () =>
     Effect.gen(function* () {
       const { versionId } = (yield* promote("one")).manifest
       for (const run of ["first", "second", "third", "fourth"]) {
@@ -537,7 +537,7 @@ it.effect.prop(
         for (const { afterMs, consumerId, isOld, ...details } of forged) {
           yield* TestClock.adjust(afterMs)
           yield* acknowledgeWith(consumerId, isOld ? versionId : active, { ...details, closing: true })
-          // Each page renews it in time; the engine does so every ten minutes.
+          // The page renews in time; the engine renews every ten minutes.
           yield* acknowledgeWith("page", versionId, { renewMs: 60_000 })
         }
         yield* TestClock.adjust("1 minute")

@@ -1,5 +1,5 @@
 /**
- * The contract of `VersionStore`, for the one on disk.
+ * The contract of `VersionStore`, tested with the store on disk.
  */
 import { isAbsolute, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -32,7 +32,7 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
 
-/** An empty store each time it is built. */
+/** Makes an empty store each time. */
 const emptyStore = Layer.unwrapScoped(
   Effect.map(temporary, (directory) => storeIn(join(directory, "not", "there", "yet")))
 )
@@ -216,7 +216,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("makes a version that is on disk the active one, if it is whole", function* ({ fs, store }) {
+  scenario("activates a version on disk if it is complete", function* ({ fs, store }) {
     const first = yield* promote("one")
     const { directory } = Option.getOrThrow(yield* previousOf("objects"))
     const second = yield* promoteLater("two")
@@ -405,7 +405,7 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toEqual({ status: "missing" })
   })
 
-  scenario("sweeps all but the newest versions", function* ({ store }) {
+  scenario("sweeps all versions except the newest", function* ({ store }) {
     yield* Effect.forEach(["one", "two", "three", "four"], promoteLater)
     expect(yield* store.sweep).toEqual(["19700101T000001Z", "19700101T000002Z"])
     expect(yield* versionIds).toEqual(["19700101T000003Z", "19700101T000004Z"])
@@ -525,7 +525,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("grants one lease to a consumer, and ends the one before", function* ({ store }) {
+  scenario("grants one lease to a consumer, and ends its earlier lease", function* ({ store }) {
     const first = yield* promote("one")
     yield* store.acknowledge("screen-1", first.manifest.versionId)
     const second = yield* promoteLater("two")
@@ -581,7 +581,7 @@ describe("VersionStore", () => {
     }
   )
 
-  it.scoped("can be opened once at a time for a folder", () =>
+  it.scoped("opens a folder only once at a time", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       const [one, other] = [storeIn(directory), storeIn(directory)]

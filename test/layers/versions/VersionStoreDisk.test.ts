@@ -31,7 +31,7 @@ describe("VersionStoreDisk", () => {
   const manifestIn = (directory: string) =>
     Effect.flatMap(VersionStore, ({ manifest }) => manifest).pipe(Effect.provide(storeIn(directory)))
 
-  scenario("takes options from the environment, and reports those that are wrong", (directory) =>
+  scenario("takes options from the environment, and reports wrong ones", (directory) =>
     Effect.gen(function* () {
       const layer = VersionStoreDisk.layerConfig({
         directory: Config.string("DOWNLOADS"),
@@ -144,7 +144,7 @@ describe("VersionStoreDisk", () => {
     }).pipe(Effect.provide(storeIn(directory)))
   )
 
-  scenario("shortens the name of who holds, and removes control characters", (directory) =>
+  scenario("shortens the name of the person who holds, and removes control characters", (directory) =>
     Effect.gen(function* () {
       const store = yield* VersionStore
       yield* promote("one")
@@ -308,7 +308,7 @@ describe("VersionStoreDisk", () => {
     })
   )
 
-  scenario("fails with a clear message where its folder is a file", (directory) =>
+  scenario("fails with a clear message if its folder is a file", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${directory}/file`, "")

@@ -23,10 +23,10 @@ import { promote } from "../../support/promote.ts"
 const { HISTORIES, npm_lifecycle_event } = process.env
 const histories = Number(HISTORIES ?? (npm_lifecycle_event === "kill" ? 300 : 25))
 
-/** No whole minutes: the seconds for which a sweep tries what is locked end no lease. */
+/** Not whole minutes: a sweep retries locked files for some seconds, and those seconds must not end a lease. */
 const ackLease = Duration.seconds(30 * 60 + 30)
 
-/** `pick` chooses among the versions that there are. */
+/** `pick` chooses among the existing versions. */
 type Step =
   | { readonly type: "promote" | "promoteSame" | "hold" | "resume" }
   | { readonly type: "sweep"; readonly locked: ReadonlyArray<number> }
@@ -83,11 +83,11 @@ interface Ack {
 
 /** What is on disk, and what must stay there. */
 interface Model {
-  /** The oldest first. */
+  /** Oldest first. */
   versions: ReadonlyArray<{ readonly versionId: string; readonly content: string }>
   active: string | undefined
   isHeld: boolean
-  /** While another one is held. */
+  /** Waits while another version is held. */
   waiting: string | undefined
   readonly acks: Map<string, Ack>
 }
@@ -110,7 +110,7 @@ const retained = ({ acks, active, versions, waiting }: Model, keepVersions: numb
   )
 }
 
-/** Carries them out on a new folder, and compares after each sweep. */
+/** Takes the steps in a new folder, and compares the disk with the model after each sweep. */
 const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -191,7 +191,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
         case "wait": {
           const later = Math.max(0, now + step.minutes * 60_000)
           yield* TestClock.setTime(later)
-          // Looked at, so that it is known which leases were taken while the clock was ahead.
+          // The folder is read here, so that the store knows which leases were taken while the clock was ahead.
           yield* versions
           for (const [consumerId, ack] of model.acks) {
             model.acks.set(consumerId, { ...ack, time: Math.min(ack.time, later) })
@@ -221,7 +221,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
             return
           }
           if (step.type === "acknowledge" && !isFresh(model.acks.get(consumerId), now)) {
-            // A new lease makes room: those that are over go, and do not come back if the clock is set back.
+            // A new lease makes room: expired leases are removed, and do not come back if the clock is set back.
             for (const [other, ack] of model.acks) {
               if (ack.versionId !== undefined && !isFresh(ack, now)) {
                 model.acks.delete(other)
@@ -231,7 +231,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
           yield* step.type === "acknowledge"
             ? acknowledge(consumerId, versionId)
             : writeAck(consumerId, JSON.stringify({ versionId }))
-          // Looked at, so that it is known what the file last said.
+          // The folder is read here, so that the store knows the last content of the file.
           yield* versions
           model.acks.set(consumerId, { versionId, time: now, isNonsense: false })
           return
@@ -272,7 +272,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
       }
     })
 
-    /** Nothing else is there, and all that is there is as it was. */
+    /** The disk has what the model has, unchanged, and nothing else. */
     const compare = Effect.gen(function* () {
       const { manifest, versions } = yield* VersionStore
       const found = yield* versions

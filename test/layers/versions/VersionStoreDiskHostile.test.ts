@@ -1,5 +1,5 @@
 /**
- * What can happen to a downloads folder, and what becomes of its versions.
+ * Damage to a downloads folder, and what happens to its versions.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -42,7 +42,7 @@ const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe
   Effect.map((versions) => versions.map(({ versionId }) => versionId))
 )
 
-/** Promotes each, a second apart, with its own store, and returns the last manifest. */
+/** Promotes each content, a second apart, with a new store each, and returns the last manifest. */
 const promoteAll = (directory: string, contents: ReadonlyArray<string>) =>
   Effect.forEach(contents, (content) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))).pipe(
     Effect.map((promotions) => promotions.map(({ manifest }) => manifest)),
@@ -75,7 +75,7 @@ describe("a manifest that does not name a version on disk", () => {
     ]
   ]
   for (const [title, spoil] of spoilt) {
-    scenario(`is replaced at the start with the newest version on disk, where it ${title}`, (directory) =>
+    scenario(`is replaced at the start with the newest version on disk if it ${title}`, (directory) =>
       Effect.gen(function* () {
         const log: Array<string> = []
         const [, second] = yield* promoteAll(directory, ["one", "two"])
@@ -97,7 +97,7 @@ describe("a manifest that does not name a version on disk", () => {
     )
   }
 
-  scenario("is replaced after the next fetch, too, even if that fails", (directory) =>
+  scenario("is replaced after the next fetch too, even if the fetch fails", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -111,7 +111,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("is replaced by one with the newest version that is complete", (directory) =>
+  scenario("is replaced by a manifest with the newest complete version", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [first, second] = yield* promoteAll(directory, ["one", "two"])
@@ -121,7 +121,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("is kept beside the new one if its schema is newer", (directory) =>
+  scenario("is kept as a copy if its schema is newer", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [, second] = yield* promoteAll(directory, ["one", "two"])
@@ -142,7 +142,7 @@ describe("a manifest that does not name a version on disk", () => {
         more: "to come"
       })
       expect(log[0]).toMatch(
-        /^WARN .* is one of a later version of Vitrine\. It is kept as .*schema-2\.json$/
+        /^WARN .* was written by a later version of Vitrine\. A copy is kept as .*schema-2\.json$/
       )
 
       yield* Effect.gen(function* () {
@@ -155,7 +155,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("is not changed where there is no version", (directory) =>
+  scenario("is not changed if there is no version", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${directory}/manifest.json`, "nonsense")
@@ -164,7 +164,7 @@ describe("a manifest that does not name a version on disk", () => {
     })
   )
 
-  scenario("does not prevent the start of the controller where it cannot be replaced", (directory) =>
+  scenario("does not prevent the start of the controller if it cannot be replaced", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -207,7 +207,7 @@ describe("a version that is held and removed by hand", () => {
           manifest: { ...promoted[active], held }
         })
         expect(log).toEqual([
-          `WARN manifest.json names a version that is not on disk: ${lost}. It was held; in its place, this version is: ${promoted[active]?.versionId}`
+          `WARN manifest.json names a version that is not on disk: ${lost}. It was held. This version is held in its place: ${promoted[active]?.versionId}`
         ])
       })
     )
@@ -263,7 +263,7 @@ describe("a table of the active version", () => {
     )
   }
 
-  scenario("is replaced once where its version has no list of its files", (directory) =>
+  scenario("is replaced once if its version has no list of files", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -277,7 +277,7 @@ describe("a table of the active version", () => {
     })
   )
 
-  scenario("is fetched again the next time where it cannot be reused", (directory) =>
+  scenario("is fetched again the next time if it cannot be reused", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* Effect.gen(function* () {
@@ -435,7 +435,7 @@ describe("a link in the place of what the controller writes", () => {
   }
 })
 
-/** Lets the time go by for as long as it takes. */
+/** Lets test time pass until the effect ends. */
 const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const running = yield* Effect.fork(effect)
@@ -446,7 +446,7 @@ const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return yield* Fiber.join(running)
   })
 
-/** Files are tried again for some seconds. */
+/** Locked files are retried for some seconds. */
 const patient = (title: string, test: Parameters<typeof scenario>[1]) =>
   scenario(title, (directory) => whileTimePasses(test(directory)))
 
@@ -474,7 +474,7 @@ describe("files that another program has open", () => {
     })
   )
 
-  patient("are removed by a later sweep where their version is gone already", (directory) =>
+  patient("are removed by a later sweep if their version is gone already", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -696,7 +696,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
       })
   )
 
-  /** No socket and no temporary file elsewhere: all that there is lies on this disk. */
+  /** Without a socket, and with no temporary file elsewhere: everything lies on this disk. */
   const withTemporaryFolder = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -801,7 +801,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
   )
 
   onSmallDisk(
-    "for the versions other than that of staging causes a warning, and old versions are removed",
+    "for versions, other than the disk of staging, causes a warning, and old versions are removed",
     (disk) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

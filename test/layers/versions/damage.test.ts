@@ -1,5 +1,5 @@
 /**
- * Files of versions that were changed or removed by others: what is found, and mended.
+ * Files of versions that somebody changed or removed: which damage is found and repaired.
  */
 import { join } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
@@ -49,7 +49,7 @@ describe("VersionStoreDisk and damaged files", () => {
   ] satisfies ReadonlyArray<
     readonly [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, PlatformError>]
   >) {
-    scenario(`promotes the same content as a new version where a file ${title}`, function* ({ fs }) {
+    scenario(`promotes the same content as a new version if a file ${title}`, function* ({ fs }) {
       const both = { objects: { "Objects.json": "one", "files/a.png": "two" }, tours: { t: "three" } }
       const first = yield* promoteSources(both)
       expect((yield* promoteSources(both)).changed).toBe(false)
@@ -158,7 +158,7 @@ describe("VersionStoreDisk and damaged files", () => {
   )
 
   scenario(
-    "promotes the same content as a new version where a file has other content of the same size",
+    "promotes the same content as a new version if a file has other content of the same size",
     function* ({ fs, store }) {
       yield* promote("one")
       const { directory } = Option.getOrThrow(yield* previousOf("objects"))

@@ -1,5 +1,5 @@
 /**
- * A disk that cannot make durable what was written, and what needs to be made durable at all.
+ * A disk that fails to sync, and which files need a sync at all.
  */
 import { readFileSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -19,9 +19,9 @@ import { withSyncs } from "../../support/syncedFiles.ts"
 interface Disk {
   readonly directory: string
   readonly log: ReadonlyArray<string>
-  /** Whatever was synced, relative to the directory. */
+  /** The synced paths, relative to the directory. */
   readonly synced: Array<string>
-  /** Decides from now on with which code a sync fails, by the path relative to the directory. */
+  /** From now on, a sync fails with this code, by the path relative to the directory. */
   readonly failing: (code: (path: string) => string | undefined) => void
 }
 
@@ -65,7 +65,7 @@ describe("a disk that fails to sync", () => {
       ["the folder of the versions", (path) => path === "versions"],
       ["the folder of the downloads", (path) => path === ""]
     ] satisfies ReadonlyArray<[string, (path: string) => boolean]>) {
-      scenario(`${what}, with ${code}, makes the promotion fail, and nothing is left of it`, (disk) =>
+      scenario(`${what}, with ${code}, makes the promotion fail, and no file of it stays`, (disk) =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
           const store = yield* VersionStore
@@ -86,7 +86,7 @@ describe("a disk that fails to sync", () => {
     }
   }
 
-  scenario("the manifest after it was replaced causes a warning, and the version stays", (disk) =>
+  scenario("the manifest, after its replacement, causes a warning, and the version stays", (disk) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const store = yield* VersionStore
@@ -107,7 +107,7 @@ describe("a disk that fails to sync", () => {
     })
   )
 
-  scenario("folders because it does not support that still has versions promoted", (disk) =>
+  scenario("folders because it does not support syncing them still has versions promoted", (disk) =>
     Effect.gen(function* () {
       for (const code of ["EINVAL", "ENOTSUP", "EOPNOTSUPP"]) {
         disk.failing((path) => (path.endsWith(".json") || path.includes(".staging/") ? undefined : code))
@@ -119,7 +119,7 @@ describe("a disk that fails to sync", () => {
 })
 
 describe("files of the previous version", () => {
-  /** Promotes two files, of which the first is linked from the version before, if there is one. */
+  /** Promotes two files. The first is linked from the previous version, if there is one. */
   const promoteWithLink = (content: string) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -133,7 +133,7 @@ describe("files of the previous version", () => {
       return yield* staged.promote([{ sourceId: "objects", fingerprint: content }])
     }).pipe(Effect.scoped)
 
-  scenario("are not synced again where they are linked, but all others are", ({ synced }) =>
+  scenario("are not synced again if they are linked; all others are", ({ synced }) =>
     Effect.gen(function* () {
       yield* promoteWithLink("one")
       expect(synced.filter((path) => path.endsWith("film.mp4"))).toHaveLength(1)
@@ -157,7 +157,7 @@ describe("files of the previous version", () => {
     })
   )
 
-  scenario("are synced where they are linked from elsewhere", ({ directory, synced }) =>
+  scenario("are synced if they are linked from elsewhere", ({ directory, synced }) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* promoteWithLink("one")

@@ -57,7 +57,7 @@ const copyOf = (list: FileList): VersionCopy => {
   }
 }
 
-/** Copies a version as a replica does. Gives how many files were taken over. */
+/** Copies a version as a replica does. Gives the number of reused files. */
 const copy = (store: Store, version: number, files: Files) =>
   Effect.gen(function* () {
     const list = listOf(idOf(version), files)
@@ -69,7 +69,7 @@ const copy = (store: Store, version: number, files: Files) =>
     for (const { path, sourceId } of missing) {
       const file = join(yield* staged.sourceDirectory(sourceId), path)
       mkdirSync(dirname(file), { recursive: true })
-      // As a link is made: never over something that is there.
+      // As a link is made: never over an existing file.
       writeFileSync(file, files[`${sourceId}/${path}`] ?? "", { flag: "wx" })
     }
     yield* staged.promote(copyOf(list))
@@ -106,7 +106,7 @@ const makeStore = Effect.gen(function* () {
   return { directory, store: yield* makeStoreIn(directory) }
 })
 
-/** Copies versions one after the other, from the first, with a sweep after each. */
+/** Copies the versions one after the other, beginning with `first`, with a sweep after each. */
 const copyAll = (store: Store, versions: ReadonlyArray<Files>) =>
   Effect.forEach(versions, (files, index) => Effect.zipRight(copy(store, index + 1, files), store.sweep))
 
@@ -135,7 +135,7 @@ describe("a copy", () => {
       renameSync(`${file}.new`, file)
       yield* copy(store, 5, edition(5))
       expect(readVersion(directory, idOf(5))).toMatchObject(edition(5))
-      // For so long what was verified is kept.
+      // Verified versions are kept for this long.
       yield* TestClock.adjust("2 minutes")
       expect(yield* store.sweep).toEqual([idOf(3)])
       rmSync(join(directory, "versions", idOf(5), "two", "c"))
@@ -246,7 +246,7 @@ it.effect.prop(
   { fastCheck: { numRuns: Number(process.env.COPY_RUNS ?? 12) }, timeout: 120_000 }
 )
 
-/** The disk of this machine, on which nothing is changed any more after so many changes: the process was killed. */
+/** The disk of this machine. After `left` changes, nothing changes any more, as if the process were killed. */
 const stoppingAfter = (changes: { left: number }) =>
   Layer.effect(
     FileSystem.FileSystem,
@@ -272,7 +272,7 @@ it.live(
     Effect.gen(function* () {
       const known = new Map([1, 2, 3, 4].map((version) => [idOf(version), edition(version)]))
       const fs = yield* FileSystem.FileSystem
-      // Removed at the end, when nothing is on its way any more that could still change something.
+      // Removed at the end, when no running operation can still change files.
       const stores = yield* fs.makeTempDirectoryScoped()
       for (let steps = 0, isDone = false; !isDone; steps++) {
         const changes = { left: Number.POSITIVE_INFINITY }
