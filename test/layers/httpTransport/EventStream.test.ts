@@ -613,7 +613,7 @@ describe("EventStream", () => {
         }
       }).pipe(withLog(lines))
       expect(lines.filter((line) => line.includes("left out"))).toEqual([
-        expect.stringMatching(/^WARN The event bus has left out events/)
+        expect.stringMatching(/^WARN The event bus has dropped events/)
       ])
     }).pipe(Effect.provide(inMemory))
   )
