@@ -1,11 +1,11 @@
 /**
- * The commands of the command line with their options and arguments. What they do is loaded when one of them runs.
+ * The commands of the command line with their options and arguments. The code of a command is loaded when it runs.
  */
 import { Argument, Command, Option } from "commander"
 import type { ScreenAction } from "../../services/ScreenActions.ts"
 import { type Arguments, type CommandName, logFormats, logLevels, type Options } from "./options.ts"
 
-/** What the command line was asked to run. */
+/** A command with its options and arguments. */
 export interface Given {
   readonly name: CommandName
   readonly options: Options
@@ -24,7 +24,7 @@ const runDir = new Option(
 
 const envFile = new Option(
   "--env-file <FILE>",
-  "A file of NAME=value lines for the environment, for tokens. What is set already stays as it is."
+  "A file of NAME=value lines for the environment, for tokens. Variables that are set already keep their values."
 )
 
 const logFormat = new Option("--log-format <FORMAT>", "Log lines for people, or JSON lines for programs.")
@@ -33,15 +33,15 @@ const logFormat = new Option("--log-format <FORMAT>", "Log lines for people, or 
 
 const json = new Option("--json", "Print JSON, for programs.")
 
-const watch = new Option("--watch", "Go on showing it, once a second, until Ctrl-C.")
+const watch = new Option("--watch", "Show it again every second, until Ctrl-C.")
 
-const content = new Option("--content <NAME>", "Which content, where the configuration has several.")
+const content = new Option("--content <NAME>", "The content, if the configuration has several.")
 
 const ofController = [config, envFile, logFormat, runDir]
 
 const ofContent = [...ofController, content]
 
-/** Mistakes and requests for help or the version are thrown as a `CommanderError`, when their text is printed. */
+/** Throws a `CommanderError` for mistakes and for help or the version, after their text is printed. */
 export const makeProgram = (version: string, run: (given: Given) => void | Promise<void>): Command => {
   const program = new Command("vitrine")
     .description("Content delivery for installations")
@@ -72,7 +72,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
 
   command(
     "init",
-    "Begin a project: an example with a folder of content. Nothing is overwritten.",
+    "Create an example project with a folder of content. Nothing is overwritten.",
     new Option("--page", "Also make a page that shows the content, which the controller serves."),
     new Option("--vite", "The same as a project of Vite, in TypeScript."),
     new Option("--react", "The same as a project of Vite, with React.")
@@ -82,26 +82,26 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     "start",
     "Run the controller, until Ctrl-C, SIGTERM or vitrine stop.",
     ...ofController,
-    new Option("--detach", "Go on in the background, and return when it is ready. The log goes to a file."),
+    new Option("--detach", "Run in the background, and return when it is ready. The log goes to a file."),
     new Option(
       "--log-file <FILE>",
-      "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
+      "Log to this file. At 5 MiB a new file begins; four old files are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
     ),
     new Option(
       "--dev-server",
-      "A dev server has the page, so that no build of it is needed. The plugin for Vite adds it."
+      "A dev server serves the page, so that it needs no build. The plugin for Vite adds it."
     )
   )
 
   command(
     "status",
-    "Show what the running controller says of itself.",
+    "Show the status of the running controller.",
     config,
     runDir,
     content,
     json,
     watch,
-    new Option("--check", "End with exit status 1 where something fails, 3 where only the last fetch has.")
+    new Option("--check", "End with exit status 1 if something fails, 3 if only the last fetch has failed.")
   )
 
   command(
@@ -111,7 +111,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     runDir,
     json,
     watch,
-    new Option("--check", "End with exit status 1 where a player fails.")
+    new Option("--check", "End with exit status 1 if a player fails.")
   )
 
   command(
@@ -123,8 +123,8 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
       "--until <TIME>",
       'A time such as 18:00 or 2026-12-01T09:00, or a duration such as "2 hours".'
     ),
-    new Option("--why <TEXT>", "For others to see."),
-    new Option("--by <NAME>", "Who asks, for others to see. Default: this user."),
+    new Option("--why <TEXT>", "The reason, for others to see."),
+    new Option("--by <NAME>", "Your name, for others to see. Default: this user."),
     new Option("--end", "End it now.")
   ).argument(
     "[NAME]",
@@ -139,30 +139,33 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
 
   command(
     "check",
-    "Fetch without showing anything: say what it would change, or what a source has.",
+    "Fetch without saving anything: print what would change, or what a source has.",
     ...ofContent,
     json
   ).argument(
     "[SOURCE]",
-    "The id of a source: says what is in the first page of each of its documents. Default: all are fetched."
+    "The id of a source: prints the first page of each of its documents. Default: all sources are fetched."
   )
 
   command(
     "verify",
-    "Read the files of a version, and list those that are not as they were written.",
+    "Read the files of a version, and list files that differ from when they were written.",
     ...ofContent
-  ).argument("[VERSION]", "The id of a version on disk. Default: the active one.")
+  ).argument("[VERSION]", "The id of a version on disk. Default: the active version.")
 
   command(
     "versions",
-    "List the versions on disk: which is active, what waits, and who shows what.",
+    "List the versions on disk: which is active, which waits, and which screens show them.",
     ...ofContent,
     json
   )
 
-  command("diff", "Show what is different in two versions: records, fields and files.", ...ofContent, json)
-    .argument("[A]", "The id of a version on disk. Default: the one before B; the active one, where B waits.")
-    .argument("[B]", "The version that is compared with it. Default: the latest one.")
+  command("diff", "Show the differences between two versions: records, fields and files.", ...ofContent, json)
+    .argument(
+      "[A]",
+      "The id of a version on disk. Default: the version before B, or the active version if B waits."
+    )
+    .argument("[B]", "The version to compare with A. Default: the latest version.")
 
   command(
     "rollback",
@@ -170,24 +173,24 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     ...ofContent
   ).argument(
     "[VERSION]",
-    "The id of a version on disk. Default: the newest that is older than the active one."
+    "The id of a version on disk. Default: the newest version before the active version."
   )
 
   command(
     "hold",
-    "Keep the active version until vitrine resume, or a time; newer ones are fetched, and wait.",
+    "Keep the active version until vitrine resume, or a time; newer versions are fetched, and wait.",
     ...ofContent,
     new Option(
       "--until <TIME>",
-      'When the latest version is shown: "2026-12-01 09:00", "18:00", "2 hours". Times are those of the zone in "hours", or of the machine.'
+      'When the latest version is shown: "2026-12-01 09:00", "18:00", "2 hours". Times are in the zone of "hours", or of the machine.'
     )
   )
 
   command(
     "release",
-    "Show the version that waits, or another one; newer ones wait again.",
+    "Show the waiting version, or another version; newer versions wait again.",
     ...ofContent
-  ).argument("[VERSION]", "The id of a version on disk. Default: the one that waits.")
+  ).argument("[VERSION]", "The id of a version on disk. Default: the waiting version.")
 
   command("resume", "End the hold: the latest version is shown.", ...ofContent)
 
@@ -199,12 +202,12 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     content
   )
     .addArgument(
-      new Argument("<ACTION>", "What the screen is to do.").choices([
+      new Argument("<ACTION>", "The action to ask for.").choices([
         "reload",
         "identify"
       ] satisfies Array<ScreenAction>)
     )
-    .argument("<ID>", "The id of the screen; at a hub, PLAYER/SCREEN for one of a player.")
+    .argument("<ID>", "The id of the screen; at a hub, PLAYER/SCREEN for a screen of a player.")
 
   command(
     "types",
@@ -212,12 +215,12 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     config,
     envFile,
     new Option("--output <FILE>", "The file to write. Default: vitrine.d.ts beside the configuration."),
-    new Option("--watch", "Go on, and write it again when the configuration or the content has changed.")
+    new Option("--watch", "Keep running, and write it again when the configuration or the content changes.")
   )
 
   command(
     "stop",
-    "Ask the running controller to end, and wait for it; what does not end within five seconds is named.",
+    "Ask the running controller to end, and wait for it. Parts that do not end within five seconds are named.",
     config,
     runDir
   )
