@@ -5,7 +5,7 @@ import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-/** What a process can be asked for. */
+/** The calls to a process. */
 export type Api<A> = { readonly [M in keyof A]: (argument: never) => unknown }
 
 type Answer = { readonly result: unknown } | { readonly error: string }
@@ -55,7 +55,7 @@ export const start = <A extends Api<A>>(module: string, nodeArguments: ReadonlyA
   }
 }
 
-/** Starts a program of somebody else's, which `stop` kills. */
+/** Starts a program from elsewhere, which `stop` kills. */
 export const startProgram = (program: string, args: ReadonlyArray<string>) => {
   const child = spawn(program, [...args], { stdio: ["ignore", "ignore", "pipe"] })
   running.add(child)
@@ -83,7 +83,7 @@ export const startProgram = (program: string, args: ReadonlyArray<string>) => {
   }
 }
 
-/** Ends whatever is still running. */
+/** Ends all processes that still run. */
 export const killAll = () => {
   for (const child of running) {
     child.kill("SIGKILL")

@@ -1,11 +1,11 @@
 /**
- * Programs as an operator starts them: outside of the runner, known by what they log.
+ * Programs as an operator starts them, outside of the runner, observed by their logs.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-/** What is given to Node. */
+/** The arguments of Node. */
 export type Program = ReadonlyArray<string>
 
 export const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
@@ -20,7 +20,7 @@ export interface RunningProgram {
   readonly pid: number
   /** Waits for its end. */
   readonly ended: () => Promise<void>
-  /** Waits until it has logged that, and gives the first group of the match. */
+  /** Waits until the log matches, and returns the first group of the match. */
   readonly logged: (pattern: RegExp) => Promise<string>
   readonly stop: () => Promise<void>
 }

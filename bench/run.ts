@@ -3,7 +3,7 @@
  *
  *     --quick           one short run of everything, to try it out
  *     --only a,b        these scenarios only
- *     --profile DIR     write the CPU profiles of what is measured there
+ *     --profile DIR     write CPU profiles of the measured processes to DIR
  */
 import { execFileSync } from "node:child_process"
 import { parseArgs } from "node:util"
@@ -48,7 +48,7 @@ const checkFileLimit = () => {
   }
 }
 
-/** All variants of a scenario in turn, again and again: what else the machine does strikes all alike. */
+/** Runs all variants of a scenario in turn, again and again, so that other work of the machine disturbs all equally. */
 const runAll = async ({ name, together, variants }: Scenario): Promise<Map<string, Array<Figures>>> => {
   const results = new Map(variants.map(({ label }): [string, Array<Figures>] => [label, []]))
   const pending: Array<Promise<unknown>> = []

@@ -1,5 +1,5 @@
 /**
- * What a benchmark is made of, and how its figures are written.
+ * The parts of a benchmark, and the formats of its figures.
  */
 
 /** Scenarios that share their peers and their method. */
@@ -12,7 +12,7 @@ export interface Part {
 }
 
 export interface Settings {
-  /** Given to Node in front of the module that is measured. */
+  /** Arguments of Node before the measured module. */
   readonly nodeArguments: ReadonlyArray<string>
 }
 
@@ -27,7 +27,7 @@ export interface Variant {
 
 export interface Target {
   readonly figure: string
-  /** The label of the variant whose figure it is judged by, in relation to `of`. */
+  /** The label of the variant whose figure is judged, in relation to `of`. */
   readonly variant: string
   /** Absent: the figure itself is judged. */
   readonly of?: string
@@ -47,7 +47,7 @@ export interface Scenario {
   readonly variants: ReadonlyArray<Variant>
   readonly rows: ReadonlyArray<Row>
   readonly targets: ReadonlyArray<Target>
-  /** Runs all variants as often as is needed at the same time: they leave the processor to each other. */
+  /** Runs all variants at the same time, as often as needed, because they leave the processor idle. */
   readonly together?: boolean
 }
 

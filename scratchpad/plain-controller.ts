@@ -1,5 +1,5 @@
 /**
- * A controller with no Effect in it, and Vitrine's transport in front of it: it says every second what time it is.
+ * A controller without Effect, with Vitrine's transport: it publishes the time every second.
  *
  *     npm run build && npx jiti scratchpad/plain-controller.ts
  *     curl -N http://127.0.0.1:8710/events

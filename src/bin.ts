@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 
 /**
- * Reads the arguments of the process, and runs the command with the Effect of the bundle as a rule.
+ * Reads the arguments of the process, and runs the command, normally with the Effect of the bundle.
  *
- * Plugins of a configuration bring the Effect that the project has installed, and two versions of Effect in one process
- * do not see each other's services. A project with another release of Effect 3 therefore gets the modules, which run
- * with that. Beside Effect 4 the bundle runs, and reports plugins that are made with that.
+ * Plugins of a configuration use the Effect that the project has installed, and two versions of Effect in one process do not
+ * see each other's services. So if a project has another release of Effect 3, the modules run with this release. If it has
+ * Effect 4, the bundle runs, and reports plugins that are made with Effect 4.
  */
 import { createRequire } from "node:module"
 import { CommanderError } from "commander"
@@ -22,8 +22,8 @@ const run = async (given: Given) => {
 }
 
 /**
- * A log that cannot be written is no reason to end. When the reader of its output goes away, the command ends, and has not failed for
- * that; output that cannot be written for another reason, to a full disk for example, is a failure.
+ * A log that cannot be written does not end the command. If the reader of the output goes away, the command ends without a failure.
+ * If output cannot be written for another reason, for example to a full disk, the command fails.
  */
 const outliveOutput = () => {
   process.stderr.on("error", () => {})

@@ -1,6 +1,6 @@
 /**
- * The command line, in whose place the build puts a bundle of it, which starts several times faster than its hundreds
- * of modules; and what the plugin for Vite uses of it.
+ * The command line, and the part of it that the plugin for Vite uses. The build replaces this file with a bundle, which
+ * starts several times faster than hundreds of modules.
  */
 export { run } from "./commandLine.ts"
 export { followRejections } from "./layers/control/followRejections.ts"

@@ -1,5 +1,5 @@
 /**
- * `vitrine/client`: what a page needs to show the content of a controller. For browsers; it needs nothing but these.
+ * `vitrine/client`: connects a page to the content of a controller. For browsers; it needs no other packages.
  */
 export type * from "./layers/client/Content.ts"
 export { connect } from "./layers/client/connect.ts"

@@ -1,6 +1,6 @@
 /**
- * The command line: what a failure prints, and with which status the process ends. A command that reports by its status
- * (`status --check`), or that was interrupted, sets one of its own.
+ * The command line: prints failures, and ends the process with a status. Commands that report by their status
+ * (`status --check`), and interrupted commands, set their own status.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Runtime from "@effect/platform/Runtime"
@@ -29,7 +29,7 @@ type Run<R = never> = (
   ...args: Arguments
 ) => Effect.Effect<void, unknown, R | Layer.Layer.Success<typeof platform> | VitrineModule>
 
-/** Loads the HTTP client, too, which takes as long as all that the others need. */
+/** Also loads the HTTP client, which takes as long as all other modules together. */
 const withHttpClient = (load: () => Promise<Run<HttpClient.HttpClient>>) => async (): Promise<Run> => {
   const [{ layer }, run] = await Promise.all([import("./layers/httpClient/HttpClientNode.ts"), load()])
   return (options, ...args) => Effect.provide(run(options, ...args), layer)
@@ -64,13 +64,13 @@ export const execute = ({ args, name, options }: Given) =>
     )
   )
 
-/** What Node throws where a path starts from a working directory that is not there any more. */
+/** Whether Node has failed to resolve a path because the working directory was removed. */
 const isWithoutFolder = (defect: unknown) =>
   Predicate.hasProperty(defect, "syscall") && defect.syscall === "uv_cwd"
 
 const workingFolderRemoved = () =>
   new CliError({
-    message: "The folder that the command is run in has been removed. Change to one that is there."
+    message: "The current folder has been removed. Change to an existing folder."
   })
 
 const executeReporting = (given: Given) => {
@@ -82,7 +82,7 @@ const executeReporting = (given: Given) => {
   )
 }
 
-/** In one message for people, or in one JSON line for programs. */
+/** Prints a failure: a message for people, or a JSON line for programs. */
 const reportingFailure = ({
   isDebugging,
   logFormat
@@ -100,11 +100,11 @@ const reportingFailure = ({
       : Console.error(text)
   })
 
-/** Ends the process when all that was said is written, or has failed to be, whatever a plugin may have left open. */
+/** Ends the process when all output is written or has failed, even if a plugin has left something open. */
 const teardown: Runtime.Teardown = (exit) =>
   Runtime.defaultTeardown(exit, (status) => {
     process.exitCode = status || Number(process.exitCode ?? 0)
-    // An error of the output comes a turn later.
+    // An error of the output is reported a turn later.
     process.stdout.write("", () =>
       process.stderr.write("", () => setImmediate(() => exitProcess(Number(process.exitCode))))
     )

@@ -1,5 +1,5 @@
 /**
- * `vitrine/client/helpers`: what most exhibits need beside `vitrine/client`. For browsers; it needs nothing but these.
+ * `vitrine/client/helpers`: functions that most exhibits need beside `vitrine/client`. For browsers; it needs no other packages.
  */
 export { current, type Period, validAt } from "./layers/client/helpers/current.ts"
 export { type IdleListeners, idle } from "./layers/client/helpers/idle.ts"

@@ -3,7 +3,7 @@
  */
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 
-// What stands in a configuration.
+// For configurations.
 
 export type { ContentServerConfig } from "./layers/contentServer/ContentServerOptions.ts"
 export { contentServer } from "./layers/contentServer/plugin.ts"
@@ -42,7 +42,7 @@ export type { ContentSourceDefinition } from "./services/ContentSource.ts"
 export type { Plugin as PluginDefinition } from "./services/Plugin.ts"
 export type { OpeningHours } from "./services/StatusSnapshot.ts"
 
-// What provides the services of a program, one implementation each.
+// The layers that provide the services of a program.
 
 export * as ContentServer from "./layers/contentServer/ContentServer.ts"
 export * as IpcClientSocket from "./layers/control/IpcClientSocket.ts"

@@ -18,16 +18,16 @@ import type { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export { CommandBusNats, EventBusNats, type NatsConfig, NatsConnection, ReplayBacklogNats }
 
-/** What the layers provide. */
+/** The services that the layers provide. */
 export type Services = EventBus | ReplayBacklog | CommandBus
 
 const onConnection = Layer.mergeAll(EventBusNats.layer, ReplayBacklogNats.layer, CommandBusNats.layer)
 
-/** All three services over one connection: the `services` of a configuration, or a Layer for a program of your own. */
+/** All three services over one connection: the `services` of a configuration, or a Layer for your own program. */
 export const services = (config: NatsConfig = {}): Layer.Layer<Services, InvalidOptions> =>
   Layer.provide(onConnection, NatsConnection.layer(config))
 
-/** The same with options from the environment: `{ token: Config.redacted("NATS_TOKEN") }`, for example. */
+/** As `services`, with options from the environment: `{ token: Config.redacted("NATS_TOKEN") }`, for example. */
 export const servicesConfig = (
   config: Config.Config.Wrap<NatsConfig>
 ): Layer.Layer<Services, InvalidOptions | ConfigError> =>

@@ -1,7 +1,7 @@
 /**
- * The packages of Effect that the project has installed, by which the command line and `import "vitrine"` decide what can run.
+ * Checks the packages of Effect that the project has installed, for the command line and `import "vitrine"`.
  *
- * It imports nothing but Node's modules: it runs before a package that may be missing is loaded.
+ * Imports only Node's modules, because it runs before packages are loaded that may be missing.
  */
 import { createRequire } from "node:module"
 
@@ -16,20 +16,20 @@ export const installedVersion = (name: string): string => {
   }
 }
 
-/** What the modules need, by the beginning of its version. */
+/** The packages that the modules need, with the beginning of their versions. */
 const peers = { effect: "3.", "@effect/platform": "0.", "@effect/platform-node": "0." }
 
-/** The packages that the modules cannot run with, as in `effect 4.1.0`, and those that are missing. */
+/** The packages with the wrong version, as in `effect 4.1.0`, and the missing packages, as in `no effect`. */
 const unfitPeers = (): ReadonlyArray<string> =>
   Object.entries(peers).flatMap(([name, beginning]) => {
     const version = installedVersion(name)
     return version.startsWith(beginning) ? [] : [version === "" ? `no ${name}` : `${name} ${version}`]
   })
 
-/** Whether the modules can run with what is installed. */
+/** Whether the modules can run with the installed packages. */
 export const hasPeers = (): boolean => unfitPeers().length === 0
 
-/** Throws an error that says what to install if the modules cannot run with what is installed. */
+/** Throws if the modules cannot run with the installed packages. The error says what to install. */
 export const requirePeers = (): void => {
   const unfit = unfitPeers()
   if (unfit.length > 0) {

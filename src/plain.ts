@@ -1,7 +1,7 @@
 /**
- * Vitrine for plain controllers, those without Effect in them: its transport as a plugin, its tables as a source.
+ * Vitrine for plain controllers, which do not use Effect: its transport as a plugin, its tables as a source.
  *
- * It only names what other files make: the build makes each its own file, and bundlers take those that are used.
+ * Only re-exports: the build makes a file of each module, and bundlers include only the modules that are used.
  */
 export { formatSseEvent } from "./layers/http/SseFrame.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"

@@ -1,8 +1,8 @@
 /**
- * Vitrine for tests of your own services: the suites that every implementation of a contract passes, and a client
- * of tables without sockets, with controls for what goes wrong.
+ * Vitrine for tests of your own services: suites that every implementation of a contract must pass, and a client of
+ * tables without sockets, with controls for faults.
  *
- * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.
+ * The suites need `vitest` and `@effect/vitest`: install both, and call the suites in a test file.
  */
 
 export { withAdvancingClock } from "./testing/advancingClock.ts"

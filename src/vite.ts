@@ -1,7 +1,7 @@
 /**
- * `vitrine/vite`: a plugin for Vite. Its dev server has the content of a controller, so that a page is the same there as in operation.
+ * `vitrine/vite`: a plugin for Vite. The dev server serves the content of a controller, so that a page works as in operation.
  *
- * A production build has nothing of it.
+ * A production build contains nothing of the plugin.
  */
 import type { Plugin } from "vite"
 import { makePlugin, type VitrineOptions } from "./layers/vite/plugin.ts"
@@ -11,7 +11,7 @@ export type { VitrineOptions } from "./layers/vite/plugin.ts"
 /** The plugin: `plugins: [vitrine()]` in `vite.config.ts`. */
 export const vitrine = (options: VitrineOptions = {}): Plugin =>
   makePlugin(options, async (folder, listener) => {
-    // The code of the command line, which needs no Effect in the project.
+    // The bundle of the command line needs no Effect in the project.
     const { followRejections } = await import("./bundle.ts")
     return followRejections(folder, listener)
   })

@@ -67,7 +67,7 @@ describe("the dev server", () => {
       const statuses = Effect.forEach(["/manifest.json", "/endpoint.json", "/manifest.json"], (path) =>
         Effect.map(get(url, path), ({ status }) => status)
       )
-      const said = `[vitrine] Nothing answers at ${content}: pages wait for it. Another address is the option content of the plugin.`
+      const said = `[vitrine] Nothing answers at ${content}: pages wait for it. Set another address with the option content of the plugin.`
 
       expect(yield* statuses).toEqual([503, 503, 503])
       expect(log).toEqual([said])

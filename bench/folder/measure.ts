@@ -1,5 +1,5 @@
 /**
- * One run of each scenario of folders: the command line as an operator uses it, and programs that do the least of the same.
+ * One run of each scenario of folders: the command line as an operator uses it, and programs that do the minimum.
  */
 import { execFileSync } from "node:child_process"
 import { appendFileSync, closeSync, mkdirSync, openSync, utimesSync, writeFileSync, writeSync } from "node:fs"
@@ -18,7 +18,7 @@ export default defineConfig({
 })
 `
 
-/** Runs with a project whose `content` has so many pictures in folders of 100, and a table that names them. */
+/** Runs with a project whose `content` has this many pictures in folders of 100, and a table that refers to them. */
 const withPictures = (files: number, run: (directory: string) => Promise<Figures>): Promise<Figures> =>
   withFolder((directory) => {
     mkdirSync(join(directory, "content"))
@@ -37,7 +37,7 @@ const withPictures = (files: number, run: (directory: string) => Promise<Figures
     return run(directory)
   })
 
-/** Wall time, and processor time of what has ended meanwhile, both in milliseconds. */
+/** Wall time, and processor time of the child processes that have ended meanwhile, both in milliseconds. */
 const timed = async (run: () => unknown) => {
   const cpu = cpuOfChildren()
   const begin = performance.now()
@@ -69,7 +69,7 @@ export const fetchTwice = (files: number, settings: Settings): Promise<Figures> 
     return { cpuFirst: first.cpu, cpuAgain: again.cpu }
   })
 
-/** A controller that watches it: the first edit and a later one, and what it needs where nothing happens, after `restMs`. */
+/** A controller that watches it: the first edit, a later edit, and its cost without edits after `restMs`. */
 export const watch = (
   { files, idleMs, restMs }: { readonly files: number; readonly idleMs: number; readonly restMs: number },
   { nodeArguments }: Settings
@@ -97,7 +97,7 @@ export const watch = (
     return { firstEdit, laterEdit, idle }
   })
 
-/** Of about 600 bytes. */
+/** A record of about 600 bytes. */
 const writeRecords = (path: string, records: number, edition: number) => {
   const file = openSync(path, "w")
   for (let index = 0; index < records; index++) {
@@ -116,7 +116,7 @@ const writeRecords = (path: string, records: number, edition: number) => {
   closeSync(file)
 }
 
-/** Runs with a project of two versions of a table, of whose records one in a thousand has changed. */
+/** Runs with a project with two versions of a table, in which one record in a thousand has changed. */
 const withVersions = (
   records: number,
   settings: Settings,

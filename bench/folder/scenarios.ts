@@ -1,5 +1,5 @@
 /**
- * What is measured of folders and of comparing versions, at which size, against which target.
+ * The measurements of folders and of comparing versions, with their sizes and targets.
  */
 import { type Part, percent, type Scenario, type Settings, unit } from "../scenario.ts"
 import { copyAndWalk, diff, fetchTwice, parseBoth, watch } from "./measure.ts"

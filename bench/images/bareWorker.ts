@@ -1,5 +1,5 @@
 /**
- * What everyone writes with `sharp`, in a process of its own: it is told a picture, and answers when both sizes are there.
+ * Common code with `sharp` in its own process: it gets a picture, and answers when both sizes exist.
  */
 import sharp from "sharp"
 import { widths } from "./protocol.ts"

@@ -1,5 +1,5 @@
 /**
- * One run: a program that has all sizes of some pictures made, fresh, and the time that it takes.
+ * One run: a new program that makes all sizes of some pictures, and its time.
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import type { Figures, Settings } from "../scenario.ts"
 import { newFolder, withFolder } from "../tables/folders.ts"
 import { type PeerApi, widths } from "./protocol.ts"
 
-/** Pictures differ in nothing that costs time: so many are made, and each comes up again. */
+/** The number of different pictures. They are reused, because differences do not change the time. */
 const distinct = 10
 
 let made: Promise<ReadonlyArray<string>> | undefined
@@ -26,7 +26,7 @@ const makePhotos = async (): Promise<ReadonlyArray<string>> => {
   return photos
 }
 
-/** The time in milliseconds, start of the workers included. */
+/** The time in milliseconds, including the start of the workers. */
 export const makeSizes = (
   peer: "vitrine" | "bare",
   { nodeArguments }: Settings,

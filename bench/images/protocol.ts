@@ -1,8 +1,8 @@
 /**
- * What is asked of both peers.
+ * The calls to both peers.
  */
 
-/** The widths in WebP that are made of each picture. */
+/** The widths of the WebP pictures that are made from each picture. */
 export const widths = [640, 1920] as const
 
 /** How many processes make them. */
@@ -11,13 +11,13 @@ export const workers = 2
 export interface Plan {
   /** The pictures, one after the other in turn (absolute paths). */
   readonly files: ReadonlyArray<string>
-  /** Where what is made goes (absolute path). */
+  /** The folder for the results (absolute path). */
   readonly directory: string
 }
 
 export interface PeerApi {
-  /** Answered when the program has loaded, which is no part of what is measured. */
+  /** Answered when the program has loaded; loading is not measured. */
   readonly ready: () => void
-  /** Gives how many files were made. */
+  /** Returns the number of files that were made. */
   readonly make: (plan: Plan) => Promise<number>
 }

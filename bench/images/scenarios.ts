@@ -1,5 +1,5 @@
 /**
- * What is measured of the sizes of pictures, against which target.
+ * The measurements of the sizes of pictures, with their targets.
  */
 import { type Part, type Scenario, type Settings, unit } from "../scenario.ts"
 import { makeSizes } from "./measure.ts"

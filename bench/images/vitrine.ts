@@ -1,5 +1,5 @@
 /**
- * Our sizes of pictures, as a source has them made, with the digests of files that it has downloaded.
+ * Our sizes of pictures, as a source makes them, with the digests of downloaded files.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { type PeerApi, type Plan, widths } from "./protocol.ts"
 
 const digests = new Map<string, string>()
 
-/** A download has the digest; reading a picture for it is no part of this. */
+/** A download has the digest already, so that reading a picture for the digest is not measured. */
 const sha256Of = (file: string): string => {
   const sha256 = digests.get(file) ?? createHash("sha256").update(readFileSync(file)).digest("hex")
   digests.set(file, sha256)

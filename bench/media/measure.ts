@@ -1,5 +1,5 @@
 /**
- * One run of each scenario of media: a static server with files, and who downloads them.
+ * One run of each scenario of media: a static server with files, and the programs that download them.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -31,7 +31,7 @@ http {
 }
 `
 
-/** Runs with a server of files, whose dates are a day old. */
+/** Runs with a server of files whose dates are a day old. */
 const withServer = async <A>(
   { bytes, files }: Served,
   run: (url: string, folder: string) => Promise<A>

@@ -68,7 +68,7 @@ const fetch = (plan: MediaPlan): Promise<Fetched> =>
     return { time, reused: fetched.attachments?.reused ?? 0, changed }
   }).pipe(Effect.scoped, Effect.provide(services), Effect.runPromise)
 
-/** Of about a kilobyte, with a link. */
+/** A record of about a kilobyte, with a link. */
 const documentOf = (index: number) => ({
   id: `rec${index}`,
   image: { alt: `A picture of ${index}`, url: `https://cdn.museum.example/pictures/${index}.jpg` },
@@ -98,7 +98,7 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
   }
   const parse = () => JSON.stringify(JSON.parse(readFileSync(file, "utf8")), null, 2)
   let [time, parsed, links] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]
-  // The best of some: what else the machine does strikes one of both.
+  // The best of some runs, because other work of the machine disturbs single runs.
   for (let round = 0; round < 8; round++) {
     const begin = performance.now()
     const found = await search()

@@ -1,11 +1,11 @@
 /**
- * What the runner asks of the process of the benchmark of media.
+ * The calls from the runner to the process of the benchmark of media.
  */
 export interface MediaPlan {
-  /** Where the files are: `<url>/0.jpg`, `<url>/1.jpg` … */
+  /** The address of the files: `<url>/0.jpg`, `<url>/1.jpg` … */
   readonly url: string
   readonly files: number
-  /** Where to, an existing folder. */
+  /** The target, an existing folder. */
   readonly directory: string
   /** Whether the document proves that a file is still the same. */
   readonly proves: boolean
@@ -29,6 +29,6 @@ export interface Found {
 export interface MediaApi {
   /** Fetches a document of links, and the files; the second time with the first as the version before. */
   readonly fetch: (plan: MediaPlan) => Promise<Fetched>
-  /** Finds the links in so many documents. */
+  /** Finds the links in this many documents. */
   readonly find: (plan: { readonly documents: number; readonly directory: string }) => Promise<Found>
 }

@@ -1,5 +1,5 @@
 /**
- * What is measured of media, at which size, against which target.
+ * The measurements of media, with their sizes and targets.
  */
 import { count, type Part, type Scenario, type Settings, unit } from "../scenario.ts"
 import { curl, find, media } from "./measure.ts"

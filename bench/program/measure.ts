@@ -55,7 +55,7 @@ const withProject = (run: (directory: string) => Promise<Figures>): Promise<Figu
 
 const isListening = /^listening|HTTP transport on/m
 
-/** The time in milliseconds from the start of a program to its end, the median of so many. */
+/** The time in milliseconds from the start of a program to its end, the median of this many runs. */
 export const timeToEnd = (program: Program, { nodeArguments }: Settings, times: number): Promise<Figures> =>
   withFolder((directory) =>
     medianTime(times, async () => {
@@ -64,7 +64,7 @@ export const timeToEnd = (program: Program, { nodeArguments }: Settings, times: 
     })
   )
 
-/** The time in milliseconds from the start of the controller until it listens, the median of so many. */
+/** The time in milliseconds from the start of the controller until it listens, the median of this many runs. */
 export const timeToListen = ({ nodeArguments }: Settings, times: number): Promise<Figures> =>
   withProject((directory) =>
     medianTime(times, async () => {
@@ -74,7 +74,7 @@ export const timeToListen = ({ nodeArguments }: Settings, times: number): Promis
     })
   )
 
-/** `run` does what is timed, and gives what is to be done after it. */
+/** `run` is timed, and returns the clean-up. */
 const medianTime = async (times: number, run: () => Promise<() => Promise<void>>): Promise<Figures> => {
   const measured: Array<number> = []
   for (let time = 0; time < times; time++) {
@@ -86,7 +86,7 @@ const medianTime = async (times: number, run: () => Promise<() => Promise<void>>
   return { time: median(measured) }
 }
 
-/** Resident memory in MiB of a server that has been idle for so long. */
+/** Resident memory in MiB of a server that has been idle for this time. */
 export const idleMemory = (program: Program, { nodeArguments }: Settings, idleMs: number): Promise<Figures> =>
   withProject(async (directory) => {
     const server = startProgram(program, { directory, nodeArguments })

@@ -1,5 +1,5 @@
 /**
- * What is measured of the program as a whole, against which target.
+ * The measurements of the whole program, with their targets.
  */
 import { type Part, type Scenario, type Settings, unit } from "../scenario.ts"
 import { idleMemory, programs, timeToEnd, timeToListen } from "./measure.ts"

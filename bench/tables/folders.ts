@@ -1,5 +1,5 @@
 /**
- * Folders of tables to be served, and folders to save them in. All are in one place, which is removed at the end.
+ * Folders of tables to serve, and folders to save them in. All are in one folder, which is removed at the end.
  */
 import {
   closeSync,
@@ -39,7 +39,7 @@ export const withFolder = async <A>(run: (directory: string) => Promise<A>): Pro
   }
 }
 
-/** Makes a folder when it is first asked for, and gives the same ever after. */
+/** Makes a folder at the first call, and returns the same folder later. */
 const once = (make: (directory: string) => void): (() => string) => {
   let made: string | undefined
   return () => {
@@ -51,7 +51,7 @@ const once = (make: (directory: string) => void): (() => string) => {
   }
 }
 
-/** A folder with tables `Objects`, `Rooms`, … of so many records of 20 fields. */
+/** A folder with tables `Objects`, `Rooms`, … with this many records of 20 fields. */
 export const tablesFolder = (tables: ReadonlyArray<string>, records: number) =>
   once((directory) => {
     for (const table of tables) {
@@ -61,7 +61,7 @@ export const tablesFolder = (tables: ReadonlyArray<string>, records: number) =>
     }
   })
 
-/** Record by record: what this process takes, the peers that it starts would seem to take. */
+/** Written record by record, because memory of this process would count as memory of the peers that it starts. */
 const writeTable = (path: string, records: number, edition = 0) => {
   const file = openSync(path, "w")
   writeSync(file, '{"records":[')
@@ -73,14 +73,14 @@ const writeTable = (path: string, records: number, edition = 0) => {
   closeSync(file)
 }
 
-/** Replaces a table by one in which every record is another. */
+/** Replaces a table by a table with only new records. */
 export const editTable = (directory: string, table: string, records: number, edition: number) => {
   const scratch = join(directory, ".edited")
   writeTable(scratch, records, edition)
   renameSync(scratch, join(directory, `${table}.json`))
 }
 
-/** The server reads a file again that was written a moment before it was read. */
+/** Waits, because the server reads a file again if it was written a moment before. */
 const age = (path: string) => utimesSync(path, 1e9, 1e9)
 
 const recordId = (index: number): string => `rec${index.toString(36).padStart(14, "0")}`

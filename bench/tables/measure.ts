@@ -47,7 +47,7 @@ const withServer =
       }
     })
 
-/** A fetch, and what the server had to do with it. */
+/** A fetch, and the work of the server for it. */
 const fetch = async ({
   plan,
   program,
@@ -67,7 +67,7 @@ const fetch = async ({
   }
 }
 
-/** What is in the files of tables. */
+/** The content of the files of tables. */
 const digest = async (directory: string, tables: ReadonlyArray<string>): Promise<string> => {
   const hash = createHash("sha256")
   for (const table of tables) {
@@ -76,7 +76,7 @@ const digest = async (directory: string, tables: ReadonlyArray<string>): Promise
   return hash.digest("hex")
 }
 
-/** By the folder they were served from. */
+/** Keyed by the served folder. */
 const digests = new Map<string, string>()
 
 /** All programs must save the same. */
@@ -102,7 +102,7 @@ export const list = (peer: Peer, settings: Settings, served: Served): Promise<Fi
     return { time, cpu, memory, pages, refused, busy }
   })
 
-/** Saves tables of a server with the API's limit, until all is done or the time is up. */
+/** Saves tables of a server with the API's limit, until all are saved or the time is over. */
 export const limitedList = (
   peer: Peer,
   settings: Settings,
@@ -154,7 +154,7 @@ export interface EditsPlan {
   readonly records: number
 }
 
-/** Edits a table again and again, at any time between two fetches. */
+/** Edits a table again and again, at random times between two fetches. */
 export const edits = (
   settings: Settings,
   served: Served,
@@ -184,11 +184,11 @@ export const edits = (
 export interface ChangesPlan extends EditsPlan {
   /** Whether the controller asks what has changed before it fetches. */
   readonly asks: boolean
-  /** How long nothing is edited, to count the calls. */
+  /** The time without edits, in which calls are counted. */
   readonly idleMs: number
 }
 
-/** Leaves tables alone for a while, then edits one of them at a time, at any time between two ticks. */
+/** Does not edit tables for a while, then edits one table at a time, at random times between two ticks. */
 export const changes = (
   settings: Settings,
   served: Served,
@@ -199,7 +199,7 @@ export const changes = (
     settings,
     served
   )(async ({ plan, program, server }) => {
-    /** How many calls are made while something runs, and how long that takes. */
+    /** The number of calls while an effect runs, and its time. */
     const count = async (run: () => Promise<unknown>) => {
       const { calls } = await server.call("requests")
       const startedAt = Date.now()

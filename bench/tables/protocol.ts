@@ -1,5 +1,5 @@
 /**
- * What the runner asks of the processes of the table source's benchmark.
+ * The calls from the runner to the processes of the table source's benchmark.
  */
 
 /** The local table server. */
@@ -15,22 +15,22 @@ export interface TableServerApi {
   readonly cpu: () => number
 }
 
-/** Since the start, the reading at the start left out. */
+/** Counts since the start, without reading at the start. */
 export interface Requests {
   readonly pages: number
-  /** Pages, and what is asked about changes. */
+  /** Requests for pages and for changes. */
   readonly calls: number
   readonly attachments: number
-  /** Pages that were refused for the limit. */
+  /** Pages that were refused because of the limit. */
   readonly refused: number
 }
 
 export interface FetchPlan {
   readonly endpointUrl: string
   readonly tables: ReadonlyArray<string>
-  /** Where to, an existing folder. */
+  /** The target, an existing folder. */
   readonly directory: string
-  /** Whether the limit of the API is heeded, by a peer that does. */
+  /** Whether a peer that can keep the limit of the API keeps it. */
   readonly paced: boolean
 }
 
@@ -52,7 +52,7 @@ export interface Fetched {
   readonly time: number
   /** The folder of the tables' files. */
   readonly directory: string
-  /** Whether there is something that was not there before. */
+  /** Whether the fetch made a new version. */
   readonly changed: boolean
 }
 

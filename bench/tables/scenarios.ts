@@ -1,5 +1,5 @@
 /**
- * What is measured of the table source, at which size, against which target.
+ * The measurements of the table source, with their sizes and targets.
  */
 import { count, type Part, percent, type Scenario, type Settings, unit } from "../scenario.ts"
 import { attachmentsFolder, tablesFolder } from "./folders.ts"

@@ -18,7 +18,7 @@ answer<TableServerApi>({
     )
     const server = await runtime.runPromise(TableServer.TableServer)
     const url = `http://127.0.0.1:${server.address.port}`
-    // Of another base: it must not count towards the limit.
+    // A request to another base does not count towards the limit.
     for (const table of tables) {
       const response = await fetch(`${url}/v0/appWarmUp/${table}?view=${encodeURIComponent(view)}`, {
         headers: { authorization: `Bearer ${apiKey}` }

@@ -11,10 +11,10 @@ const replay = replayMark.charCodeAt(0)
 const digits = 16
 const readBytes = 64 * 1024
 
-/** All sockets read into the same memory. Its last byte ends every search. */
+/** All sockets read into the same buffer. Its last byte ends every search. */
 const memory = Buffer.alloc(readBytes + 1)
 
-/** A socket that hands over how many bytes of `memory` it has just filled. */
+/** A socket that reports how many bytes of `memory` it has just filled. */
 const open = (port: number, onRead: (length: number) => void): Socket =>
   openSocket({
     port,
@@ -135,7 +135,7 @@ const result = (): Deliveries => {
   const generator = generatorLoad()
   const known = delays.filter((delay) => !Number.isNaN(delay))
   return {
-    // One client's surplus must not make up for another's loss.
+    // A duplicate at one client must not hide a loss at another.
     missing: counts.reduce((sum, count) => sum + Math.abs(expectedEach - count), 0),
     disordered,
     medianDelay: quantile(known, 0.5) / 1000,
@@ -163,7 +163,7 @@ const request: LoadApi["request"] = ({ connections, durationMs, port, request })
         if (memory[0] === 72 && memory.toString("latin1", 9, 12) !== "200") {
           reject(new Error(memory.toString("utf8", 0, length)))
         }
-        // Every answer is one JSON object.
+        // Every response is one JSON object.
         if (memory[length - 1] === closingBrace) {
           answers++
           socket.write(request)

@@ -17,7 +17,7 @@ interface Setup {
   readonly join: (clients: number) => Promise<number>
 }
 
-/** The time that streams are left alone after they have joined or gone. */
+/** The pause after streams have joined or gone. */
 const settleMs = 500
 
 const withServer =
@@ -64,7 +64,7 @@ const deliver = async ({ cpuOf, load, server }: Setup, clients: number, plan: Pu
 
 export interface StreamPlan extends PublishPlan {
   readonly clients: number
-  /** How many events are sent first, in the same manner, and not measured. */
+  /** How many events are sent first in the same way, without measuring. */
   readonly warmUp: number
   /** How often all of it is published. Default 1. */
   readonly times?: number
@@ -111,7 +111,7 @@ export const memory = (
     peer,
     settings
   )(async ({ join, load, port, server }) => {
-    // What the first clients make the process load and compile is no property of a stream.
+    // Code that the process loads and compiles for the first clients must not count for a stream.
     await join(100)
     await load.call("disconnect")
     await sleep(settleMs)
@@ -144,13 +144,13 @@ export const connect = (peer: Peer, settings: Settings, clients: number): Promis
 
 export interface IdlePlan {
   readonly clients: number
-  /** How long the server rests before it is measured: V8 shrinks the heap once, some time after the first ping. */
+  /** How long the server idles before it is measured: V8 shrinks the heap once, some time after the first ping. */
   readonly restMs: number
   readonly durationMs: number
   readonly keepAliveMs: number
 }
 
-/** Streams on which nothing happens but pings. */
+/** Streams with pings only. */
 export const idle = (
   peer: Peer,
   settings: Settings,

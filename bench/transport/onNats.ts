@@ -18,7 +18,7 @@ const cpuOf = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
-/** The plan is that of each process: its clients, and the events that one of the processes publishes to all. */
+/** The plan for each process: its clients, and the events that one process publishes to all. */
 export const streamOnNats = (processes: number, settings: Settings, plan: StreamPlan): Promise<Figures> =>
   withFolder((store) => measure(store, processes, settings, plan))
 

@@ -1,10 +1,10 @@
 /**
- * What the runner asks of the processes that it measures with, and what the event streams carry.
+ * The calls from the runner to the processes of the benchmark, and the events of the streams.
  */
 
 export interface ServerOptions {
   readonly keepAliveMs: number
-  /** The URL of a NATS server that several share. Default: the services of one process. */
+  /** The URL of a NATS server that several processes share. Default: the services of one process. */
   readonly nats?: string
 }
 
@@ -28,7 +28,7 @@ export interface ServerApi {
 
 export interface Deliveries {
   readonly missing: number
-  /** How many came behind a later one, or twice. */
+  /** How many events came after a later event, or twice. */
   readonly disordered: number
   /** From publish to the client's read, in milliseconds. */
   readonly medianDelay: number
@@ -57,7 +57,7 @@ export interface LoadApi {
   readonly connect: (plan: ConnectPlan) => Promise<number>
   /** Counts anew. */
   readonly expect: (plan: { readonly events: number }) => void
-  /** Done when every client has all expected events, or none has had one for ten seconds. */
+  /** Done when every client has all expected events, or when no client has received an event for ten seconds. */
   readonly deliveries: () => Promise<Deliveries>
   readonly disconnect: () => void
   /** One request after the other on each of the connections: answers per second. */
@@ -68,15 +68,15 @@ export const liveEvent = "content:bench"
 export const replayedEvent = "content:version:promoted"
 
 /**
- * Ends the one string of a live event that tells when it was published, 16 digits of microseconds. It stands
- * nowhere else in the stream: who counts it counts deliveries.
+ * Ends the string in a live event with its time of publication, 16 digits of microseconds. It occurs nowhere else in
+ * the stream, so that counting it counts deliveries.
  */
 export const liveMark = "~"
 
-/** Stands in the replayed event and nowhere else. */
+/** Occurs only in the replayed event. */
 export const replayMark = "^"
 
-/** What every client is given first: it has joined when it has read this. */
+/** The first data of every client: a client has joined when it has read this. */
 export const replayedPayload = { versionId: "20260101T000000Z", mark: replayMark }
 
 /** The payload of a live event; as a frame it has 170 bytes. */
@@ -86,7 +86,7 @@ export const livePayload = () => ({
   at: `${Math.round(microseconds()).toString().padStart(16, "0")}${liveMark}`
 })
 
-/** Of a clock that all processes of a machine share. */
+/** The time of a clock that all processes of a machine share. */
 export const microseconds = (): number => {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e6 + nanoseconds / 1e3

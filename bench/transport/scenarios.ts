@@ -1,5 +1,5 @@
 /**
- * What is measured of the transport, at which size, against which target.
+ * The measurements of the transport, with their sizes and targets.
  */
 import {
   count,
@@ -59,7 +59,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
   })
   const growth = (clients: number): StreamPlan => ({
     clients,
-    // As many deliveries a second whatever the number of clients.
+    // The same number of deliveries per second for any number of clients.
     intervalMs: clients / 50,
     events: Math.ceil(((quick ? 75 : 200) * 1000) / clients),
     warmUp: Math.ceil(50_000 / clients)
@@ -231,7 +231,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       targets: (["command", "status"] as const).flatMap((name) => {
         const judged = { figure: "rate", variant: requestLabel("vitrine", name) }
         return [
-          // The measure of both is an app that reads a JSON body and answers.
+          // Both are compared with an app that reads a JSON body and answers.
           { ...judged, of: requestLabel("effect", "command"), atLeast: 0.9 },
           ...(name === "status" ? [{ ...judged, of: requestLabel("effect", name) }] : []),
           { ...judged, of: requestLabel("plain", name) }

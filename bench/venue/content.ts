@@ -9,18 +9,18 @@ export interface ContentPlan {
   readonly files: number
   /** Of all files. */
   readonly bytes: number
-  /** The size of the files that are changed; all others share the rest. */
+  /** The size of the changed files; all others share the rest. */
   readonly changedBytes: number
   /** How many files are changed at once. */
   readonly changed: number
 }
 
-/** With which every file begins: which edition it is of. */
+/** The beginning of every file: the number of its edition. */
 const editionBytes = 8
 
 const buffer = Buffer.alloc(editionBytes)
 
-/** What a file begins with: the number of its edition. */
+/** The first bytes of a file: the number of its edition. */
 export const editionOf = (file: string): number => {
   const fd = openSync(file, "r")
   const length = readSync(fd, buffer)
@@ -30,10 +30,10 @@ export const editionOf = (file: string): number => {
 
 const nameOf = (index: number) => `picture ${String(index).padStart(4, "0")}.jpg`
 
-/** One of the files that each edition changes. */
+/** A file that each edition changes. */
 export const changedFile = nameOf(0)
 
-/** Writes what an edition changes; all files are of the first. */
+/** Writes the files that an edition changes; the first edition writes all files. */
 export const writeEdition = (folder: string, edition: number, plan: ContentPlan) => {
   const { bytes, changed, changedBytes, files } = plan
   mkdirSync(folder, { recursive: true })

@@ -1,5 +1,5 @@
 /**
- * A source of content: the files of a folder. Those that the active version has already are linked.
+ * A source of content: the files of a folder. Files that the active version has already are linked.
  */
 import { createHash } from "node:crypto"
 import { copyFile, link, readdir, stat, utimes } from "node:fs/promises"

@@ -1,5 +1,5 @@
 /**
- * Lines on which bytes are counted: proxies of TCP, outside of the programs that talk over them.
+ * Lines that count bytes: TCP proxies between the programs.
  */
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"

@@ -12,9 +12,9 @@ import type { LinesApi } from "./protocol.ts"
 export interface Machine {
   readonly pid: number
   readonly downloads: string
-  /** Of the content server; 0 where there is none. */
+  /** The port of the content server; 0 if there is none. */
   readonly port: number
-  /** Carries out a command, and waits for its result. */
+  /** Executes a command, and waits for its result. */
   readonly command: (type: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -32,7 +32,7 @@ const startMachine = async (
 ): Promise<Machine> => {
   const downloads = join(directory, "downloads")
   mkdirSync(directory, { recursive: true })
-  // As operators write it: where it is JavaScript, Node loads the modules of the package beside the command line.
+  // In TypeScript, as operators write it: for JavaScript, Node would load the modules of the package beside the command line.
   const configuration = fileURLToPath(new URL(`../../venue/${name}.config.ts`, import.meta.url))
   const { logged, pid, stop } = startProgram(
     [bin, "start", "--config", configuration, "--run-dir", join(directory, "run")],
@@ -58,14 +58,14 @@ const startMachine = async (
   }
 }
 
-/** A hub that has fetched that folder. */
+/** A hub that has fetched the folder. */
 export const startHub = async (plan: Plan & { readonly content: string }): Promise<Machine> => {
   const hub = await startMachine("hub", plan, { CONTENT: plan.content })
   await until(() => versionOf(hub) !== undefined)
   return hub
 }
 
-/** A machine that has what the hub has. Without `pollEvery`, in milliseconds, it polls as often as it does by itself. */
+/** A machine with a copy of the hub's content. `pollEvery` is in milliseconds; default: that of a replica. */
 export const startReplica = async (
   plan: Plan & { readonly hub: Machine; readonly port: number; readonly pollEvery?: number }
 ): Promise<Machine> => {
@@ -77,13 +77,13 @@ export const startReplica = async (
   return replica
 }
 
-/** Of the version that it shows. */
+/** The id of the version that it shows. */
 export const versionOf = ({ downloads }: Pick<Machine, "downloads">): string | undefined => {
   const file = join(downloads, "manifest.json")
   return statSync(file, { throwIfNoEntry: false }) && JSON.parse(readFileSync(file, "utf8")).versionId
 }
 
-/** When its manifest got its name, in milliseconds since 1970. */
+/** When its manifest was renamed into place, in milliseconds since 1970. */
 export const promotedAt = ({ downloads }: Pick<Machine, "downloads">): number =>
   statSync(join(downloads, "manifest.json")).ctimeMs
 
@@ -99,7 +99,7 @@ export interface Lines {
   readonly stop: () => Promise<void>
 }
 
-/** So many lines to a port. */
+/** This many lines to a port. */
 export const openLines = async (port: number, lines: number): Promise<Lines> => {
   const counting: Process<LinesApi> = start("./venue/lines.js", [])
   return {

@@ -1,5 +1,5 @@
 /**
- * One run of each scenario: a hub, or a daemon of rsync, and the machines that copy from it, and what a change costs them.
+ * One run of each scenario: a hub or a daemon of rsync, the machines that copy from it, and the cost of a change.
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
@@ -20,11 +20,11 @@ export interface VenuePlan {
   readonly changes: number
 }
 
-/** What is copied, and by whom. */
+/** The copied content, and the machines that copy it. */
 interface Venue {
-  /** Where the content is edited. */
+  /** The folder in which the content is edited. */
   readonly content: string
-  /** Of the hub, or of what else serves. */
+  /** Of the hub, or of the other server. */
   readonly serverCpu: () => number
   /** Of all machines. */
   readonly machinesCpu: () => number
@@ -32,26 +32,26 @@ interface Venue {
   readonly serverMemory: () => number
   /** Of each machine. */
   readonly bytes: () => Promise<ReadonlyArray<number>>
-  /** Makes what was edited a version, where the server has versions. */
+  /** Makes a version of the edits, if the server has versions. */
   readonly publish: () => Promise<void>
-  /** Waits until an edition is on all machines: how long each took, in milliseconds, where that is known. */
+  /** Waits until an edition is on all machines, and returns the time of each in milliseconds, if known. */
   readonly bring: (edition: number) => Promise<ReadonlyArray<number>>
   /** Of the first machines. */
   readonly shown: ReadonlyArray<{ readonly folder: string; readonly kind: Kind }>
 }
 
-/** Time for what follows a promotion: old versions are removed. rsync takes files of the same second for the same. */
+/** Time to remove old versions after a promotion. rsync also considers files of the same second equal. */
 const restMs = 1000
 
 const eachOf = (count: number, directory: string) =>
   Array.from({ length: count }, (_, index) => join(directory, `machine-${index}`))
 
-/** How many controllers are started at once: each needs a second of CPU for it. */
+/** How many controllers are started at once: each start needs a second of CPU. */
 const startedAtOnce = 4
 
 export type Trigger = "told" | "polling"
 
-/** Far longer than any run: the machines do nothing by themselves. */
+/** Far longer than any run, so that the machines do not poll by themselves. */
 const neverMs = 24 * 3_600_000
 
 const withReplicas =
@@ -106,7 +106,7 @@ const withReplicas =
       }
     })
 
-/** As often as a replica looks by itself. */
+/** The default interval of a replica. */
 const pollEveryMs = 5000
 
 const withRsync =
@@ -189,7 +189,7 @@ const changes = (withVenue: WithVenue, { changes, content, machines }: VenuePlan
     }
   })
 
-/** Changes files again and again, while the first machine's are read without a pause. */
+/** Changes files again and again, while a reader reads the first machine's files without a pause. */
 const readings = (withVenue: WithVenue, { changes, content }: VenuePlan): Promise<Figures> =>
   withVenue(async (venue) => {
     const reader = start<ReaderApi>("./venue/reader.js", [])
@@ -234,7 +234,7 @@ export interface CrowdPlan {
   readonly durationMs: number
 }
 
-/** Machines that only ask whether there is something new, or that only report. */
+/** Machines that only poll, or that only report. */
 export const crowd = (
   what: "pollers" | "reporters",
   { nodeArguments }: Settings,

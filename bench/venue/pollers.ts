@@ -1,5 +1,5 @@
 /**
- * Machines that ask a hub for its manifest, with the client, at the times and by the code of a replica.
+ * Machines that ask a hub for its manifest, with the client, the schedule and the code of a replica.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"

@@ -1,15 +1,15 @@
 /**
- * What the runner asks of the processes of a venue.
+ * The calls from the runner to the processes of a venue.
  */
 
-/** Lines to a server on which the bytes are counted, of both directions. */
+/** Lines to a server that count bytes in both directions. */
 export interface LinesApi {
-  /** So many lines, each a port of its own. */
+  /** Opens this many lines, each with its own port. */
   readonly open: (options: {
     readonly port: number
     readonly lines: number
   }) => Promise<ReadonlyArray<number>>
-  /** Of each line, since it was opened. */
+  /** The bytes of each line since it was opened. */
   readonly bytes: () => ReadonlyArray<number>
 }
 
@@ -20,9 +20,9 @@ export interface Reading {
   readonly passes: number
   /** How many editions it has seen. */
   readonly editions: number
-  /** Passes in which not all files were of one edition. */
+  /** Passes with files of more than one edition. */
   readonly mixed: number
-  /** Passes in which something was not there, or could not be read. */
+  /** Passes in which a file was missing or could not be read. */
   readonly failed: number
 }
 
@@ -41,10 +41,10 @@ export interface CrowdPlan {
   readonly machines: number
 }
 
-/** Machines that only ask for the manifest, or that only report, in the way and at the times of a replica. */
+/** Machines that only ask for the manifest, or that only report, as a replica does. */
 export interface CrowdApi {
   readonly start: (plan: CrowdPlan) => void
-  /** That were answered, and that were not, since the last call. */
+  /** Answered and failed requests since the last call. */
   readonly requests: () => { readonly requests: number; readonly failed: number }
 }
 

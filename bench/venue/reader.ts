@@ -1,5 +1,5 @@
 /**
- * A screen that reads all files of what is shown, again and again without a pause.
+ * A screen that reads all files of the active version, again and again without a pause.
  */
 import { readdirSync, readFileSync, realpathSync } from "node:fs"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ answer<ReaderApi>({
       passes++
       try {
         const shown = folderOf[kind](folder)
-        // Files that a program is writing beside the others have names with a dot.
+        // Files that a program is still writing have names that begin with a dot.
         const names = readdirSync(shown).filter((name) => !name.startsWith("."))
         const editions = new Set(names.map((name) => editionOf(join(shown, name))))
         mixed += editions.size === 1 ? 0 : 1

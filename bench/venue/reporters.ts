@@ -1,5 +1,5 @@
 /**
- * Players that report to a hub, at the times and by the code of a replica.
+ * Players that report to a hub, with the schedule and the code of a replica.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"

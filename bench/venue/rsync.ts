@@ -15,7 +15,7 @@ export interface Daemon {
   readonly stop: () => Promise<void>
 }
 
-/** What a pull leaves: the folder itself changed, or a new folder beside it and the link `current` to that. */
+/** The result of a pull: the folder itself changed, or a new folder beside it, and the link `current` to the new folder. */
 export type Way = "in place" | "link"
 
 const running = new Set<ChildProcess>()

@@ -1,5 +1,5 @@
 /**
- * What is measured of a venue, at which size, against which target.
+ * The measurements of a venue, with their sizes and targets.
  */
 import {
   count,

@@ -1,12 +1,12 @@
 /**
- * What processes use, as Linux counts it.
+ * The resources that processes use, as Linux counts them.
  */
 import { readFileSync } from "node:fs"
 
-/** Of the kernel's counters, everywhere. */
+/** The unit of the kernel's counters, the same on all machines. */
 const ticksPerSecond = 100
 
-/** The columns of `/proc/PID/stat` behind the name of the program. */
+/** The columns of `/proc/PID/stat` after the name of the program. */
 const columnsOf = (pid: number | "self"): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")
@@ -21,7 +21,7 @@ const milliseconds = (pid: number | "self", columns: ReadonlyArray<number>) => {
 /** User and system time of a process, in milliseconds. */
 export const cpuOf = (pid: number): number => milliseconds(pid, [11, 12])
 
-/** The same with that of its children that have ended. */
+/** As above, with the children of the process that have ended. */
 export const cpuOfAll = (pid: number): number => milliseconds(pid, [11, 12, 13, 14])
 
 /** User and system time of the children of this process that have ended, in milliseconds. */

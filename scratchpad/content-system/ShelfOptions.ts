@@ -6,11 +6,11 @@ import { DocumentSource } from "vitrine"
 
 /** Each shelf is a document: its items as records, with their key as `id`. */
 export interface ShelfSourceConfig extends DocumentSource.Config {
-  /** Where the server is, as in `"https://shelves.example"`. */
+  /** The address of the server, such as `"https://shelves.example"`. */
   readonly url: string
   /** Sent to `url` only, and never shown. */
   readonly token: string
-  /** The names of those to save. */
+  /** The names of the shelves to save. */
   readonly shelves: ReadonlyArray<string>
 }
 

@@ -1,5 +1,5 @@
 /**
- * The source does what every source of content does, and says what is wrong in its own words.
+ * The source passes the contract of all sources, and reports problems in its own words.
  */
 import { FileSystem } from "@effect/platform"
 import { NodeContext, NodeHttpClient } from "@effect/platform-node"

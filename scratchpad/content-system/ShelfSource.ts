@@ -1,5 +1,5 @@
 /**
- * Shelves as a source of content: a content system that Vitrine does not know, over the core that its own sources have.
+ * Shelves as a source of content: a content system that Vitrine does not know, with the core of Vitrine's own sources.
  *
  * ```
  * <source id>/<shelf>.json    its items

@@ -1,5 +1,5 @@
 /**
- * Reading a shelf, page by page, and what goes wrong with that.
+ * Reads a shelf page by page, and reports failures.
  */
 import { Effect, Option, Redacted, Schema, Stream } from "effect"
 import { DocumentSource } from "vitrine"
@@ -22,7 +22,7 @@ const Page = Schema.Struct({ total: Schema.NonNegativeInt, items: Schema.Array(I
 
 const pageSize = 100
 
-/** A shelf as a document. It is asked for when the document is saved. */
+/** A shelf as a document. It is requested when the document is saved. */
 export const readShelf = (
   requests: DocumentSource.Requests,
   { token, url }: Pick<ShelfOptions, "token" | "url">,
@@ -54,7 +54,7 @@ export const readShelf = (
   }
 }
 
-/** What to do about it, in the words of those who know the server. */
+/** Advice for a failed request, by somebody who knows the server. */
 const adviceOf = ({ message, status }: DocumentSource.RequestFailed): string => {
   switch (status) {
     case 401:

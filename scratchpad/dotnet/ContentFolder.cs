@@ -3,7 +3,7 @@
 //     mcs -r:System.Runtime.Serialization ContentFolder.cs
 //     mono ContentFolder.exe downloads exhibits/Objects.json
 //
-// It needs no connection to the controller; the event stream only makes it quicker (EventStream.cs).
+// It needs no connection to the controller. The event stream only makes it faster (EventStream.cs).
 using System;
 using System.IO;
 using System.Runtime.Serialization;
@@ -33,25 +33,25 @@ public sealed class ContentFolder
     readonly string downloads;
     readonly string consumerId;
 
-    /// <param name="consumerId">A file name of this screen's own, the same at every start.</param>
+    /// <param name="consumerId">A file name for this screen, the same at every start.</param>
     public ContentFolder(string downloads, string consumerId)
     {
         this.downloads = downloads;
         this.consumerId = consumerId;
     }
 
-    /// <summary>The pause from one look at the manifest to the next.</summary>
+    /// <summary>The pause between two reads of the manifest.</summary>
     public TimeSpan PollEvery { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>When the lease on the version is renewed, which lasts 30 minutes.</summary>
+    /// <summary>How often the lease on the version is renewed. A lease is valid for 30 minutes.</summary>
     public TimeSpan RenewEvery { get; set; } = TimeSpan.FromMinutes(10);
 
     /// <summary>Called with the reason when a version cannot be shown, once. Default: standard error.</summary>
     public Action<string> OnProblem { get; set; } = Console.Error.WriteLine;
 
     /// <summary>
-    /// Calls back with the id and the folder of each version that becomes active, and keeps it on disk while it is shown, until it
-    /// is cancelled. A callback loads everything first, and then shows it: where it throws, it is called again at the next look.
+    /// Calls back with the id and the folder of each version that becomes active, and keeps it on disk while it is shown, until
+    /// cancelled. A callback loads everything first, and then shows it. If it throws, it is called again at the next read.
     /// </summary>
     public async Task Follow(Action<string, string> show, CancellationToken cancelled)
     {
@@ -74,7 +74,7 @@ public sealed class ContentFolder
             }
             catch (Exception error)
             {
-                // What is shown stays, and so does its lease. Another look may go better: a version that was just removed.
+                // Keeps the shown version and its lease. The next read may succeed, for example if a version was just removed.
                 problem = error.Message;
                 if (problem != problemBefore)
                 {
@@ -90,7 +90,7 @@ public sealed class ContentFolder
         }
     }
 
-    /// <summary>What the manifest says now; null before the first fetch.</summary>
+    /// <summary>The current manifest; null before the first fetch.</summary>
     public Manifest ReadManifest()
     {
         try
@@ -115,7 +115,7 @@ public sealed class ContentFolder
         }
     }
 
-    /// <summary>Opens a file without holding up the controller, which may replace or remove it meanwhile.</summary>
+    /// <summary>Opens a file without blocking the controller, which may replace or remove the file meanwhile.</summary>
     public static FileStream OpenShared(string path)
     {
         return new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);

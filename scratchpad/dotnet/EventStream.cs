@@ -2,7 +2,7 @@
 //
 //     mcs -r:System.Net.Http EventStream.cs && mono EventStream.exe http://127.0.0.1:8710
 //
-// The stream only makes it quicker: the manifest on disk is the truth, so read that every few seconds, too
+// The stream only makes it faster. The manifest on disk decides, so read the manifest every few seconds, too
 // (ContentFolder.cs).
 using System;
 using System.IO;
@@ -13,8 +13,8 @@ using System.Threading.Tasks;
 
 public sealed class EventStream
 {
-    // Without a limit of its own: the response of /events never ends. Without a proxy, whatever HTTP_PROXY says: the controller is on
-    // this machine or in its network.
+    // Without a time limit, because the response of /events never ends. Without a proxy, even if HTTP_PROXY is set: the controller is
+    // on this machine or in its network.
     static readonly HttpClient Client = new HttpClient(new HttpClientHandler { UseProxy = false })
     {
         Timeout = Timeout.InfiniteTimeSpan
@@ -27,12 +27,12 @@ public sealed class EventStream
         events = transport + "/events";
     }
 
-    /// <summary>The pause before it connects again, whatever ended the stream, a 503 included.</summary>
+    /// <summary>The pause before a new connection, for any end of the stream, also after a 503.</summary>
     public TimeSpan ReconnectAfter { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// How long nothing may come, neither a response nor a line of it. Three pings are late then: the connection is dead,
-    /// whatever the socket says. A read that is waited for without such a limit may never return.
+    /// How long a response or its next line may take. After three missing pings the connection is dead, even if the socket
+    /// reports no error. Without this limit, a read may never return.
     /// </summary>
     public TimeSpan SilenceLimit { get; set; } = TimeSpan.FromSeconds(45);
 
@@ -54,7 +54,7 @@ public sealed class EventStream
                 {
                     OnProblem($"No event stream: {error.Message}");
                 }
-                // What was given up on ends as well.
+                // Ends the abandoned read, too.
                 connection.Cancel();
             }
             await Task.Delay(ReconnectAfter, cancelled);
@@ -102,7 +102,7 @@ public sealed class EventStream
         }
     }
 
-    /// <summary>What the task gives, unless nothing comes for too long.</summary>
+    /// <summary>The result of the task; fails if it takes too long.</summary>
     async Task<T> InTime<T>(Task<T> task, CancellationToken connection)
     {
         using (var timer = CancellationTokenSource.CreateLinkedTokenSource(connection))

@@ -1,5 +1,5 @@
 /**
- * Content from a source of one's own, as versions in a folder, without a controller.
+ * Content from your own source, as versions in a folder, without a controller.
  *
  *     npm run build && npx jiti scratchpad/effect/content.ts
  */

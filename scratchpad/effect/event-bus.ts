@@ -1,5 +1,5 @@
 /**
- * The event bus: a live feed that misses nothing from the moment it is there.
+ * The event bus: a live feed that misses no event after it has begun.
  *
  *     npm run build && npx jiti scratchpad/effect/event-bus.ts
  */

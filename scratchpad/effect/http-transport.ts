@@ -1,5 +1,5 @@
 /**
- * Two HTTP transports on the same buses: one for everybody, one that may do more.
+ * Two HTTP transports on the same buses: the first for everybody, the second with more commands.
  *
  *     npm run build && npx jiti scratchpad/effect/http-transport.ts
  */

@@ -1,5 +1,5 @@
 /**
- * A running controller, asked over its socket as the command line does: `vitrine status` would find it, too.
+ * Asks a running controller over its socket, as the command line does. `vitrine status` would find it, too.
  *
  *     npm run build && npx jiti scratchpad/effect/ipc-client.ts
  */

@@ -1,5 +1,5 @@
 /**
- * The mounted transport behind an authentication of your own, which lets the questions of browsers pass.
+ * The mounted transport behind your own authentication, which lets CORS preflights pass.
  *
  *     npm run build && npx jiti scratchpad/effect/mounted-behind-password.ts
  */
@@ -7,7 +7,7 @@ import { HttpLayerRouter, HttpServerRequest, HttpServerResponse } from "@effect/
 import { Effect, Layer } from "effect"
 import { ControllerServices, HttpTransport } from "vitrine"
 
-/** In front of all routes. By `OPTIONS` a browser asks, without the password, whether a page may send it. */
+/** Runs before all routes. A browser sends `OPTIONS` without the password, to ask whether a page may send the password. */
 const authentication = HttpLayerRouter.middleware(
   (handler) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method }) =>

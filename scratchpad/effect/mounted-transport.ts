@@ -1,5 +1,5 @@
 /**
- * The transport on a server of your own, under a prefix beside other routes. Any server of the platform does.
+ * The transport on your own server, under a prefix beside other routes. Works with any server of the platform.
  *
  *     npm run build && npx jiti scratchpad/effect/mounted-transport.ts
  */

@@ -10,7 +10,7 @@ import { Console, Effect, Layer } from "effect"
 import { CommandBus, Controller, ControllerServices, content, HttpClientNode } from "vitrine"
 
 const baseUrl = process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? "http://127.0.0.1:4318"
-// The client of Vitrine asks this machine only where a configuration names it.
+// Vitrine's client sends requests to this machine only if a configuration contains its address.
 const exporter = Otlp.layerJson({ baseUrl, resource: { serviceName: "exhibit" } })
 const telemetry = Layer.provide(exporter, FetchHttpClient.layer)
 

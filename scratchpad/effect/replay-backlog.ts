@@ -1,5 +1,5 @@
 /**
- * A replay backlog of one's own behind the transport: it remembers what was before the program was started.
+ * Your own replay backlog behind the transport: it has events from before the start of the program.
  *
  *     npm run build && npx jiti scratchpad/effect/replay-backlog.ts
  */

@@ -1,5 +1,5 @@
 /**
- * A table source over a client of one's own; here one in memory, as a test would have it.
+ * A table source over your own client; here a client in memory, as in a test.
  *
  *     npm run build && npx jiti scratchpad/effect/table-source.ts
  */

@@ -14,14 +14,14 @@
 
 class ContentFolder {
 public:
-    // consumerId is a file name of this screen's own, the same at every start.
+    // consumerId is a file name for this screen, the same at every start.
     ContentFolder(std::filesystem::path downloads, std::string consumerId)
         : downloads(std::move(downloads)), consumerId(std::move(consumerId)) {}
 
     using Show = std::function<void(const std::string& versionId, const std::filesystem::path& folder)>;
 
-    // Calls show where another version is active; call it each frame, it looks every two seconds. Where show throws, what was
-    // shown stays, and the next look calls it again.
+    // Calls show if another version is active. Call it each frame; it reads the manifest every two seconds. If show throws, the
+    // version on the screen stays, and the next read calls show again.
     void poll(const Show& show) {
         const auto now = Clock::now();
         if (now < nextLook) return;
@@ -51,7 +51,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    // Keeps the version on disk while it is shown, and tells the operator of a problem.
+    // Keeps the version on disk while it is shown, and reports a problem to the operator.
     void acknowledge() {
         std::error_code ignored;
         std::filesystem::create_directories(downloads / "acks", ignored);

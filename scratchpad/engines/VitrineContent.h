@@ -12,12 +12,12 @@
 class FVitrineContent
 {
 public:
-    // ConsumerId is a file name of this screen's own, the same at every start.
+    // ConsumerId is a file name for this screen, the same at every start.
     FVitrineContent(const FString& InDownloads, const FString& InConsumerId)
         : Downloads(InDownloads), ConsumerId(InConsumerId) {}
 
-    // Calls Show with id and folder where another version is active; it looks every two seconds. Where Show returns false, what was
-    // shown stays, and the next look calls it again.
+    // Calls Show with id and folder if another version is active; it reads the manifest every two seconds. If Show returns false, the
+    // version on the screen stays, and the next read calls Show again.
     void Poll(TFunctionRef<bool(const FString& VersionId, const FString& Folder)> Show)
     {
         const double Now = FPlatformTime::Seconds();

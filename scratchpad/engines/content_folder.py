@@ -9,7 +9,7 @@ import time
 
 
 class ContentFolder:
-    """What is shown of a downloads folder. `consumer_id` is a file name of this screen's own, the same at every start."""
+    """Follows a downloads folder. `consumer_id` is a file name for this screen, the same at every start."""
 
     def __init__(self, downloads, consumer_id, renew_every=600):
         self.downloads = downloads
@@ -20,9 +20,9 @@ class ContentFolder:
         self.acknowledged = 0
 
     def poll(self, show):
-        """Calls show(version_id, folder) where another version is active. Call it every few seconds.
+        """Calls show(version_id, folder) if another version is active. Call it every few seconds.
 
-        Where show raises, what was shown stays, and the next poll calls it again.
+        If show raises, the version on the screen stays, and the next poll calls show again.
         """
         before = (self.shown, self.problem)
         try:
@@ -41,7 +41,7 @@ class ContentFolder:
             self.acknowledge()
 
     def acknowledge(self):
-        """Keeps the version on disk while it is shown, and tells the operator of a problem."""
+        """Keeps the version on disk while it is shown, and reports a problem to the operator."""
         lease = {"versionId": self.shown}
         if self.problem is not None:
             lease["problem"] = self.problem[:200]

@@ -32,7 +32,7 @@ func poll() -> void:
 		offered = manifest["versionId"]
 		emit_signal("version_active", offered, downloads.plus_file(manifest["versionPath"]))
 
-# What a table was saved as; null where it cannot be read.
+# The saved table; null if it cannot be read.
 func read_json(path: String):
 	var file := File.new()
 	if file.open(path, File.READ) != OK:
@@ -43,7 +43,7 @@ func shown(version_id: String) -> void:
 	acknowledged = version_id
 	acknowledge()
 
-# It could not be shown: it is offered again at the next look.
+# The version could not be shown: the next read emits it again.
 func failed() -> void:
 	offered = acknowledged
 

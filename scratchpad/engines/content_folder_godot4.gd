@@ -32,7 +32,7 @@ func poll() -> void:
 		offered = manifest["versionId"]
 		version_active.emit(offered, downloads.path_join(manifest["versionPath"]))
 
-# What a table was saved as; null where it cannot be read.
+# The saved table; null if it cannot be read.
 func read_json(path: String) -> Variant:
 	var file := FileAccess.open(path, FileAccess.READ)
 	return null if file == null else JSON.parse_string(file.get_as_text())
@@ -41,7 +41,7 @@ func shown(version_id: String) -> void:
 	acknowledged = version_id
 	acknowledge()
 
-# It could not be shown: it is offered again at the next look.
+# The version could not be shown: the next read emits it again.
 func failed() -> void:
 	offered = acknowledged
 

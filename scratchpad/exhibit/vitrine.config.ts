@@ -1,8 +1,8 @@
 /**
  * The demo exhibit: its tables, the controller and the kiosk page, all on this machine.
  *
- * Every port and the address of the tables can be set in the environment, so that the exhibit can also run
- * beside another one, or on a hosted base.
+ * Every port and the address of the tables can be set in the environment, so that the exhibit can also run beside
+ * another exhibit, or on a hosted base.
  */
 import { content, contentServer, dashboard, defineConfig, httpTransport, tableSource } from "vitrine"
 import { tableServer } from "../table-server/tableServer.ts"

@@ -1,5 +1,5 @@
 /**
- * A plugin: publishes the active version as a retained MQTT message, which everybody who subscribes is given at once.
+ * A plugin: publishes the active version as a retained MQTT message, which subscribers get at once.
  */
 import { Effect, Layer, Stream } from "effect"
 import { connect } from "mqtt"
@@ -12,7 +12,7 @@ export const mqttPublisher = ({ topic, url }: { readonly topic: string; readonly
       (client) => Effect.promise(() => client.endAsync(true))
     )
     let version = ""
-    // While the broker is away only the latest version waits. The client comes back by itself.
+    // While the broker is away, only the latest version waits. The client reconnects by itself.
     const publish = () =>
       void (version && client.connected && client.publish(topic, version, { retain: true }))
     client.on("connect", publish).on("error", () => {})

@@ -1,5 +1,5 @@
 /**
- * All entries and assets of a space of Contentful. Entries name each other, and assets, by their ids.
+ * All entries and assets of a space of Contentful. Entries refer to each other, and to assets, by their ids.
  */
 import { jsonSource } from "vitrine"
 

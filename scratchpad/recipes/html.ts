@@ -1,11 +1,11 @@
 /**
- * HTML beside fields that have text in another form: of `text`, it is in `textHtml`, and of `text_de` in `textHtml_de`.
+ * Adds HTML beside fields with text in another form: `textHtml` for `text`, and `textHtml_de` for `text_de`.
  */
 import sanitizeHtml from "sanitize-html"
 
 /**
- * What may be in a page, as it is written and not as it came: no scripts, no styles, no frames. Without "a", links are plain
- * text, by which no visitor leaves an exhibit.
+ * The elements that a page may contain: no scripts, no styles, no frames. Without "a", links become plain text, so that no visitor
+ * leaves an exhibit.
  */
 const allowed: sanitizeHtml.IOptions = {
   allowedTags: [...sanitizeHtml.defaults.allowedTags, "del", "img"],
@@ -16,7 +16,7 @@ const allowed: sanitizeHtml.IOptions = {
 /** The language stays at the end, where `language` of `vitrine/client/helpers` looks for it. */
 const htmlName = (field: string) => field.replace(/(_[a-z]{2,3}(-[^_]+)?)?$/, "Html$1")
 
-/** A step for documents that are lists of records, or one record. `toHtml` gives nothing where a field has no such text. */
+/** A step for documents with a list of records, or with one record. `toHtml` returns nothing if a field has no such text. */
 export const withHtml = (fields: ReadonlyArray<string>, toHtml: (value: unknown) => string | undefined) => {
   const addHtml = (record: unknown) => {
     if (typeof record !== "object" || record === null) return record

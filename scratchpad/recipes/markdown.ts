@@ -1,5 +1,5 @@
 /**
- * Fields with Markdown as HTML for pages: `steps: [markdown("text")]` makes `textHtml` of each `text`, and of `text_de` `textHtml_de`.
+ * Fields with Markdown as HTML for pages: `steps: [markdown("text")]` makes `textHtml` from each `text`, and `textHtml_de` from `text_de`.
  *
  * `npm install marked sanitize-html`
  */

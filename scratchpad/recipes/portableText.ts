@@ -1,7 +1,7 @@
 /**
- * Fields with Portable Text as HTML for pages: `steps: [portableText("body")]` makes `bodyHtml` of each `body`, and of `body_de` `bodyHtml_de`.
+ * Fields with Portable Text as HTML for pages: `steps: [portableText("body")]` makes `bodyHtml` from each `body`, and `bodyHtml_de` from `body_de`.
  *
- * Pictures and what else is no text are left out: the page takes them from the field itself, where they have their `localPath`.
+ * Pictures and other blocks without text are left out: the page gets them from the field itself, with their `localPath`.
  *
  * `npm install @portabletext/to-html sanitize-html`
  */

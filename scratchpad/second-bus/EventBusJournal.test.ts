@@ -1,5 +1,5 @@
 /**
- * The bus does what every event bus does.
+ * The bus passes the contract of all event buses.
  */
 import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"

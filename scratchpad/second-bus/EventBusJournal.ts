@@ -2,8 +2,8 @@
  * An event bus of all processes that share a file: one line for each event, `["name",payload]`, in the order of
  * publication.
  *
- * Payloads are JSON. Nothing is missed: whoever reads slowly has the rest in the file, and 64 KiB of it in memory. Nothing
- * is removed either: somebody has to start a new file at times, when no process has it open.
+ * Payloads are JSON. No event is missed: a slow reader finds the rest in the file, and has 64 KiB in memory. Nothing is removed:
+ * somebody must start a new file from time to time, when no process has the file open.
  */
 import { watch } from "node:fs"
 import { open } from "node:fs/promises"
@@ -28,7 +28,7 @@ export const make = (file: string) =>
       (journal) => Effect.promise(() => journal.close())
     )
 
-    /** Reads on, line by line, up to the end or for a piece of the file. */
+    /** Continues to read, line by line, up to the end of the file or of a piece. */
     const makeReader = () => {
       const buffer = Buffer.allocUnsafe(64 * 1024)
       let position = 0
@@ -47,7 +47,7 @@ export const make = (file: string) =>
 
     return EventBus.EventBus.of({
       publish: (name, payload) =>
-        // One write at the end of the file, which the system does as a whole.
+        // A single write at the end of the file, which the system does not split.
         Effect.tryPromise(() => journal.appendFile(`${JSON.stringify([name, payload ?? null])}\n`)).pipe(
           Effect.catchAll(({ cause }) => Effect.logWarning(`The event ${name} was not published: ${cause}`))
         ),
@@ -59,7 +59,7 @@ export const make = (file: string) =>
           (watcher) => Effect.sync(() => watcher.close())
         )
         const read = makeReader()
-        // What is there already was published before.
+        // Skips existing lines, which were published before.
         yield* Effect.repeat(Effect.promise(read), { until: ({ atEnd }) => atEnd })
         return Stream.fromQueue(changes).pipe(
           Stream.mapEffect(() => Effect.promise(read)),

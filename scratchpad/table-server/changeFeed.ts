@@ -1,5 +1,5 @@
 /**
- * The webhooks of the hosted API as lists of what was edited in a folder. Files are compared when a list is read.
+ * The webhooks of the hosted API, as lists of the edits in a folder. Files are compared when a list is read.
  */
 import { readdir, stat } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -9,7 +9,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1000
 
 export const makeChangeFeed = (directory: string) => {
   const payloads: Array<object> = []
-  /** By their ids, the number of the payload that is the first of each. */
+  /** The number of the first payload of each webhook, by id. */
   const webhooks = new Map<string, number>()
   let known: ReadonlyMap<string, string> | undefined
 
@@ -23,7 +23,7 @@ export const makeChangeFeed = (directory: string) => {
     )
     const created = tables.filter((file) => !before.has(file))
     const destroyed = [...before.keys()].filter((file) => isTable(file) && !files.has(file))
-    // A picture, or the views, may be any table's.
+    // A picture, or the views, may belong to any table.
     const changed = edited.every(isTable) ? edited : tables
     if (changed.length + created.length + destroyed.length > 0) {
       payloads.push({
@@ -60,7 +60,7 @@ export const makeChangeFeed = (directory: string) => {
       return about(id)
     },
     remove: (id: string) => webhooks.delete(id),
-    /** Nothing where there is no such webhook. */
+    /** Nothing if there is no such webhook. */
     payloads: async (id: string, cursor: number, limit: number) => {
       await notice()
       const first = webhooks.get(id)
@@ -76,7 +76,7 @@ export const makeChangeFeed = (directory: string) => {
   }
 }
 
-/** All files of the folder, each with what is different once it was edited. */
+/** All files of the folder, each with a key that changes with an edit. */
 const filesOf = async (directory: string) => {
   const entries = await readdir(directory, { recursive: true })
   const files = entries.map(async (file) => {

@@ -39,7 +39,7 @@ const everything = "Grid view"
 
 const suffix = " (attachments)"
 
-/** The same for the same parts, at every start. */
+/** An id that is the same for the same parts, at every start. */
 export const identifier = (prefix: string, ...parts: ReadonlyArray<unknown>) =>
   prefix + createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 14)
 
@@ -113,7 +113,7 @@ const readAttachments = (directory: string, cell: string): Promise<ReadonlyArray
       })
   )
 
-/** The records that a view shows; nothing where there is no such view. */
+/** The records of a view; nothing if there is no such view. */
 export const recordsOf = async (directory: string, { name, records }: Table, view: string | null) => {
   const file = await readFile(join(directory, "views.json"), "utf8").catch(() => "{}")
   const views = (JSON.parse(file) as ByName<ByName<View>>)[name] ?? {}

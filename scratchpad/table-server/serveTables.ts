@@ -1,6 +1,6 @@
 /**
- * Serves a folder of tables as the hosted API would, on this machine: listings in pages and by view, attachments, and what has
- * changed. It is for the demos; any token and any base will do.
+ * Serves a folder of tables on this machine like the hosted API: listings in pages and by view, attachments, and changes. It is
+ * for the demos, and accepts any token and any base.
  */
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
@@ -79,7 +79,7 @@ export const serveTables = async (directory: string, port: number): Promise<Serv
     )
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
   })
-  // Longer than a client waits between two requests: one that is sent while the connection is closed fails.
+  // Longer than a client waits between two requests: a request that is sent while the connection closes fails.
   server.keepAliveTimeout = 15_000
   await once(server.listen(port, "127.0.0.1"), "listening")
   return server

@@ -18,7 +18,7 @@ const dataFolder = env.DATA ?? here(".vitrine")
 
 class Ended extends Data.TaggedError("Ended")<{ readonly message: string }> {}
 
-/** Runs a program for as long as the others run; its end is theirs. */
+/** Runs a program together with the others; if it ends, all end. */
 const run = (
   name: string,
   [program, ...args]: readonly [string, ...Array<string>],

@@ -25,7 +25,7 @@ const port = (number: number) => (FREE_PORTS === undefined ? String(number) : "0
 
 const controllers: Array<ChildProcess> = []
 
-/** Starts a controller, and gives the address of its content server once that listens. */
+/** Starts a controller, and returns the address of its content server when the server listens. */
 const start = (name: string, config: string, settings: Readonly<Record<string, string>>) => {
   const runDir = join(folder, ".vitrine", name)
   mkdirSync(runDir, { recursive: true, mode: 0o700 })

@@ -10,9 +10,9 @@ export default defineConfig({
           id: "exhibits",
           directory: "content",
           problems: "file", // tells editors in content/VITRINE-PROBLEMS.txt what is wrong
-          // What has to be true before anything of it is shown: there is a table of objects with one at least, each has a title,
-          // and the pictures that they name are there. Where an editor renames a column, the last good version stays on the
-          // screens, and the log says why.
+          // Checked before anything is shown: a table of objects has at least one object, each object has a title, and its
+          // picture exists. If an editor renames a column, the last good version stays on the screens, and the log says
+          // why.
           expect: { Objects: { fields: { title: "text", picture: "file?" }, minRecords: 1 } }
         })
       ]

@@ -1,4 +1,4 @@
-// What is in the tables of this project. "vitrine types" has made this file, and makes it anew: what is changed here is lost.
+// The tables of this project. "vitrine types" writes this file, and overwrites all changes.
 export {}
 
 declare module "vitrine/client" {

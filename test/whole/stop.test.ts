@@ -73,7 +73,7 @@ const isNamed = ({ folder, pid }: Effect.Effect.Success<typeof unreachable>) =>
     yield* TestClock.adjust("2 seconds")
     const error = yield* done(stopping)
     expect(messageOf(error)).toBe(
-      `The controller (process ${pid}) was not stopped: it holds its folder, and cannot be asked over its socket. To end its process, type: kill ${pid} (if it runs in a container, stop the container).`
+      `The controller (process ${pid}) was not stopped: it still has the lock of its folder, but its socket cannot be reached. To end its process, type: kill ${pid} (if it runs in a container, stop the container).`
     )
     expect(yield* stillServes(folder)).toBe(true)
   })

@@ -1,5 +1,5 @@
 /**
- * What everyone writes with the official client: all records of a table, then one file of JSON, a record a line.
+ * Common code with the official client: all records of a table, then one file of JSON with a record per line.
  */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"

@@ -39,7 +39,7 @@ export const configuration = (plan: FetchPlan | WatchPlan) => ({
   ]
 })
 
-/** Where a version has the tables' files. */
+/** The folder of the tables' files in a version. */
 export const tablesOf = (directory: string, versionId: string): string =>
   join(directory, "versions", versionId, sourceId)
 

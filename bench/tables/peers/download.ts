@@ -1,5 +1,5 @@
 /**
- * What everyone writes to download files: `node:http` with an agent that keeps connections, six at a time, each
+ * Common code to download files: `node:http` with an agent that keeps connections, six at a time, each
  * response piped into its file.
  */
 import { createWriteStream } from "node:fs"

@@ -1,5 +1,5 @@
 /**
- * What all programs that save tables have in common: how they are measured.
+ * The measurement of all programs that save tables.
  */
 import { answer } from "../../processes.ts"
 import type { Fetched, FetchPlan, PeerApi } from "../protocol.ts"

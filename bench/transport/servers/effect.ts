@@ -1,5 +1,5 @@
 /**
- * A bare Effect program: one `Stream.fromPubSub` for each client, and the two routes with nothing around them.
+ * A bare Effect program: one `Stream.fromPubSub` for each client, and the two routes without anything else.
  */
 import { createServer } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"

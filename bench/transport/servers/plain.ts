@@ -1,5 +1,5 @@
 /**
- * What everyone writes by hand, published from a loop of timers.
+ * Common handwritten code that publishes from a loop of timers.
  */
 import { start } from "./plainServer.ts"
 import { serve } from "./serve.ts"

@@ -1,5 +1,5 @@
 /**
- * What everyone writes by hand, in a program whose publisher is a fiber: what the fiber costs is no cost of a transport.
+ * Common handwritten code in a program whose publisher is a fiber, so that the cost of the fiber does not count for a transport.
  */
 import * as Effect from "effect/Effect"
 import { start } from "./plainServer.ts"

@@ -1,5 +1,5 @@
 /**
- * What everyone writes by hand: a `node:http` server that writes each frame, as a string, to each response.
+ * Common handwritten code: a `node:http` server that writes each frame, as a string, to each response.
  */
 import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"

@@ -1,5 +1,5 @@
 /**
- * What all servers under test have in common: how they publish and what they report.
+ * The common part of all servers under test: publishing and reporting.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { answer } from "../../processes.ts"
@@ -16,16 +16,16 @@ import {
 export interface Server {
   readonly port: number
   readonly publish: (name: string, payload: unknown) => void | Promise<void>
-  /** Publishes as programs of its kind do. Left out: in a loop of timers. */
+  /** Publishes as programs of its kind do. Default: in a loop of timers. */
   readonly publishAll?: (plan: PublishPlan) => Promise<void>
 }
 
-/** The kernel would turn away some of a thousand connections at once, and their clients try again after a second. */
+/** Without this, the kernel would refuse some of a thousand simultaneous connections, and their clients retry after a second. */
 export const listenOptions = { port: 0, host: "127.0.0.1", backlog: 4096 }
 
 const startedAt = Date.now()
 
-/** As many bytes as the transport's own answer to `GET /status`, made anew for each request. */
+/** As many bytes as the transport's own answer to `GET /status`, made again for each request. */
 export const status = (clients: number) => ({
   header: {
     startTime: new Date(startedAt).toISOString(),
@@ -53,7 +53,7 @@ export const status = (clients: number) => ({
   ]
 })
 
-/** Runs a server under the runner's control. It is asked for nothing before `start`. */
+/** Runs a server under the runner's control. The first call is `start`. */
 export const serve = (start: (options: ServerOptions) => Promise<Server>) => {
   let publish: Server["publish"]
   let publishAll: NonNullable<Server["publishAll"]> = async ({ events, intervalMs }) => {

@@ -1,6 +1,6 @@
 /**
- * Turns saved tables into what the screen shows. It owns the reading of cells, defaults and limits; every text that
- * leaves here is a string, every number in range, whatever somebody typed into the table.
+ * Turns saved tables into the content of the screen. It parses cells and applies defaults and limits: every text is a
+ * string and every number is in range, for any input in the table.
  */
 
 const asText = (value) => {
@@ -24,7 +24,7 @@ const asColour = (value, fallback) => (CSS.supports("color", asText(value)) ? as
 
 const pictureType = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/
 
-/** The first attachment that a browser can show, or `null`. The column `alt` says what is to be seen on it. */
+/** The first attachment that a browser can show, or `null`. The column `alt` describes the picture. */
 const pictureOf = (record) => {
   const attachments = Array.isArray(record.picture) ? record.picture : []
   const attachment = attachments.find(
@@ -36,7 +36,7 @@ const pictureOf = (record) => {
         id: attachment.id,
         path: attachment.localPath,
         alt: asText(record.alt) || asText(record.title),
-        // What an artist has drawn is cut out; a photograph has edges.
+        // Drawings are cut out; photographs have edges.
         isDrawing: attachment.type === "image/svg+xml"
       }
 }
@@ -55,7 +55,7 @@ const toObject = (record) => ({
 
 const byOrder = (a, b) => a.order - b.order || a.key.localeCompare(b.key)
 
-/** Every room once: first those the settings list, in their order, then the others as they come. */
+/** Every room once: first the rooms in the settings, in their order, then the others in table order. */
 const roomsOf = (settings, objects) => [
   ...new Set([...asLines(settings.rooms), ...objects.map(({ room }) => room)])
 ]

@@ -1,4 +1,4 @@
-/** Makes type fit its place: the largest step at which nothing overflows, whatever the table holds. */
+/** Makes text fit its place: selects the largest step at which nothing overflows. */
 
 const largest = 1
 const smallest = 0.72
@@ -8,9 +8,8 @@ export const overflows = ({ clientHeight, clientWidth, scrollHeight, scrollWidth
   scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1
 
 /**
- * Sets `--fit`, which the style sheet multiplies its sizes with. Type that is smaller than the smallest step is not read
- * from where visitors stand: where even that overflows, the element gets the class `breaks`, by which long words may be
- * broken, and then the class `scrolls`.
+ * Sets `--fit`, by which the style sheet multiplies its sizes. Visitors cannot read type below the smallest step. If even
+ * this step overflows, the element gets the class `breaks`, which breaks long words, and then the class `scrolls`.
  */
 export const fitType = (element) => {
   element.classList.remove("breaks", "scrolls")

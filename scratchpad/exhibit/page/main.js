@@ -1,4 +1,4 @@
-/** The exhibit's screen: puts its parts together and says of itself, on the root element, how it is. */
+/** The exhibit's screen: connects its parts, and writes its state on the root element. */
 
 import { connect } from "/vitrine/preview.js"
 import { toExhibit } from "./exhibit.js"
@@ -47,7 +47,7 @@ addEventListener("keydown", ({ key }) => {
   }
 })
 
-// Whoever reads or scrolls has the time of a whole turn from then on.
+// After a touch or a scroll, the visitor gets the time of a whole turn.
 for (const sign of ["pointerdown", "wheel", "touchmove"]) {
   addEventListener(sign, show.stay, { passive: true })
 }

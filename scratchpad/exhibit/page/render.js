@@ -1,6 +1,6 @@
 /**
- * Puts an exhibit on the screen. It owns the DOM: the masthead, the index with every object, and the two leaves that
- * take turns in showing one object large. Content only ever becomes text, and only what differs is touched.
+ * Puts an exhibit on the screen. It owns the DOM: the masthead, the index with every object, and two leaves that show
+ * one large object in turn. Content only becomes text, and only changed elements are updated.
  */
 
 import { fitType, overflows } from "./fit.js"
@@ -9,7 +9,7 @@ const find = (selector, within = document) => within.querySelector(selector)
 
 const fromTemplate = (id) => document.getElementById(id).content.firstElementChild.cloneNode(true)
 
-/** Lets a text come up in the accent colour and cool down: an animation of its own, so that no entrance restarts. */
+/** Shows a text in the accent colour for a moment. A separate animation, so that no other animation restarts. */
 const highlight = (element) => {
   element.animate(
     [
@@ -22,7 +22,7 @@ const highlight = (element) => {
   )
 }
 
-/** Writes a text where it differs, and highlights the change unless the element is fresh on the screen. */
+/** Writes a text if it differs, and highlights the change unless the element is new on the screen. */
 const write = (element, text, fresh) => {
   element.hidden = text === ""
   if (element.textContent === text) {
@@ -46,7 +46,7 @@ const captionTexts = (exhibit, object) => ({
   inventory: object.key
 })
 
-/** One of the two leaves: a plate with the picture, bare where there is none, and a caption. */
+/** One of the two leaves: a plate with the picture, empty without a picture, and a caption. */
 const leafView = (element) => {
   const plate = find(".plate", element)
   const caption = find(".caption", element)
@@ -124,7 +124,7 @@ const indexView = (list, onPick) => {
     refit()
   }
 
-  /** Whether there are more entries than room, for the style sheet. */
+  /** Tells the style sheet whether the entries fit. */
   const refit = () => {
     list.classList.remove("scrolls")
     list.classList.toggle("scrolls", overflows(list))

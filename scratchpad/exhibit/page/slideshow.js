@@ -1,5 +1,5 @@
 /**
- * Whose turn it is. It owns the order, the current object and the one timer; showing is left to `onTurn(key)`.
+ * The slide show. It owns the order, the current object and the timer, and calls `onTurn(key)` to show an object.
  */
 
 /** `{ replace(keys, seconds), go(key), stay(), step(count) }`. */
@@ -28,8 +28,8 @@ export const slideShow = (onTurn) => {
   }
 
   /**
-   * A current object that is still there stays, and its time runs on. One that is gone hands over to whoever took
-   * its place in the order.
+   * Keeps the current object and its time if it still exists. If it was removed, the object that took its place in the
+   * order becomes the current object.
    */
   const replace = (nextKeys, nextSeconds) => {
     const place = Math.max(0, keys.indexOf(current))

@@ -1,5 +1,5 @@
 /**
- * The first part of the controller: the tables, and the content that is made of them.
+ * The first part of the controller: the tables, and the content from them.
  */
 import { content, defineConfig, tableSource } from "vitrine"
 import * as nats from "vitrine/nats"

@@ -1,5 +1,5 @@
 /**
- * The hub of the venue: the only machine that fetches. Players copy its versions over HTTP, and report to it what they do.
+ * The hub of the venue: the only machine that fetches. Players copy its versions over HTTP, and report to it.
  */
 import { content, contentServer, dashboard, defineConfig, tableSource } from "vitrine"
 import { tableServer } from "../../table-server/tableServer.ts"
@@ -28,7 +28,7 @@ export default defineConfig({
         })
       ]
     }),
-    // A hub whose players are other machines binds "0.0.0.0", or the address that they reach it by.
+    // If the players are other machines, bind "0.0.0.0", or the address under which they reach the hub.
     contentServer({
       downloadPath: env.DOWNLOADS ?? "downloads",
       port: Number(env.PAGE_PORT ?? 8730),

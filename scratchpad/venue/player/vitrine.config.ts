@@ -1,5 +1,5 @@
 /**
- * A player of the venue: a copy of the hub's versions on its own disk, and the page that its screen shows.
+ * A player of the venue: a copy of the hub's versions on its own disk, and the page for its screen.
  */
 import { fileURLToPath } from "node:url"
 import { contentServer, defineConfig, httpTransport, replica } from "vitrine"

@@ -1,5 +1,5 @@
 /**
- * The configuration of the commands that run it: its environment file, where it is, what is in it, and that it stays private.
+ * Finds and loads the configuration for the commands that run it, with its environment file, and keeps it private.
  */
 import { closeSync, openSync, readSync } from "node:fs"
 import { parseEnv } from "node:util"
@@ -14,21 +14,21 @@ import type { Options } from "./options.ts"
 import { withoutSignalHandlers } from "./processExit.ts"
 import { VitrineModule } from "./VitrineModule.ts"
 
-/** The absolute path of the file, once the environment file has been read. */
+/** Reads the environment file, then returns the absolute path of the configuration. */
 export const locate = ({ config, envFile }: Options) =>
   Effect.zipRight(loadEnvironment(envFile), locateConfiguration(config))
 
-/** Loads the file with this Vitrine as its `vitrine`; with `again`, also if it was loaded before. */
+/** Loads the file, and gives it this Vitrine as its `vitrine`; with `again`, also if it was loaded before. */
 export const load = Effect.fnUntraced(function* (file: string, again = false) {
   const library = yield* Effect.flatten(VitrineModule)
   return yield* withoutSignalHandlers(loadConfiguration(file, library, again))
 })
 
-/** While the effect runs, no folder is shown to everybody that has the configuration or its environment in it. */
+/** While the effect runs, no folder with the configuration or its environment file may be published. */
 export const keepPrivate = (file: string, { envFile }: Options) =>
   withPrivate(file, ...(envFile === undefined ? [] : [envFile]))
 
-/** Sets what the file says and the environment does not. */
+/** Sets the variables of the file that the environment does not have. */
 export const loadEnvironment = (path: string | undefined) =>
   path === undefined
     ? Effect.void
@@ -38,7 +38,7 @@ export const loadEnvironment = (path: string | undefined) =>
           new CliError({ message: `The environment file ${path} could not be read: ${messageOf(error)}` })
       })
 
-/** At most one MiB. It may be a pipe, of a program that decrypts it. */
+/** Reads at most 1 MiB. The file may be a pipe, for example of a program that decrypts it. */
 const read = (path: string): Uint8Array => {
   const content = new Uint8Array(maxBytes + 1)
   const file = openSync(path, "r")
@@ -54,12 +54,12 @@ const read = (path: string): Uint8Array => {
   }
 }
 
-/** Windows writes UTF-16, or UTF-8 with a mark, which `process.loadEnvFile` would take for a part of the first name. */
+/** Windows writes UTF-16, or UTF-8 with a byte order mark, which `process.loadEnvFile` would add to the first name. */
 const decode = (content: Uint8Array): string => {
   const [first, second] = content
   const encoding =
     first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
-  // Takes the mark away.
+  // Removes the byte order mark.
   return new TextDecoder(encoding).decode(content)
 }
 

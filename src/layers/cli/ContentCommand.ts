@@ -1,5 +1,5 @@
 /**
- * Commands of the content: in the controller that runs, or else here, as a task of its configuration.
+ * Commands of the content: run in the running controller, or else here as a task of its configuration.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -31,26 +31,26 @@ import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./termi
 import type { VitrineModule } from "./VitrineModule.ts"
 
 interface Asked {
-  /** Without the name of the content. */
+  /** The type without the name of the content. */
   readonly command: { readonly type: string }
-  /** The message when it is interrupted: in the controller, or here. Default for both: `Interrupted.` */
+  /** The message after an interruption, if the command runs in the controller or here. Default for both: `Interrupted.` */
   readonly interrupted?: { readonly there: string; readonly here: string }
-  /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
+  /** Whether it needs only the versions on disk: no source, no other plugin and no services. */
   readonly isOnDisk: boolean
-  /** Whether it is about the configuration file as it is now: no controller that runs with another text is asked. It saves nothing. */
+  /** Whether it checks the current configuration file: a controller that runs with another text is not asked. It saves nothing. */
   readonly triesConfiguration?: boolean
 }
 
 interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   /** As in `content.fetch`. */
   readonly name: CommandName
-  /** What the command says beside its type. */
+  /** The fields of the command except its type. */
   readonly fields?: (...args: Arguments) => Readonly<Record<string, string>>
-  /** What the command returns; `--json` prints it as it is. */
+  /** The result of the command; `--json` prints it unchanged. */
   readonly result: Schema.Schema<A, I>
-  /** The same for people. */
+  /** The result as text for people. */
   readonly text: (result: A, context: TextContext) => string
-  /** Whether the exit status is 1. Default: it never is. */
+  /** Whether the exit status is 1. Default: never. */
   readonly isFailure?: (result: A) => boolean
 }
 
@@ -85,7 +85,7 @@ export const make =
       }
     })
 
-/** The content that is meant, of those of a controller: the one that is named, or else the only one. If none is known, another process may have it. */
+/** Selects a content of the controller: by its name, or else the only content. If the controller knows none, another process may have it. */
 export const chooseContent = (
   { content: given }: Options,
   contents: ReadonlyArray<{ readonly name: string }>
@@ -106,7 +106,7 @@ const whichContent = (given: string | undefined, contents: ReadonlyArray<string>
   return new CliError({ message: `${problem}. The contents are: ${contents.join(", ")}.` })
 }
 
-/** Those of a content, with the names that they have where it has no name. */
+/** The commands of a content, with their default names. */
 const eventsOf = <Event extends { readonly name: string }, E>(
   content: string,
   events: Stream.Stream<Event, E>
@@ -115,10 +115,10 @@ const eventsOf = <Event extends { readonly name: string }, E>(
     Stream.map((event) => ({ ...event, name: event.name.replace(content, "content") }))
   )
 
-/** The version that was named, as a field of a command. */
+/** The version argument as a field of a command. */
 export const versionField = (versionId: string | undefined) => (versionId === undefined ? {} : { versionId })
 
-/** What the command returned, and where it ran. */
+/** The result of the command, and where it ran. */
 const runCommand = (options: Options, asked: Asked) =>
   Effect.gen(function* () {
     const path = yield* Path.Path
@@ -166,7 +166,7 @@ const runThere = Effect.fnUntraced(
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.there))
 )
 
-/** As a controller says it of the file that it was started with. */
+/** The controller was started with another text of the configuration file. */
 const digestOf = (file: string) =>
   Effect.map(
     Effect.orElseSucceed(readPlainText(file), () => ""),
@@ -209,7 +209,7 @@ const runHere = Effect.fnUntraced(
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.here))
 )
 
-/** Without what the disk does not need, if the configuration has content on disk. */
+/** Drops services and plugins that reading the disk does not need, if the configuration has content on disk. */
 const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {
   const { services, ...others } = loaded
   return loaded.plugins.some(({ onDisk }) => onDisk !== undefined)
@@ -217,7 +217,7 @@ const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {
     : loaded
 }
 
-/** It keeps the place of a plugin, for messages. */
+/** An empty plugin in place of another, so that positions in messages stay correct. */
 const inert = (name: string): Plugin => ({ name, issues: [], setup: () => Effect.succeed(Effect.void) })
 
 /** The other program may be a controller of another version, or no controller. */
@@ -230,7 +230,7 @@ const decodeResult = <A, I>(schema: Schema.Schema<A, I>, result: unknown) =>
       })
   )
 
-/** A command that was to end by itself has failed when it is interrupted. */
+/** An interrupted command has failed, because it should have ended by itself. */
 const reportInterrupted = ({ log }: ProgressDisplay, message = "Interrupted.") =>
   Effect.sync(() => {
     log(message)

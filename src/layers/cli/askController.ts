@@ -1,5 +1,5 @@
 /**
- * Asks the running controller, and prints the answer: once, or again and again until the command is ended.
+ * Asks the running controller, and prints the answer once, or every second until the command ends.
  */
 import { hostname, userInfo } from "node:os"
 import * as Path from "@effect/platform/Path"
@@ -16,7 +16,7 @@ import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import type { Options } from "./options.ts"
 import { failureText } from "./terminal/log.ts"
 
-/** Asks the controller of this configuration file, whose socket is in this folder. */
+/** Asks the controller of a configuration file through its socket. */
 export const askController =
   ({ config, runDir }: Options) =>
   <A, E, R>(question: Effect.Effect<A, E, R>) =>
@@ -31,18 +31,18 @@ export const askController =
       )
     })
 
-/** Nothing listens at the socket while it starts and ends, or where somebody has removed that. */
+/** Fails if the controller runs although nothing listens at its socket: it starts or ends, or somebody has removed the socket. */
 const failIfRunning = (paths: ControllerPaths) =>
   Effect.flatMap(findController(paths), ({ isRunning, pid }) =>
     isRunning
       ? new ControllerUnreachable({
           path: paths.socket,
-          detail: `it runs${pid === undefined ? "" : ` (process ${pid})`}, and does not listen there. Unless it is about to start or to end, somebody has removed its socket: "vitrine stop" says how to end it.`
+          detail: `it runs${pid === undefined ? "" : ` (process ${pid})`}, but does not listen there. It is starting or ending, or somebody has removed its socket: "vitrine stop" says how to end it.`
         })
       : Effect.void
   )
 
-/** Who runs the command: `user@host`, who may be another one than root; the host alone where the system does not know the user, as in some containers. */
+/** Who runs the command: `user@host`, with the user of `sudo` instead of root; only the host if the system does not know the user, as in some containers. */
 export const caller = (): string =>
   Option.fromNullable(process.env.SUDO_USER).pipe(
     Option.filter((user) => user !== ""),
@@ -50,11 +50,11 @@ export const caller = (): string =>
     Option.match({ onNone: hostname, onSome: (user) => `${user}@${hostname()}` })
   )
 
-/** Prints a text, or where it is watched, one after the other in its place, with a failure as the text. */
+/** Prints a text. If watched, replaces it every second, and prints failures as text. */
 export const show = <E, R>(text: Effect.Effect<string, E, R>, isWatched: boolean) =>
   isWatched ? Effect.scoped(keepShowing(text)) : Effect.flatMap(text, Console.log)
 
-/** A controller that is not running may have been started since. */
+/** Continues after failures: the controller may start later. */
 const keepShowing = <E, R>(text: Effect.Effect<string, E, R>) =>
   Effect.gen(function* () {
     const { makeLiveText } = yield* Effect.promise(() => import("./terminal/liveText.ts"))

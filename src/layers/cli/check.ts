@@ -32,7 +32,7 @@ const checkText = ({ sources, ...changes }: ContentCheck): string =>
       : "Everything is as expected. A fetch changes nothing."
   ].join("\n")
 
-/** Items shown of each list; the others are counted. */
+/** How many items of each list are printed; the rest is counted. */
 const maxListed = 20
 
 const shortened = ({ documents, files }: Pick<ContentCheck, "documents" | "files">) => ({
@@ -54,12 +54,12 @@ const sourceText = ({ changed, sourceId, warnings = [], ...counts }: CheckedSour
     ...warnings.map((warning) => `  warning: ${printableLine(warning)}`)
   ].join("\n")
 
-/** What a source would save. */
+/** The documents that a source would save. */
 const sampleText = ({ sampled, sourceId, warnings = [] }: ContentSample): string =>
   [
     ...sampled.flatMap((document) => [...documentLines(sourceId, document), ""]),
     ...warnings.map((warning) => `warning: ${printableLine(warning)}`),
-    "Of lists in pages, this is the first page. Nothing was saved."
+    "Only the first page of each list was read. Nothing was saved."
   ].join("\n")
 
 const documentLines = (sourceId: string, { fields, holds, links, path, records }: SampledDocument) => {

@@ -13,14 +13,14 @@ import { CliError } from "./CliError.ts"
 export interface DetachedOptions {
   /** The arguments of `vitrine` in the background. */
   readonly args: ReadonlyArray<string>
-  /** Where what it says beside its log goes once it is ready: why it crashed. */
+  /** The file for output beside the log once the controller is ready, for example why it crashed. */
   readonly errorFile: string
 }
 
 /**
- * Starts `vitrine` in the background and waits until it says that it is ready. Gives its process id.
+ * Starts `vitrine` in the background and waits until it is ready. Returns its process id.
  *
- * Until then it writes its errors to a separate file: the error file may be that of a controller that runs already.
+ * Until then it writes errors to a separate file: a running controller may use the error file.
  */
 export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effect<number, CliError> =>
   Effect.acquireUseRelease(
@@ -28,20 +28,20 @@ export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effe
       mkdirSync(dirname(errorFile), { recursive: true, mode: 0o700 })
       return `${errorFile}.${randomBytes(6).toString("hex")}`
     }),
-    (said) =>
+    (startErrors) =>
       Effect.zipLeft(
-        spawnUntilReady(args, said),
-        Effect.mapError(retryHeldOpen(Effect.try(() => renameSync(said, errorFile))), ({ error }) =>
+        spawnUntilReady(args, startErrors),
+        Effect.mapError(retryHeldOpen(Effect.try(() => renameSync(startErrors, errorFile))), ({ error }) =>
           notStarted(folderProblem(error))
         )
       ),
-    (said) => Effect.ignore(retryHeldOpen(Effect.try(() => rmSync(said, { force: true }))))
+    (startErrors) => Effect.ignore(retryHeldOpen(Effect.try(() => rmSync(startErrors, { force: true }))))
   )
 
 const attempt = <A>(action: () => A) =>
   Effect.try({ try: action, catch: (error) => notStarted(folderProblem(error)) })
 
-/** The detail is what the process said, or how it ended. */
+/** The detail is the output of the process, or its exit status. */
 const notStarted = (detail: string) => new CliError({ message: `The controller was not started. ${detail}` })
 
 const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
@@ -57,8 +57,8 @@ const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
         closeSync(errors)
         child.once("error", (error) => resume(notStarted(error.message)))
         child.once("exit", (status, signal) => {
-          const said = readFileSync(errorFile, "utf8").trim()
-          resume(notStarted(said === "" ? `It ended with ${signal ?? `status ${status}`}.` : said))
+          const output = readFileSync(errorFile, "utf8").trim()
+          resume(notStarted(output === "" ? `It ended with ${signal ?? `status ${status}`}.` : output))
         })
         child.once("message", () => {
           child.disconnect()
@@ -69,7 +69,7 @@ const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
       })
   )
 
-/** Tells the process that started this one in the background that it is ready. */
+/** Tells the parent process that this process in the background is ready. */
 export const reportReady = Effect.sync(() => {
   if (process.connected) {
     process.send?.("ready")

@@ -26,7 +26,7 @@ export const run = ContentCommand.make({
   text: diffText
 })
 
-/** What is different, a line for each table, record, field and file. */
+/** The differences: a line for each table, record, field and file. */
 export const changeLines = ({
   documents,
   files

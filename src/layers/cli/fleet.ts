@@ -12,7 +12,7 @@ import { setExitStatus } from "./processExit.ts"
 import { fleetText } from "./terminal/fleetText.ts"
 import { isColourful, makePalette } from "./terminal/statusText.ts"
 
-/** `hub` is the address that this machine reports to itself. */
+/** `hub` is the address to which this machine reports. */
 const takesNoReports = (hub: string | undefined) =>
   new CliError({
     message:

@@ -26,14 +26,14 @@ const outcomeText = (
     : `${active}.${waiting} "vitrine release" shows it.`
 }
 
-/** Whether new versions wait is not known where none does. */
+/** If no version waits, the result does not say whether new versions will wait. */
 const releasedText = (outcome: HoldOutcome, context: ContentCommand.TextContext): string => {
   const { changed, held, versionId } = outcome
   return held !== undefined
     ? outcomeText(outcome, context)
     : changed
       ? `Version ${versionId} is active now.`
-      : `Version ${versionId} is active, and no other one waits.`
+      : `Version ${versionId} is active, and no other version waits.`
 }
 
 const common = {

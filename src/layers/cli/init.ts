@@ -14,7 +14,7 @@ import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
 import { type Kind, readTemplate } from "./templates.ts"
 
-/** Whether it was made; a file that is there already stays as it is. */
+/** Returns whether the file was made. An existing file is not changed. */
 const make = Effect.fnUntraced(
   function* (file: string, content: string) {
     const path = yield* Path.Path
@@ -31,7 +31,7 @@ const make = Effect.fnUntraced(
     )
 )
 
-/** Half a file would be taken for one that was there already the next time: it goes again. */
+/** Removes a file that was not written completely: the next run would keep it as an existing file. */
 const writeNew = Effect.fnUntraced(
   function* (file: string, content: string) {
     const fs = yield* FileSystem.FileSystem
@@ -47,7 +47,7 @@ const writeNew = Effect.fnUntraced(
 const isAlreadyThere = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "AlreadyExists"
 
-/** A pattern without the slash at its end ignores more, one with a slash at its start the same in this folder. */
+/** A pattern without the slash at its end ignores more; a pattern with a slash at its start ignores the same in this folder. */
 const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string> => {
   const there = new Set(existing.split("\n").map((line) => line.trimEnd().replace(/^\//, "")))
   return wanted
@@ -59,13 +59,13 @@ const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string
 const missingServer = (existing: string, wanted: string): ReadonlyArray<string> =>
   existing.includes("contentServer(") ? [] : (wanted.match(/(folderSource|contentServer)\(\{.*\}\)/g) ?? [])
 
-/** What a file that was there already may lack: without it no page is served, or the token ends up in a repository. */
+/** Finds missing parts of existing files: without them no page is served, or the token gets into a repository. */
 const missingFrom: Readonly<Record<string, typeof missingPatterns>> = {
   "vitrine.config.ts": missingServer,
   ".gitignore": missingPatterns
 }
 
-/** What else to say of a file that was there already. */
+/** Advice for an existing file. */
 const advice = Effect.fnUntraced(function* (file: string, content: string) {
   const path = yield* Path.Path
   const existing = yield* Effect.orElseSucceed(readPlainText(file), () => "")
@@ -94,7 +94,7 @@ Next:
   npm run dev            look at the address that it says, and change a cell in content/Objects.csv, or the page in src
   npm run build          then "npx vitrine start" has the page on http://127.0.0.1:8730`
 
-/** What comes next. */
+/** The next steps. */
 const stepsOf: Readonly<Record<Kind, string>> = {
   project: nextSteps,
   page: nextStepsWithPage,
@@ -116,6 +116,6 @@ export const run = ({ page = false, react = false, vite = false }: Options, fold
           : `kept   ${name}, which was there already${yield* advice(file, content)}`
       })
     )
-    // When all files are there: the command ends where its output has no reader.
+    // Printed after all files are made, because the command ends if nobody reads its output.
     yield* Effect.forEach([...lines, stepsOf[kind]], (line) => Console.log(line), { discard: true })
   })

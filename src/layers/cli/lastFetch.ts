@@ -1,21 +1,21 @@
 /**
- * What became of the last fetch of a controller that runs.
+ * The outcome of the last fetch of a running controller.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { View } from "../../services/View.ts"
 
-/** Why it failed: of the content of this name, or of the first one that failed. */
+/** Why the last fetch failed: of the content with this name, or else of the first content that failed. */
 export const lastFetchFailure = ({ contents }: View, name?: string): string | undefined =>
   contents
     .filter((content) => (name ?? content.name) === content.name)
     .flatMap(({ lastFetch }) => lastFetch?.failure ?? [])[0]
 
-/** How long the first fetch is waited for: one that takes longer did not fail at once. */
+/** How long to wait for the first fetch: a longer fetch has not failed at once. */
 const patience = "3 seconds"
 
-/** Why the first fetch of a controller that has just started failed, where it failed at once. */
+/** Why the first fetch after the start failed, if it failed at once. */
 export const firstFetchFailure = Effect.gen(function* () {
   const { events, view } = yield* IpcClient
   const live = yield* events

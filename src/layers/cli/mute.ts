@@ -63,7 +63,7 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
   )
 })
 
-/** Names the problems of now, each of which can be muted. */
+/** Lists the current problems, each of which can be muted. */
 const namesText = ({ problems }: View): string =>
   problems.length === 0
     ? "There is no problem at all."

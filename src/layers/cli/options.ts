@@ -1,5 +1,5 @@
 /**
- * What a command is run with.
+ * The options and arguments of commands.
  */
 export type CommandName =
   | "init"
@@ -20,7 +20,7 @@ export type CommandName =
   | "types"
   | "stop"
 
-/** The options of all commands; one that was not given is absent. */
+/** The options of all commands; an option that was not given is absent. */
 export interface Options {
   readonly by?: string
   readonly check?: boolean
@@ -44,12 +44,12 @@ export interface Options {
   readonly why?: string
 }
 
-/** The arguments in their order; one that was not given is `undefined`. */
+/** The arguments in order; an argument that was not given is `undefined`. */
 export type Arguments = ReadonlyArray<string | undefined>
 
 export const logFormats = ["text", "json"] as const
 export type LogFormat = (typeof logFormats)[number]
 
-/** As `LogLevel.allLevels` of Effect has them. */
+/** The levels in `LogLevel.allLevels` of Effect. */
 export const logLevels = ["all", "trace", "debug", "info", "warning", "error", "fatal", "none"] as const
 export type LogLevelName = (typeof logLevels)[number]

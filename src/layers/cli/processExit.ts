@@ -1,5 +1,5 @@
 /**
- * How the process of a command ends: after a signal, or with a status, whatever holds it up.
+ * Ends the process of a command, after a signal or with a status, even if something blocks.
  */
 import * as Effect from "effect/Effect"
 import { nextTurn } from "../../internal/nextTurn.ts"
@@ -10,8 +10,8 @@ const turnMs = 10
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
- * Ends the process at most two seconds of its own turns after SIGINT or SIGTERM, whatever runs on. SIGHUP, as of a terminal
- * that is closed, counts as SIGTERM, but not for one that was started in the background.
+ * Ends the process within two seconds (of its own turns) after SIGINT or SIGTERM, even if something still runs. SIGHUP, for
+ * example of a closed terminal, counts as SIGTERM, except for a process that was started in the background.
  */
 export const exitAfterSignals = (): void => {
   for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -19,7 +19,7 @@ export const exitAfterSignals = (): void => {
       eachTurnUntilLimit(() => {}).unref()
     })
   }
-  // `start --detach` has a channel to its child, until that is ready.
+  // `start --detach` has a channel to its child until the child is ready.
   const isInBackground = process.connected
   process.on("SIGHUP", () => {
     if (!isInBackground) {
@@ -29,11 +29,11 @@ export const exitAfterSignals = (): void => {
 }
 
 /**
- * While the effect runs, signals end the process at once: it runs code of the user, and no handler of a signal is called while that
- * loops. Nothing may be open yet that has to be closed.
+ * While the effect runs, signals end the process at once. User code may block the event loop, so signals must end the process. Call
+ * before anything is opened.
  */
 export const withoutSignalHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  // Two turns: a signal that has come meanwhile, for which no handler was called yet, is lost when that is removed.
+  // Waits two turns: a signal that has arrived, but whose handler was not called yet, is lost when the handler is removed.
   Effect.zipRight(Effect.repeatN(nextTurn, 1), withoutHandlers(effect))
 
 const withoutHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -46,9 +46,9 @@ const withoutHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
       })
     ),
     () => effect,
-    (taken) =>
+    (removed) =>
       Effect.sync(() => {
-        for (const { listeners, signal } of taken) {
+        for (const { listeners, signal } of removed) {
           for (const listener of listeners) process.on(signal, listener)
         }
       })
@@ -57,12 +57,12 @@ const withoutHandlers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
 /** The exit statuses of commands (docs/operate.md). */
 const statuses = { success: 0, failure: 1, fetchFailed: 3 }
 
-/** The status of a command that ends without an error. The last one that is set counts. */
+/** Sets the status of a command that ends without an error. The last call counts. */
 export const setExitStatus = (status: keyof typeof statuses): void => {
   process.exitCode = statuses[status]
 }
 
-/** Ends the process with the status. File operations that have begun have two seconds to end. */
+/** Ends the process with the status. Running file operations get two seconds to end. */
 export const exitProcess = (status: number): void => {
   const tryToEnd = () => {
     if (!isWaitingForThreads()) {
@@ -73,7 +73,7 @@ export const exitProcess = (status: number): void => {
   eachTurnUntilLimit(tryToEnd)
 }
 
-/** Two seconds are counted in turns of this process, of which it may have few on a busy machine. */
+/** Counts two seconds in turns of this process, because it may get few turns on a busy machine. */
 const eachTurnUntilLimit = (turn: () => void): NodeJS.Timeout => {
   let turns = endLimitMs / turnMs
   return setInterval(() => {
@@ -85,7 +85,7 @@ const eachTurnUntilLimit = (turn: () => void): NodeJS.Timeout => {
   }, turnMs)
 }
 
-/** `process.exit` waits for its threads, and would do so for ever. */
+/** `process.exit` would wait for ever for its threads. */
 const endWithoutIt = () => {
   console.error("error: Something did not stop within two seconds. Ending without it.")
   if (isWaitingForThreads()) {
@@ -95,7 +95,7 @@ const endWithoutIt = () => {
   }
 }
 
-/** Whether files or names of hosts are being looked for: on a disk or a network that does not answer, without end. */
+/** Whether file operations or DNS lookups are running: these may never end on a disk or a network that does not respond. */
 const isWaitingForThreads = () =>
   process
     .getActiveResourcesInfo()

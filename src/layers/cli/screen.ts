@@ -13,31 +13,31 @@ import { CliError } from "./CliError.ts"
 import { chooseContent } from "./ContentCommand.ts"
 import type { Arguments, Options } from "./options.ts"
 
-const isTaken = Schema.is(TakenByScreen)
+const isReceived = Schema.is(TakenByScreen)
 
 export const run = (options: Options, ...[action, screen]: Arguments) =>
   Effect.gen(function* () {
     const { dispatch, events, view } = yield* IpcClient
     const { contents, screens } = yield* view
     const content = yield* chooseContent(options, contents)
-    const taken = Stream.filter(
+    const received = Stream.filter(
       yield* events,
       ({ name, payload }) =>
         name === `${content}:screen:taken` &&
-        isTaken(payload) &&
+        isReceived(payload) &&
         payload.screen === screen &&
-        payload.actions.some((taken) => taken === action)
+        payload.actions.some((received) => received === action)
     )
     yield* dispatch({ type: `${content}.screen`, screen, action, by: caller() })
     yield* Console.log(`Screen ${screen} is asked to ${action}.`)
     if (!screens.some(({ id }) => id === screen)) {
-      return yield* Console.log("Its player is told when it next reports, within ten seconds.")
+      return yield* Console.log("Its player gets the request with its next report, within ten seconds.")
     }
-    const first = yield* Effect.timeoutOption(Stream.runHead(taken), askedForMs)
+    const first = yield* Effect.timeoutOption(Stream.runHead(received), askedForMs)
     if (Option.isNone(first)) {
       return yield* new CliError({
-        message: `Screen ${screen} has not come within two minutes: "vitrine status" says whether it is heard of.`
+        message: `Screen ${screen} has not responded within two minutes. "vitrine status" says whether it reports.`
       })
     }
-    yield* Console.log(`Screen ${screen} has taken it.`)
+    yield* Console.log(`Screen ${screen} has received it.`)
   }).pipe(Effect.scoped, askController(options))

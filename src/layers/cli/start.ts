@@ -53,7 +53,7 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   const path = yield* Path.Path
   const text = yield* Effect.orElseSucceed(readPlainText(file), () => "")
   const loaded = yield* Configuration.load(file)
-  // A controller that is refused here leaves the log to the one that runs.
+  // A controller that is refused here must not write to the log of the running controller.
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
   yield* Effect.logInfo(`Starting with ${loaded.file}`)
   const endpoint = Effect.gen(function* () {
@@ -76,7 +76,7 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   )
 }, Effect.scoped)
 
-/** Until the scope ends, Ctrl-C is a stop by the user of the process. It comes before the listener that ends the controller. */
+/** Until the scope ends, Ctrl-C counts as a stop by the user of the process. Runs before the listener that ends the controller. */
 const nameInterrupter = Effect.gen(function* () {
   const { updateSlice } = yield* ControllerState
   const name = () =>
@@ -87,7 +87,7 @@ const nameInterrupter = Effect.gen(function* () {
   )
 })
 
-/** None on a disk that takes no socket. */
+/** Opens the socket. On a disk that supports no sockets, the controller continues without it. */
 const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catchIf(Effect.asSome(effect), isUnwritable, ({ message }) =>
     Effect.as(
@@ -96,7 +96,7 @@ const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
     )
   )
 
-/** Where processes share a command bus, problems are muted in the first one only. */
+/** If processes share a command bus, problems can be muted only in the first process. */
 const keepMutes = (file: string | undefined) =>
   Mutes.make(file).pipe(
     Effect.catchTag("vitrine/CommandAlreadyRegistered", ({ message }) =>
@@ -104,7 +104,7 @@ const keepMutes = (file: string | undefined) =>
     )
   )
 
-/** As events, and to the address for alerts, until the scope ends. */
+/** Publishes problems as events, and posts them to the address for alerts, until the scope ends. */
 const announceProblems = Effect.fnUntraced(function* (
   { alerts, identity }: LoadedConfiguration,
   file: string | undefined
@@ -113,8 +113,8 @@ const announceProblems = Effect.fnUntraced(function* (
 })
 
 /**
- * Looks every ten seconds, until the scope ends, whether the file has another text than it had when it was loaded: a problem, as long as
- * the text differs. A file that cannot be read changes nothing.
+ * Compares the file every ten seconds with the text that was loaded, until the scope ends. Reports a problem as long as the text
+ * differs. A file that cannot be read changes nothing.
  */
 export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
   const path = yield* Path.Path
@@ -151,7 +151,7 @@ const withLog =
           )
         })
 
-/** For those who did not see it; the log of a controller that runs already belongs to that one. */
+/** Also logs a failed start, except if a controller runs already: the log belongs to that controller. */
 const logFailure = (cause: Cause.Cause<unknown>) =>
   Cause.isInterruptedOnly(cause) || Cause.squash(cause) instanceof ControllerAlreadyRunning
     ? Effect.void

@@ -1,8 +1,8 @@
 /**
  * `vitrine stop`
  *
- * A controller has ended when its connections and the lock of its folder are gone, whatever number its process had. No
- * process is sent a signal: the number is what the controller says or has written down, and may mean another process here.
+ * A controller has ended when its connections and the lock of its folder are gone; its process id does not matter. No process
+ * gets a signal: the id comes from the controller or its file, and may belong to another process here.
  */
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
@@ -22,7 +22,7 @@ import type { Options } from "./options.ts"
 /** How long a controller takes to end. */
 const gracePeriod = "2 seconds"
 
-/** How long it has if something holds it up. */
+/** How long a blocked controller takes to end. */
 const patience = "5 seconds"
 
 const inBrackets = (pid: number | undefined) => (pid === undefined ? "" : ` (process ${pid})`)
@@ -60,7 +60,7 @@ const askToEnd = (found: FoundController) =>
       : notStopped(controller, `it was asked to end, and has not ended within ${patience}.`, true)
   }).pipe(Effect.scoped)
 
-/** Where it cannot be asked, because its socket was removed for example, it may be about to end. */
+/** Waits for a controller that cannot be asked, for example because its socket was removed: it may be ending. */
 const awaitUnasked =
   <E extends IpcError, E2>(controller: FoundController, orElse: (error: E) => Effect.Effect<void, E2>) =>
   (error: E): Effect.Effect<void, CliError | E2> =>
@@ -68,7 +68,11 @@ const awaitUnasked =
       ? Effect.if(completesIn(controller.ended, gracePeriod), {
           onTrue: () => reportEnded(controller),
           onFalse: () =>
-            notStopped(controller, "it holds its folder, and cannot be asked over its socket.", false)
+            notStopped(
+              controller,
+              "it still has the lock of its folder, but its socket cannot be reached.",
+              false
+            )
         })
       : orElse(error)
 
@@ -80,7 +84,7 @@ const notStopped = ({ pid }: FoundController, detail: string, isHung: boolean) =
   return new CliError({ message: `The controller${inBrackets(pid)} was not stopped: ${detail} ${advice}` })
 }
 
-/** A process that hangs heeds no SIGTERM. */
+/** A process that hangs ignores SIGTERM. */
 const killCommand = (pid: number, isHung: boolean) =>
   process.platform === "win32" ? `taskkill /PID ${pid} /F` : `kill ${isHung ? "-9 " : ""}${pid}`
 

@@ -1,16 +1,16 @@
 /**
- * The files of new projects, as they lie in the folder `templates` of the package.
+ * The files of new projects, from the folder `templates` of the package.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, join } from "node:path"
 
-/** Found by the package's name: the source and the bundle are in different folders of it. */
+/** Found by the name of the package, because the source and the bundle are in different folders. */
 const templates = join(dirname(createRequire(import.meta.url).resolve("vitrine/package.json")), "templates")
 
 export type Kind = "project" | "page" | "vite" | "react"
 
-/** The folders whose files a kind has; one takes the place of one of the same name before it. */
+/** The folders with the files of each kind. A file replaces a file with the same name from an earlier folder. */
 const foldersOf: Readonly<Record<Kind, ReadonlyArray<string>>> = {
   project: ["project"],
   page: ["project", "page"],
@@ -23,7 +23,7 @@ export const readTemplate = (kind: Kind): Readonly<Record<string, string>> =>
   Object.fromEntries(
     foldersOf[kind].flatMap((folder) =>
       filesIn(join(templates, folder)).map((file) => [
-        // npm packs no file of that name.
+        // npm does not pack a file named `.gitignore`.
         file === "gitignore" ? ".gitignore" : file,
         filled(readFileSync(join(templates, folder, file), "utf8"))
       ])
@@ -40,7 +40,7 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     )
     .sort()
 
-/** A line `{{style.css}}` is the file in `parts`, with the same indent. */
+/** Replaces a line `{{style.css}}` with the file in `parts`, with the same indent. */
 const filled = (text: string): string =>
   text.replace(/^( *)\{\{([\w.]+)\}\}\n/gm, (_, indent: string, name: string) =>
     readFileSync(join(templates, "parts", basename(name)), "utf8").replace(/^(?=.)/gm, indent)

@@ -47,10 +47,10 @@ const writeOnce = Effect.fnUntraced(function* (target: TypesTarget) {
   yield* Console.log(outcomeText(target, yield* writeTypes(target, yield* keptContents(target))))
 }, Effect.scoped)
 
-/** As it is called in messages. */
+/** The name of the file in messages. */
 const nameOf = ({ file, output }: TypesTarget): string => relative(dirname(file), output)
 
-/** The content of a configuration that is loaded once more, until the scope ends. */
+/** Loads the configuration again, and returns its content until the scope ends. */
 const keptContents = Effect.fnUntraced(function* ({ file }: TypesTarget) {
   const { cwd, plugins } = yield* Configuration.load(file, true)
   const contents = yield* Effect.forEach(
@@ -79,7 +79,7 @@ const outcomeText = (target: TypesTarget, outcome: Outcome): string => {
 /** The first line of a file that was made without a version. */
 const unfetched = "// Without content: what the configuration says of it. The first fetch adds the rest.\n"
 
-/** A file that was made of a version, as it is in a fresh clone, is not replaced by one that knows less. */
+/** Without a version, does not replace a file that was made with a version, as in a fresh clone: the new file would know less. */
 const writeTypes = Effect.fnUntraced(function* (
   { output }: TypesTarget,
   contents: ReadonlyArray<KeptContent>
@@ -95,26 +95,26 @@ const writeTypes = Effect.fnUntraced(function* (
   return "made" satisfies Outcome
 })
 
-/** Empty where it cannot be read. */
+/** The text of a file; empty if it cannot be read. */
 const textOf = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.orElseSucceed(fs.readFileString(file), () => ""))
 
-/** How often it is looked whether something has changed. */
+/** The time between two checks for changes. */
 const lookEvery = "1 second"
 
-/** How long after a failure it is tried again, in milliseconds: a file that the configuration imports may be mended. */
+/** Milliseconds until a retry after a failure: somebody may have corrected a file that the configuration imports. */
 const retryAfter = 5000
 
 interface Failure {
-  /** When the first one was of those in a row, in milliseconds since 1970. */
+  /** The time of the first failure in a row, in milliseconds since 1970. */
   readonly since: number
-  /** What was said of the last one. */
+  /** The last message. */
   readonly text: string
 }
 
 /**
- * Writes the types, and again when the configuration, a manifest or the file itself has another text than before, for ever. What cannot
- * be done is said once, and tried again; the file stays as it is then.
+ * Writes the types, and again whenever the configuration, a manifest or the file itself changes, for ever. A failure is printed once
+ * and retried; until then the file is not changed.
  */
 export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Environment> =>
   Effect.gen(function* () {
@@ -122,7 +122,7 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Envir
     const manifests = yield* Ref.make<ReadonlyArray<string>>([])
     const failure = yield* Ref.make(Option.none<Failure>())
 
-    /** Another one where there is something to do. */
+    /** Changes if there is something to do. */
     const look = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const texts = yield* Effect.forEach(
@@ -165,7 +165,7 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Envir
     )
   })
 
-/** Replaces a file as a whole, and makes its folder. */
+/** Replaces a file completely, and makes its folder. */
 const replace = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem

@@ -35,6 +35,6 @@ const summary = ({ bytes, files, problems, versionId }: Verification, isHere: bo
     : `${verified}, ${countText(problems.length, "problem")}. ${isHere ? mendedHere : mendedThere}`
 }
 
-/** The controller knows what it has found, until it ends. */
+/** A running controller remembers the damaged files until it ends. */
 const mendedThere = `If it is the active version, "vitrine fetch" replaces it.`
 const mendedHere = `Start the controller and verify again: if it is the active version, "vitrine fetch" replaces it then.`

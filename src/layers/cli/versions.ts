@@ -14,10 +14,10 @@ export const run = ContentCommand.make({
   text: (report, { now }) => reportText(report, now)
 })
 
-/** Characters of a line about what has changed. */
+/** The longest line about changes, in characters. */
 const maxWords = 500
 
-/** The newest version first, each on seven lines at most. */
+/** The newest version first, with at most seven lines each. */
 const reportText = (report: VersionsReport, now: number): string =>
   [
     ...(report.versions.length === 0 ? ['There are no versions on disk: "vitrine fetch" makes one.'] : []),
@@ -72,9 +72,7 @@ const holdText = ({ by, byRule, lost, since, until, waiting }: Hold, now: number
     ? `Since ${momentText(new Date(since), now)}, version ${waiting} waits: "vitrine release" makes it the active one.`
     : [
         `Held since ${momentText(new Date(since), now)}${byText({ by })}${until === undefined ? "" : `, until ${momentText(new Date(until), now)}`}.`,
-        ...(lost === undefined
-          ? []
-          : [`It is in the place of version ${lost}, which is not on disk any more.`]),
+        ...(lost === undefined ? [] : [`It replaces version ${lost}, which is no longer on disk.`]),
         ...(until === undefined || waiting === undefined ? [] : [`Version ${waiting} is shown then.`]),
         `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one${until === undefined ? "" : " at once"}.`}`
       ].join(" ")

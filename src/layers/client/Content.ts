@@ -1,6 +1,6 @@
 /**
- * The tables of each source by their names, as `vitrine types` declares them for a project. Without that it is empty, and all tables
- * are arrays of `Row`.
+ * The tables of each source by their names, as `vitrine types` declares them for a project. Without that declaration it is
+ * empty, and all tables are arrays of `Row`.
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is declared further where it is known.
+// biome-ignore lint/suspicious/noEmptyInterface: the project adds its tables by declaration merging.
 export interface Content {}

@@ -3,7 +3,7 @@ import { type Picture, type PictureFile, pictureOf } from "./picture.ts"
 import { type Media, preload } from "./preload.ts"
 import { request } from "./request.ts"
 
-/** What the manifest says; see `docs/wire.md`, section 9. */
+/** The manifest; see `docs/wire.md`, section 9. */
 export interface Manifest {
   readonly schemaVersion: number
   readonly versionId: string
@@ -11,11 +11,11 @@ export interface Manifest {
   readonly sources: ReadonlyArray<{ readonly sourceId: string; readonly path: string }>
   /** Digest of the list of files. */
   readonly filesSha256?: string | undefined
-  /** While the active version is held, with the one that waits behind it. */
+  /** Set while the active version is held; `waiting` is the id of the version that waits. */
   readonly held?: { readonly waiting?: string }
 }
 
-/** Whether the content is the same. A machine without a battery for its clock may give an id to other content after a restart. */
+/** Whether the content is the same. Ids are not enough: a machine without a clock battery may reuse an id after a restart. */
 export const isSame = (one: Manifest | undefined, other: Manifest | undefined): boolean =>
   one?.versionId === other?.versionId && one?.filesSha256 === other?.filesSha256
 
@@ -26,8 +26,8 @@ export interface Row {
 }
 
 /**
- * Reads a table: of a source that `Content` knows with its type, of another one as records, or as what the caller says it is.
- * What the compiler has to say of a mistake is about the last signature.
+ * Reads a table: with its type if `Content` has the source, or else as records or with the type that the caller gives.
+ * The compiler reports a mistake for the last signature.
  */
 export interface ReadTable {
   <Table = ReadonlyArray<Row>, Source extends string = string>(
@@ -40,19 +40,19 @@ export interface ReadTable {
   ): Promise<Content[Source][Name]>
 }
 
-/** Nothing where `Content` knows the source: a table that it has not is a mistake. */
+/** `never` if `Content` has the source, so that an unknown table is a mistake. */
 type Unknown<Source extends string> = Source extends keyof Content ? never : Source
 
-/** One version of the content, whole and never changed. */
+/** A complete version of the content. It never changes. */
 export interface Version {
   readonly id: string
 
-  /** The address of a file, by its path in the folder of the source: the `localPath` of an attachment, for example. Throws without one. */
+  /** The address of a file, by its path in the folder of the source, for example the `localPath` of an attachment. Throws if the path is empty. */
   readonly url: (source: string, path: string) => string
 
   /**
-   * What a `<picture>` needs to show a file in the size that the screen wants, as an attachment or a link has it beside its
-   * `localPath`, or of a path alone. All addresses are as `url` gives them. `Picture` shows how it is spread in JSX.
+   * The attributes of a `<picture>`, with which the browser selects the size for the screen. `file` is an attachment, a link with
+   * `localPath` and `sizes`, or a path. Addresses are as from `url`. `Picture` has an example in JSX.
    */
   readonly picture: (source: string, file: string | PictureFile) => Picture
 
@@ -60,23 +60,23 @@ export interface Version {
   readonly table: ReadTable
 
   /**
-   * Pictures that are decoded, videos that can be played: elements for the page, in the order of the addresses. Six are loaded
-   * at a time, for half a minute each; one that fails fails them all. The elements are new each time, for use in one place.
+   * Returns elements for the page in the order of the addresses: decoded pictures, and videos that can play. Loads six at a time,
+   * each within 30 seconds; rejects if one fails. Each call returns new elements.
    */
   readonly preload: (urls: ReadonlyArray<string>) => Promise<ReadonlyArray<Media>>
 
-  /** Tells the operator what cannot be shown, though the rest can: one line of 500 characters. */
+  /** Reports a part that cannot be shown to the operator: one line of at most 500 characters. */
   readonly problem: (text: string) => void
 }
 
 export interface Context {
-  /** Where the content is. */
+  /** The address of the content. */
   readonly content: string
   readonly signal: AbortSignal
   readonly report: (text: string) => void
-  /** Every address that was asked for, by the path that is the same in all versions. */
+  /** Every address that the page used, by the path that is the same in all versions. */
   readonly used: Map<string, string>
-  /** Addresses of what is kept in the browser, by the same paths. */
+  /** Addresses of the files that the browser keeps, by the same paths. */
   readonly kept: ReadonlyMap<string, string> | undefined
 }
 
@@ -88,23 +88,23 @@ export interface FileList {
   }>
 }
 
-/** The digest of a file, and the folder in which the server has it under an address that is the same in all versions. */
+/** The digest of a file, and the folder in which the server has it at an address that is the same in all versions. */
 type ByDigest = (
   sourceId: string,
   path: string
 ) => { readonly sha256: string; readonly shared: string } | undefined
 
-/** Files that refer to no file beside them: the address of such a file need not be beside the others of its version. */
+/** Files that refer to no other files: their addresses may be outside the folder of the version. */
 const isAlone =
   /\.(avif|gif|jpe?g|jxl|png|webp|mp4|m4v|mov|webm|ogv|aac|flac|m4a|mp3|og[ag]|opus|wav|glb|pdf|otf|ttf|woff2?)$/i
 
-/** A version whose files are loaded only where the browser does not have them of another one. */
+/** Opens a version. The browser loads only files that it does not have from other versions. */
 export const openVersion = async (manifest: Manifest, context: Context): Promise<Version> => {
   const { content, kept, signal } = context
   const answer: { path?: string | null } = {}
   const list =
     !kept &&
-    // The browser may have the list of other content with this id.
+    // The browser's cache may have the list of different content with this id.
     (await request<FileList>(
       `${content}/${manifest.versionPath}/files.json`,
       { cache: "no-cache", signal },
@@ -143,7 +143,7 @@ export const makeVersion = (
     }
     const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
     const { sha256, shared } = byDigest(sourceId, path) ?? {}
-    // The digits behind an address of this version are for browsers that have other content of the same id.
+    // The digits make the address unique for browsers with different content under the same id.
     const place =
       isShared && sha256
         ? `${shared}/${sha256}/${inVersion}`
@@ -171,7 +171,7 @@ export const makeVersion = (
   }
 }
 
-/** As the controller names the file of a table: what some system cannot store is escaped. */
+/** The file name of a table, as the controller writes it: characters that some systems cannot store are escaped. */
 export const fileName = (name: string): string =>
   name.replace(
     /[\x00-\x1f\x7f-\x9f<>:"/\\|?*%]|^\.|[. ]$/g,

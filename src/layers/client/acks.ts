@@ -1,36 +1,36 @@
-/** Says which version a screen shows, so that it stays on disk, what it cannot show, whether it is seen, and when it goes. */
+/** Reports the version on the screen, so that it stays on disk, and problems, visibility and the end of the page. */
 import type { Presence } from "./presence.ts"
 
-/** How often an ack is renewed at least, in milliseconds: a browser wakes a page that is not visible once a minute. */
+/** Milliseconds until an ack is renewed at the latest: browsers wake an invisible page only once a minute. */
 export const renewMs = ({ visible }: Presence): number => (visible ? 20_000 : 60_000)
 
-/** How much earlier it is renewed: the page looks at it every few seconds. */
+/** How much earlier it may be renewed, in milliseconds: the page checks every few seconds. */
 const earlyMs = 5000
 const retryMs = 15_000
 
 export interface Ack extends Presence {
   readonly versionId: string
   readonly problem: string | undefined
-  /** The last one: the page goes. */
+  /** The last ack: the page closes. */
   readonly closing?: true
 }
 
 export interface Acks {
   /**
-   * Sends the ack, unless the same was sent a short while ago. Where that fails, it is sent again by a later call. By the wall
-   * clock, whose jumps do no more than to renew it: a laptop that has slept for an hour has no lease any more.
+   * Sends the ack, unless the same ack was sent a short time ago. If it fails, a later call sends it again. Uses wall time, so that a
+   * machine that slept renews at once.
    */
   readonly send: () => Promise<void>
-  /** Sends it though the same was sent. */
+  /** Sends the ack even if the same ack was sent. */
   readonly renew: () => Promise<void>
-  /** Says that the page goes, where it has sent an ack, and sends no other until `open` says that it is back. */
+  /** Reports that the page closes, if it has sent an ack. Then sends nothing until `open`. */
   readonly close: () => void
   readonly open: () => void
 }
 
 /**
- * `current` is what there is to say, and nothing as long as no version is shown; `posted` is called after each that was sent, with why it
- * has failed.
+ * `current` returns the ack, or nothing while no version is shown; `posted` is called after each ack, with the error if it
+ * failed.
  */
 export const makeAcks = (
   current: () => Ack | undefined,

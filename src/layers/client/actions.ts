@@ -1,16 +1,16 @@
-/** What somebody at the controller asks a screen for. An answer says each once, so that a page which loads again does not do so for ever. */
+/** The actions that the controller asks of a screen. An answer has each action only once, so that a page does not reload for ever. */
 import { limited } from "./request.ts"
 
-/** The result of an ack, where there is something to do. */
+/** The result of an ack, if it has actions. */
 export interface AckAnswer {
   readonly actions?: ReadonlyArray<string>
-  /** What people call the screen. */
+  /** The label of the screen. */
   readonly label?: string
 }
 
 const identifyMs = 10_000
 
-/** What a later controller may ask for is left. */
+/** Ignores unknown actions, which a later controller may send. */
 export const act = ({ actions = [], label }: AckAnswer, consumerId: string) => {
   if (actions.includes("identify")) {
     identify(label ?? consumerId)
@@ -20,24 +20,24 @@ export const act = ({ actions = [], label }: AckAnswer, consumerId: string) => {
   }
 }
 
-/** A page whose server is away, or does not respond within half a minute, would be lost. A page that is a file is there. */
+/** False if the server does not respond within 30 seconds: the page would be lost. A page from a file can always reload. */
 export const canReload = async (): Promise<boolean> =>
   location.protocol === "file:" ||
   limited(async (signal) => (await fetch(location.href, { cache: "no-store", signal })).ok)
 
 const reloadedAt = "vitrine reload"
 
-/** Loads the page again because somebody, or a new build, asks for it: the new page knows that it is no restart. */
+/** Reloads the page for an action or a new build. The new page knows that this is not a restart. */
 export const reload = () => {
   try {
     sessionStorage.setItem(reloadedAt, `${Date.now()}`)
   } catch {
-    // Without a storage, it counts as a restart.
+    // Without storage, it counts as a restart.
   }
   location.reload()
 }
 
-/** Whether this page was loaded by `reload`. Clocks of a page and of its start may differ by some seconds. */
+/** Whether `reload` loaded this page. The clocks of a page and of its start may differ by some seconds. */
 export const isReloaded = (): boolean => {
   try {
     return Math.abs(performance.timeOrigin - Number(sessionStorage.getItem(reloadedAt))) < 10_000
@@ -47,14 +47,14 @@ export const isReloaded = (): boolean => {
 }
 
 /**
- * Shows the name over everything for ten seconds: above dialogs and full-screen elements, too, where the browser has popovers. It takes
- * neither the focus nor what is touched.
+ * Shows the name over everything for ten seconds, also over dialogs and full-screen elements if the browser supports popovers. It
+ * takes neither focus nor input.
  */
 const identify = (name: string) => {
   const element = document.createElement("div")
   element.dataset.vitrine = "name"
   element.textContent = name
-  // Large enough for ten metres; a long name has several lines. A policy of the page forbids styles in attributes, not these.
+  // Legible from ten metres; a long name has several lines. A policy of the page may forbid style attributes, but allows these styles.
   const size = Math.max(6, Math.min(30, 140 / name.length))
   element.style.cssText = `position:fixed;inset:0;z-index:2147483647;width:auto;height:auto;margin:0;border:0;padding:4vmin;display:grid;place-content:center;background:#ffc83d;color:#000;font:700 ${size}vw/1.1 system-ui,sans-serif;text-align:center;overflow-wrap:anywhere;pointer-events:none`
   document.documentElement.append(element)

@@ -1,4 +1,4 @@
-/** What a page needs to show the content of a controller: it follows the manifest, and provides complete versions. */
+/** Connects a page to a controller: follows the manifest, and provides complete versions. */
 import { makeAcks, renewMs } from "./acks.ts"
 import { type AckAnswer, act, isReloaded } from "./actions.ts"
 import { withNumbers } from "./numbers.ts"
@@ -14,23 +14,22 @@ import { followStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
 import { isSame, type Manifest } from "./Version.ts"
 
-/** What a content server with a page says in `/endpoint.json`. */
+/** The `/endpoint.json` of a content server with a page. */
 interface Endpoint {
   readonly transport?: string
 }
 
-/** How long a version is on the screen before it is kept in the browser. */
+/** Milliseconds that a version is on the screen before the browser keeps it. */
 const settledMs = 3000
 
-/** How often it is looked at whether the page is drawn, and whether its ack is to be renewed. */
+/** Milliseconds between checks whether the page is drawn and the ack must be renewed. */
 const lookMs = 5000
 
 /**
- * Shows the active version of a controller's content, and each that takes its place.
+ * Shows the active version of a controller's content, and each later version.
  *
- * The manifest is polled; events only make the next poll come sooner. A version is loaded as a whole before it is shown, and one that is
- * not wanted any more when it has been loaded is never shown. What fails is tried again, for ever, after pauses that grow to
- * half a minute.
+ * The manifest is polled; events only start the next poll earlier. A version is loaded completely before it is shown. If another
+ * version is active by then, it is never shown. Failures are retried for ever, after pauses that grow to 30 seconds.
  */
 export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   const options = withNumbers(given)
@@ -50,14 +49,14 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   const offline = makeOffline(`vitrine ${location.pathname} ${base}`)
   let isReachable = false
   let isStreaming = false
-  /** What the manifest said last. */
+  /** The last manifest. */
   let active: Manifest | undefined
-  /** Why the content cannot be reached, and what is wrong with the screen itself. */
+  /** Why the content cannot be reached, and problems of the screen itself. */
   let trouble: string | undefined
   let problem: string | undefined
-  /** Why the controller refuses to hear of this screen. */
+  /** Why the controller refuses acks of this screen. */
   let refusal: string | undefined
-  /** The address of the transport, which a page that goes has no time to ask for, and which a content server that is away cannot say. */
+  /** The address of the transport, kept because a closing page has no time to request it, and the content server may be away. */
   let transport = controller
   let settling: Shown<Loaded> | undefined
   let timer: number
@@ -76,7 +75,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const presence = makePresence()
   let runId = randomId()
-  /** Whether a link of this site led here, or the page was asked to load again: that is no restart. */
+  /** Whether a link of this site or a requested reload opened the page: this is not a restart. */
   let navigated =
     isReloaded() || (navigation()?.type !== "reload" && document.referrer.startsWith(`${location.origin}/`))
 
@@ -127,7 +126,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     }
   }
 
-  /** A version that has been on the screen for a while is kept in the browser. A page around this one knows that it works. */
+  /** Keeps a version in the browser after some seconds on the screen, and tells a surrounding page that it works. */
   const settle = (shown: Shown<Loaded> | undefined) => {
     if (shown !== settling) {
       tell("shown", false)
@@ -233,7 +232,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       isStreaming = stream !== "lost"
       update()
       if (wasStreaming && !isStreaming) {
-        // The end of its stream looks like the end of the page.
+        // For the controller, the end of the stream looks like the end of the page.
         acks.renew()
       }
       if (isStreaming) {
@@ -256,7 +255,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     "pageshow",
     ({ persisted }) => {
       if (persisted) {
-        // It is back from the back/forward cache: the run that has closed does not go on.
+        // The page is back from the back/forward cache: its closed connection does not continue.
         runId = randomId()
         navigated = true
       }
@@ -291,7 +290,7 @@ const makeWarnOnce = () => {
   }
 }
 
-/** Tells the page around this one, that of a kiosk for example, about its state; `again` if it only repeats that it works. */
+/** Tells the surrounding page, for example of a kiosk, about the state; `again` if it only repeats that the page works. */
 const tell = (vitrine: "shown" | "gone", again = false) => {
   if (parent !== window) {
     parent.postMessage({ vitrine, again }, "*")
@@ -300,7 +299,7 @@ const tell = (vitrine: "shown" | "gone", again = false) => {
 
 const randomId = (): string => Math.random().toString(36).slice(2, 10)
 
-/** The name in the page's address, or one that this tab keeps when it loads the page again, where it has a storage. */
+/** The name in the address of the page, or else a random name, which the tab keeps across reloads if it has storage. */
 const screenName = (): string => {
   const given = new URLSearchParams(location.search).get("screen")
   if (given) {

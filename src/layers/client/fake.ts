@@ -1,4 +1,4 @@
-/** A page without a controller: its test is in the place of it. */
+/** Tests a page without a controller: the test gives the content. */
 import type { Content } from "./Content.ts"
 import { withNumbers } from "./numbers.ts"
 import type { Options } from "./Options.ts"
@@ -7,22 +7,22 @@ import { type Exhibit, makeState, type State } from "./state.ts"
 import { makeSwap } from "./swap.ts"
 import { type Context, type Manifest, makeVersion, type Version } from "./Version.ts"
 
-/** Tables by their names, by the id of their source. */
+/** Tables by source id and name. */
 export type FakeContent = Readonly<Record<string, Readonly<Record<string, unknown>>>> & {
   readonly [Source in keyof Content]?: Partial<Content[Source]>
 }
 
 export interface Fake {
-  /** In the place of `connect` of `vitrine/client`. It takes the same options, of which it needs those of the page. */
+  /** Replaces `connect` of `vitrine/client`. Accepts the same options, and uses those that concern the page. */
   readonly connect: <Loaded>(options: Options<Loaded>) => Exhibit<Loaded>
 
   /** Makes a new version of this content the active one. Resolves as `settled` does. */
   readonly promote: (content: FakeContent) => Promise<void>
 
-  /** Resolves when every exhibit shows the active version, or has the reason why it cannot as its `problem`, or is offline. */
+  /** Resolves when every exhibit shows the active version, or has a `problem` that says why not, or is offline. */
   readonly settled: () => Promise<void>
 
-  /** While it is `offline`, nothing new reaches the exhibits. Default: `live`. */
+  /** Sets the connection. While it is `offline`, exhibits get nothing new. Default: `live`. */
   readonly setConnection: (connection: State<unknown>["connection"]) => void
 }
 
@@ -31,17 +31,17 @@ interface Screen {
   readonly isSettled: () => boolean
 }
 
-/** As JSON has it: what a page changes in its own is not in the next one. */
+/** A copy by JSON, so that changes by a page do not affect later versions. */
 const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value))
 
 /**
- * A fake of `vitrine/client` with content that the test gives: `fake({ exhibits: { Objects: [{ id: "1", title: "Bell" }] } })`. Versions
- * are loaded and shown as by the real one, by its own code: `canSwap`, failures and their pauses, signals. Files have addresses, with
- * nothing behind them; `preload` gives elements that load nothing by themselves, where there is a `document`.
+ * A fake of `vitrine/client` with content from the test: `fake({ exhibits: { Objects: [{ id: "1", title: "Bell" }] } })`. The code
+ * of the real client loads and shows versions, with `canSwap`, pauses after failures, and signals. Files have addresses without
+ * data; `preload` returns elements that load nothing, if there is a `document`.
  */
 export const fake = (content: FakeContent): Fake => {
   const screens = new Set<Screen>()
-  /** Those who wait until all screens are settled. */
+  /** Callers that wait until all screens are settled. */
   let waiting: Array<() => void> = []
   let connection: State<unknown>["connection"] = "live"
   let count = 0
@@ -124,7 +124,7 @@ export const fake = (content: FakeContent): Fake => {
       }
     }
     screens.add(screen)
-    // As the real one: what `connect` returns is there before anything is loaded.
+    // As in the real client, `connect` returns before anything is loaded.
     queueMicrotask(screen.look)
     return state.exhibit(() => {
       swap.end()

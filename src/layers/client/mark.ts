@@ -1,8 +1,8 @@
-/** What says that a page is a preview: a frame around it, and a line at its top, which a click hides until it says something else. */
+/** Marks a page as a preview: a frame, and a line at the top. A click hides the line until its text changes. */
 
 const yellow = "#ffc83d"
 
-/** Styles are set one by one: a page may forbid those in attributes. It is beside the body, which pages replace. */
+/** Sets styles one by one, because a page may forbid style attributes. Lies outside the body, which pages replace. */
 export const makeMark = () => {
   const frame = document.createElement("div")
   const line = document.createElement("div")

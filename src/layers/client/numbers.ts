@@ -1,7 +1,7 @@
-/** Numbers that a page gives: durations in milliseconds, and bytes. */
+/** Checks numbers in the options of a page: durations in milliseconds, and bytes. */
 import type { Options } from "./Options.ts"
 
-/** In the place of what is no number, or too small, another is taken, with a warning. */
+/** The value, or with a warning `otherwise`, if the value is not a number or is too small. */
 export const numberOf = (name: string, value: unknown, otherwise: number, least: number): number => {
   if (typeof value === "number" && value >= least) {
     return value

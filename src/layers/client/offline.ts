@@ -1,33 +1,33 @@
 /**
- * The version on the screen, kept in the browser's Cache Storage, so that the page can start without a controller.
+ * Keeps the version on the screen in the browser's Cache Storage, so that the page can start without a controller.
  *
- * New files are written beside those of the version before, and files that have not changed stay where they are. The manifest is
- * replaced last, in one step, and says where each file is: until then, the version before can be restored. While a version is saved,
- * the browser keeps up to twice `maxBytes`.
+ * New files are written beside the files of the version before; unchanged files are reused. The manifest is replaced last, in one
+ * step, and lists the place of each file: until then, the version before can be restored. While it saves a version, the browser
+ * keeps up to twice `maxBytes`.
  */
 import type { Manifest } from "./Version.ts"
 
 const root = "https://vitrine.invalid/"
 
-/** How long a request may take, in milliseconds: other tabs wait for it. */
+/** Milliseconds that a request may take: other tabs wait for it. */
 const limitMs = 60_000
 
-/** The manifest of a version that is whole, and where its files are in the cache, by their paths. */
+/** The manifest of a complete version, and the cache keys of its files, by their paths. */
 interface Saved extends Manifest {
   readonly keys?: Readonly<Record<string, string>>
 }
 
 export interface Offline {
   /**
-   * Keeps the files of a version, by their paths and addresses, in the place of those before. A version of more bytes is not kept. If a
-   * request fails, resolves with the reason: the next call with the same files continues with this request.
+   * Keeps the files of a version, by their paths and addresses, and removes the version before. Does not keep a version above the
+   * limit. If a request fails, resolves with the reason: the next call with the same files continues with this request.
    */
   readonly save: (
     manifest: Manifest,
     files: ReadonlyMap<string, string>,
     maxBytes: number
   ) => Promise<string | undefined>
-  /** What is kept, if anything is: the manifest, and addresses of the files by their paths. */
+  /** The saved version, if there is one: the manifest, and addresses of the files by their paths. */
   readonly restore: () => Promise<
     { readonly manifest: Manifest; readonly kept: ReadonlyMap<string, string> } | undefined
   >
@@ -35,7 +35,7 @@ export interface Offline {
 
 const lengthOf = ({ headers }: Response): number => Number(headers.get("content-length"))
 
-/** A file with its length, `before` if that has not changed, or nothing if there is no room for it. */
+/** A file with its length: `before` if it is unchanged, or nothing if there is no room. */
 const load = async (url: string, before: Response | undefined, room: number) => {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), limitMs)
@@ -57,7 +57,7 @@ const load = async (url: string, before: Response | undefined, room: number) => 
     }
     const body = await response.blob()
     const headers = new Headers(response.headers)
-    // What was compressed on the way has no length, or that of fewer bytes.
+    // A compressed response has no length, or the length of the compressed bytes.
     headers.set("content-length", `${body.size}`)
     return new Response(body, { headers })
   } finally {
@@ -75,9 +75,9 @@ const keepOnly = async (cache: Cache, keys: Iterable<string>) => {
   }
 }
 
-/** All of it fails where the page may not use the storage. */
+/** Every call fails if the page may not use the storage. */
 export const makeOffline = (name: string): Offline => {
-  /** The files of the last call, and where those are that were saved. */
+  /** The files of the last call, and the keys of the files that were saved. */
   let wanted: ReadonlyMap<string, string> | undefined
   let keys = new Map<string, string>()
 
@@ -133,7 +133,7 @@ export const makeOffline = (name: string): Offline => {
         for (const [path, key] of Object.entries(saved.keys)) {
           const file = await cache.match(key)
           if (file) {
-            // The name stays at the end: it says what is a video.
+            // The name stays at the end: its extension identifies videos.
             kept.set(path, `${URL.createObjectURL(await file.blob())}#${path}`)
           }
         }

@@ -1,12 +1,12 @@
-/** Pauses that the screens of a museum do not all make at the same time. */
+/** Pauses with a random part, so that the screens of a museum do not act at the same time. */
 
-/** Timers take no more milliseconds, some 24 days: what is longer ends at once. */
+/** The longest duration of a timer, some 24 days: a longer timer would end at once. */
 const longestMs = 2 ** 31 - 1
 
-/** Up to a fifth shorter or longer, in milliseconds, as far as a timer goes. */
+/** Up to a fifth shorter or longer, in milliseconds, and at most the longest duration of a timer. */
 export const about = (ms: number): number => Math.min(longestMs, ms * (0.8 + 0.4 * Math.random()))
 
-/** From one failure to the next try: 2, 4, 8, 16 and then 30 seconds, or about that. */
+/** The pause before a retry, in milliseconds: about 2, 4, 8, 16 and then 30 seconds. */
 export const growing = (failures: number): number => about(Math.min(30_000, 2000 * 2 ** failures))
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,23 +1,23 @@
-/** A file as it stands in a document; with `sizes` where the source has the option `images`. */
+/** A file in a document; with `sizes` if the source has the option `images`. */
 export interface PictureFile {
   readonly localPath: string
   readonly sizes?: ReadonlyArray<{
     readonly localPath: string
     readonly width: number
     readonly height: number
-    /** `image/webp` for example. */
+    /** For example `image/webp`. */
     readonly type: string
   }>
 }
 
-/** A file in a cell of a table, as Airtable has it, where it is saved. */
+/** A file in a cell of a table of Airtable, if the source saves it. */
 export interface Attachment extends PictureFile {
   readonly id: string
-  /** As the editors of the table have named it. */
+  /** The name that the editors of the table gave the file. */
   readonly filename: string
   /** In bytes. */
   readonly size?: number
-  /** `image/jpeg` for example. */
+  /** For example `image/jpeg`. */
   readonly type?: string
   /** Size of a picture in pixels. */
   readonly width?: number
@@ -25,8 +25,8 @@ export interface Attachment extends PictureFile {
 }
 
 /**
- * The attributes of a `<picture>`, without `sizes`, which says how wide the picture is on the screen. In JSX, with `sources` and the
- * rest apart (`const { sources, ...image } = version.picture(…)`):
+ * The attributes of a `<picture>`, except `sizes`, the width of the picture on the screen. In JSX, with
+ * `const { sources, ...image } = version.picture(…)`:
  *
  * ```tsx
  * <picture>
@@ -36,9 +36,9 @@ export interface Attachment extends PictureFile {
  * ```
  */
 export interface Picture {
-  /** For the `<img>`: the largest picture of the last type, for browsers that support no other. Without sizes, the file itself. */
+  /** For the `<img>`: the largest picture of the last type, for browsers that support no other type. Without sizes, the file itself. */
   readonly src: string
-  /** In pixels, of the picture at `src`; absent without sizes. */
+  /** Size of the picture at `src`, in pixels; absent without sizes. */
   readonly width?: number
   readonly height?: number
   /** A `<source>` for each type, the attribute `srcset` as in HTML (`srcSet` in JSX). A browser takes the first type that it knows. */

@@ -1,4 +1,4 @@
-/** Polls the manifest, which alone says what is to be shown. */
+/** Polls the manifest, which alone decides which version is shown. */
 import { about } from "./pauses.ts"
 import { request } from "./request.ts"
 import type { Manifest } from "./Version.ts"
@@ -8,18 +8,18 @@ export interface PollOptions {
   readonly address: string
   /** In milliseconds, up to a fifth shorter or longer. */
   readonly every: number
-  /** What was seen; nothing where no version was promoted yet. It may fail as the request may. */
+  /** Called with the manifest, or with nothing if no version was promoted yet. A rejection counts as a failed poll. */
   readonly found: (manifest: Manifest | undefined) => Promise<void> | void
-  /** Which build of the page the content server has, where it says so; of each answer. */
+  /** Called for each answer with the build of the page, or `null` if the server does not send it. */
   readonly built: (build: string | null) => void
-  /** With the reason, which names the address. */
+  /** Called with the reason of a failure, which contains the address. */
   readonly failed: (reason: string) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Polls now, and again until the signal is aborted. What is returned polls at once. One poll follows the other, so that none
- * sees what is older than the one before.
+ * Polls now, and again until the signal is aborted. The returned function polls at once. Polls never overlap, so that none sees
+ * an older manifest than the poll before.
  */
 export const pollManifest = ({ address, built, every, failed, found, signal }: PollOptions): (() => void) => {
   let isPolling = false
@@ -34,11 +34,11 @@ export const pollManifest = ({ address, built, every, failed, found, signal }: P
     isPolling = true
     clearTimeout(timer)
     try {
-      // The browser asks with the tag of what it has, and takes that where nothing has changed.
+      // The browser sends the ETag of its copy, and uses the copy if nothing has changed.
       const manifest = await request<Manifest>(address, { cache: "no-cache", signal }, ({ headers }) =>
         built(headers.get("Vitrine-Build"))
       )
-      // Web apps have a file of this name, too.
+      // Web apps have a file with this name, too.
       if (manifest && !manifest.versionId) {
         throw new Error(`${address} is no manifest of Vitrine`)
       }

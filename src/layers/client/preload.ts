@@ -1,9 +1,9 @@
-/** Pictures and videos, ready to be put into a page. */
+/** Loads pictures and videos before they are put into a page. */
 
-/** What was preloaded, ready to be inserted into the page: an image that is decoded, or a video. */
+/** A preloaded element, ready for the page: a decoded image, or a video. */
 export type Media = HTMLImageElement | HTMLVideoElement
 
-/** Loads images and videos, and resolves when all can be shown; rejects when one cannot, or takes longer than 30 seconds. */
+/** Loads images and videos, and resolves when all can be shown. Rejects if one fails, or takes longer than 30 seconds. */
 export type Preload = (urls: ReadonlyArray<string>, signal: AbortSignal) => Promise<ReadonlyArray<Media>>
 
 const atOnce = 6
@@ -11,7 +11,7 @@ const limitMs = 30_000
 
 const isVideo = /\.(mp4|m4v|mov|webm|ogv)$/i
 
-/** An element that can show what is at the address, and does not yet. */
+/** An element for the file at the address, not loaded yet. */
 export const elementFor = (url: string): Media =>
   isVideo.test(url) ? document.createElement("video") : new Image()
 
@@ -25,7 +25,7 @@ const load = (url: string, signal: AbortSignal): Promise<Media> =>
     }
     const fail = () => {
       end()
-      // An image is left to finish: Chromium keeps one for ever whose source goes while it is decoded.
+      // Lets an image finish: Chromium keeps an image for ever if its source is removed while it is decoded.
       if (element instanceof HTMLVideoElement) {
         element.src = ""
       }
@@ -50,7 +50,7 @@ const load = (url: string, signal: AbortSignal): Promise<Media> =>
     }
   })
 
-/** Nothing of it is kept here: what is loaded again comes from the browser's cache, and what is decoded goes with its elements. */
+/** Keeps nothing: files that are loaded again come from the browser's cache, and decoded data is freed with its elements. */
 export const preload: Preload = async (urls, signal) => {
   const media: Array<Media> = []
   const waiting = urls.entries()

@@ -1,19 +1,19 @@
-/** Whether visitors can see the page: the browser shows it, and draws it. */
+/** Detects whether visitors can see the page: the browser shows it, and draws it. */
 
-/** What a page reports about it. */
+/** The presence that a page reports. */
 export interface Presence {
-  /** What the browser says: it is neither in the background nor minimized. */
+  /** Whether the page is neither in the background nor minimized, as the browser reports. */
   readonly visible: boolean
-  /** Whether frames are drawn; never of a page that is not visible. */
+  /** Whether frames are drawn; always false for an invisible page. */
   readonly drawing: boolean
 }
 
-/** How long a frame may take, in milliseconds: a page that decodes pictures draws none for a while. */
+/** Milliseconds that a frame may take: a page that decodes pictures draws no frame for a while. */
 const limitMs = 3000
 
 /**
- * Each look at a visible page asks for a frame, unless one is still to come: one that has not come for three seconds is not drawn.
- * A page that does not look costs nothing.
+ * Each look at a visible page requests a frame, unless a request is pending. If it is pending for three seconds, the page is not
+ * drawn. Without looks, it costs nothing.
  */
 export const makePresence = (): (() => Presence) => {
   let frame = 0

@@ -1,4 +1,4 @@
-/** A look at a version that visitors do not see yet, or no more. */
+/** A preview of a version that visitors do not see yet, or no longer see. */
 import { connect as follow } from "./connect.ts"
 import { makeMark } from "./mark.ts"
 import { withNumbers } from "./numbers.ts"
@@ -10,15 +10,15 @@ import { type Exhibit, makeState } from "./state.ts"
 import { makeSwap } from "./swap.ts"
 import type { FileList, Manifest } from "./Version.ts"
 
-/** How often the list of files is read again: a version that is read stays on disk for two minutes. */
+/** Milliseconds between reads of the file list. Each read keeps the version on disk for two minutes. */
 const keepMs = 60_000
 
 /**
- * As `connect` of `vitrine/client`, but for pages with `version` in their address: `?version=waiting` shows the version that waits to be
- * released, or the active one where none does, and `?version=20261121T093000Z` the one of this id.
+ * As `connect` of `vitrine/client`, and also for pages with `version` in their address: `?version=waiting` shows the version that
+ * waits for release, or else the active version; `?version=20261121T093000Z` shows the version with this id.
  *
- * Such a page has a mark, and only reads from the content server: it has no event stream and no ack, so that it is no
- * screen of the controller, and nothing of it is kept in the browser.
+ * Such a page has a mark, and only reads from the content server. It has no event stream and sends no ack, so that it does not
+ * count as a screen, and the browser keeps nothing of it.
  */
 export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   const version = new URLSearchParams(location.search).get("version")
@@ -34,9 +34,9 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
   const state = makeState<Loaded>()
   const mark = makeMark()
   let isReachable = false
-  /** What the manifest said last. */
+  /** The last manifest. */
   let manifest: Manifest | undefined
-  /** Why there is nothing to look at. */
+  /** Why there is no version to show. */
   let trouble: string | undefined
   let listed: string | undefined
   let listedAt = 0
@@ -108,7 +108,7 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
   })
 }
 
-/** What others see of a version. */
+/** A line about the version: whether visitors see it. */
 const standing = (id: string | undefined, manifest: Manifest | undefined): string => {
   switch (id) {
     case undefined:

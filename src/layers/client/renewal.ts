@@ -5,18 +5,18 @@ import { pause } from "./pauses.ts"
 
 export interface RenewalOptions extends Pick<Options<never>, "canSwap" | "onNewPage"> {
   readonly maxDefer: number
-  /** Where the content is. */
+  /** The address of the content. */
   readonly content: string
   readonly signal: AbortSignal
 }
 
-/** The build that the page was loaded for last, so that one that is not what it says to be is loaded only once. */
+/** Storage key of the build that the page was last loaded for, so that a page with a wrong build is loaded only once. */
 const key = "vitrine build"
 
 /** Time without input after which a page is idle. */
 const idleMs = 60_000
 
-/** The screens of a museum load it one after the other. */
+/** Milliseconds over which the screens of a museum spread the reload. */
 const spreadMs = 30_000
 
 const lookMs = 2000
@@ -24,15 +24,15 @@ const lookMs = 2000
 const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
 
 export interface Renewal {
-  /** Takes the current build. */
+  /** Call with the current build. */
   readonly built: (build: string | null) => void
-  /** Whether the page is to be loaded again, and travels with the content: what comes now is for the new build. */
+  /** True if a reload is pending and the page is part of the version; new content then waits. */
   readonly isDue: () => boolean
 }
 
 /**
- * A page that does not know which build it is part of, because no content
- * server has sent it, or because its content is of another origin, is never loaded again.
+ * Reloads the page for new builds. A page that does not know its build is never reloaded: it does not come from a content server,
+ * or its content has another origin.
  */
 export const makeRenewal = ({
   canSwap = () => true,
@@ -42,14 +42,14 @@ export const makeRenewal = ({
   signal
 }: RenewalOptions): Renewal => {
   const isHere = new URL(content, location.href).origin === location.origin
-  let own = isHere ? saidOfPage("build") : undefined
-  const travels = saidOfPage("version") !== undefined
+  let own = isHere ? serverTiming("build") : undefined
+  const isInVersion = serverTiming("version") !== undefined
   let isDue = false
   let latest = own
-  /** With the page, its time begins. */
+  /** The time of the last input; 0, the start of the page, before the first input. */
   let touchedAt = 0
   let isLoading = false
-  /** The build that could not be loaded, which the console says once. */
+  /** The build that could not be loaded: the console warns once. */
   let warned: string | undefined
 
   if (own === undefined) {
@@ -68,7 +68,7 @@ export const makeRenewal = ({
 
   const isFor = (since: number, ms: number) => performance.now() - since > ms
 
-  /** Whether it is on its way: what does not answer is not loaded. One that is asked for again would begin anew. */
+  /** Returns whether the reload has begun. It does not begin if the server does not respond, or twice: that would start again. */
   const load = async (build: string): Promise<boolean> => {
     if (!isLoading) {
       isLoading = true
@@ -114,13 +114,13 @@ export const makeRenewal = ({
         }
       }
     },
-    isDue: () => isDue && travels
+    isDue: () => isDue && isInVersion
   }
 }
 
-/** What the server has said with the page: which build it is part of, empty where it did not know it yet, and which version. */
-const saidOfPage = (name: string): string | undefined =>
-  // Firefox has none on pages that are not secure.
+/** A value from the `Server-Timing` of the page: its build, empty if the server did not know it yet, or its version. */
+const serverTiming = (name: string): string | undefined =>
+  // Firefox has no `serverTiming` on pages that are not secure.
   navigation()?.serverTiming?.find((timing) => timing.name === name)?.description
 
 /** How the page was loaded. */
@@ -129,7 +129,7 @@ export const navigation = (): PerformanceNavigationTiming | undefined => {
   return entry instanceof PerformanceNavigationTiming ? entry : undefined
 }
 
-/** Without a storage, no page is loaded again: it could be for ever. */
+/** Without storage, the page is never reloaded: it could reload for ever. */
 const lastLoaded = (otherwise: string): string | null => {
   try {
     return sessionStorage.getItem(key)

@@ -2,10 +2,10 @@
 
 const limitMs = 30_000
 
-/** The server was reached, and has refused, or has answered with something else. */
+/** The server responded with an error, or with unexpected content. */
 export class Refused extends Error {}
 
-/** Gives `use` half a minute: then, at its end, and with `signal`, the signal that it gets is aborted. */
+/** Runs `use` with a signal. The signal is aborted after 30 seconds, at the end of `use`, and with `signal`. */
 export const limited = async <A>(
   use: (limit: AbortSignal) => Promise<A>,
   signal?: AbortSignal | null
@@ -24,8 +24,8 @@ export const limited = async <A>(
 }
 
 /**
- * The JSON of a response, as the wire describes it; nothing for a 404. It takes half a minute at most. `answered` is called
- * with the head of the response.
+ * The JSON of a response (docs/wire.md); nothing for a 404. Fails after 30 seconds. `answered` is called with the head of the
+ * response.
  */
 export const request = async <Body>(
   url: string,
@@ -53,5 +53,5 @@ export const request = async <Body>(
   }
 }
 
-/** An address to which paths are appended. */
+/** An address without its last slash, so that paths can be appended. */
 export const withoutSlash = (url: string) => url.replace(/\/$/, "")

@@ -1,22 +1,22 @@
-/** What a page shows, as a store that frameworks can subscribe to. */
+/** The state of a page, as a store that frameworks can subscribe to. */
 import type { Current } from "./swap.ts"
 import type { Version } from "./Version.ts"
 
-/** How a page stands. It never changes: another one takes its place. */
+/** The state of a page. It is immutable: each change creates a new state. */
 export interface State<Loaded> {
-  /** `live` with an event stream, `polling` without one, `offline` where the content cannot be reached. */
+  /** `live` with an event stream, `polling` without, `offline` if the content cannot be reached. */
   readonly connection: "live" | "polling" | "offline"
 
-  /** The version on the screen, and what `load` made of it; absent before the first. */
+  /** The version on the screen, and in `shown` the result of its `load`; absent before the first version. */
   readonly version?: Version | undefined
   readonly shown?: Loaded | undefined
 
-  /** The id of the version that is to come: it is being loaded, or `canSwap` puts it off. */
+  /** The id of the next version: it is loading, or `canSwap` delays it. */
   readonly next?: string | undefined
 
   /**
-   * Why the content cannot be reached, what cannot be shown of the version that is to come or of the one on the screen, or why the
-   * controller refuses to list the screen.
+   * Why the content cannot be reached, a problem of the next version or of the version on the screen, or why the controller refuses
+   * to list the screen.
    */
   readonly problem?: string | undefined
 
@@ -24,14 +24,14 @@ export interface State<Loaded> {
   readonly isCached: boolean
 }
 
-/** What `connect` gives: what the page shows, as a store that frameworks can subscribe to. */
+/** The result of `connect`: the state of the page, as a store that frameworks can subscribe to. */
 export interface Exhibit<Loaded> {
   readonly state: State<Loaded>
 
-  /** Calls the listener after each change of the state, until the function that is returned is called. */
+  /** Calls the listener after each change of the state, until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void
 
-  /** Ends it: nothing is loaded, shown or acknowledged any more, and the screen is reported as closed. */
+  /** Ends the connection: nothing more is loaded, shown or acknowledged, and the screen is reported as closed. */
   readonly close: () => void
 }
 
@@ -39,11 +39,11 @@ const keys = ["connection", "version", "shown", "next", "problem", "isCached"] a
 
 export const makeState = <Loaded>(connection: State<Loaded>["connection"] = "offline") => {
   let state: State<Loaded> = { connection, isCached: false }
-  // An error in a listener stops neither the others nor what goes on here.
+  // An error in a listener stops neither the other listeners nor the client.
   const changes = new EventTarget()
   return {
     get: () => state,
-    /** Takes how the versions stand, and calls the listeners, unless nothing is different. */
+    /** Sets the state, and calls the listeners if it has changed. */
     set: (
       connection: State<Loaded>["connection"],
       { next, problem, shown }: Current<Loaded>,
@@ -56,7 +56,7 @@ export const makeState = <Loaded>(connection: State<Loaded>["connection"] = "off
         changes.dispatchEvent(new Event("change"))
       }
     },
-    /** What pages have of it. */
+    /** The public part of the store. */
     exhibit: (close: () => void): Exhibit<Loaded> => ({
       get state() {
         return state

@@ -1,21 +1,21 @@
 /**
- * The event stream of the controller. It says that something is new; the manifest says what.
+ * The event stream of the controller. Events only say that something is new; the manifest has the content.
  */
 import { growing } from "./pauses.ts"
 
-/** The stream is open, says that there is a new version or a new build of the page, says that a screen is asked for something, or is lost. */
+/** The stream is open, has an event for a new version or a new build, has an action for a screen, or is lost. */
 export type StreamState = "open" | "new" | `asked ${string}` | "lost"
 
 export interface StreamOptions {
-  /** What the names of events begin with. */
+  /** The prefix of event names. */
   readonly name: string
-  /** The address of the stream, which may be another one after a restart of the controller. */
+  /** The address of the stream, which may change with a restart of the controller. */
   readonly address: () => Promise<string>
 }
 
 /**
  * Reads the stream until the signal is aborted. An `EventSource` gives up for good after a 503 (all streams are in use), so each
- * failure is followed by a new `EventSource`, after a pause that grows. The function that is returned ends such a pause.
+ * failure is followed by a new `EventSource`, after a growing pause. The returned function ends such a pause.
  */
 const readStream = (
   { address, name }: StreamOptions,
@@ -67,11 +67,11 @@ const readStream = (
 }
 
 /**
- * Follows the stream in one tab of an origin, because a browser opens six connections to one address at most. The other tabs poll.
+ * Follows the stream in only one tab of an origin, because a browser opens at most six connections to an address. Other tabs poll.
  *
- * The tab that holds a lock has the stream. When the tab is closed or frozen, the next tab gets the lock. Pages that are not
- * secure have no locks: each of them has a stream while it is visible. The function that is returned connects at once if the
- * stream is lost: the controller is back.
+ * The tab with a lock has the stream. When the tab is closed or frozen, the next tab gets the lock. Pages that are not secure have
+ * no locks: each has its own stream while it is visible. Call the returned function when the controller is back: it connects at
+ * once if the stream is lost.
  */
 export const followStream = (
   key: string,

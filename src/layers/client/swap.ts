@@ -1,44 +1,44 @@
-/** From one version on the screen to the next: loaded as a whole, then shown at once. */
+/** Changes the version on the screen: loads the next version completely, then shows it at once. */
 import type { Options } from "./Options.ts"
 import { growing, pause } from "./pauses.ts"
 import { type Context, isSame, type Manifest, openVersion, type Version } from "./Version.ts"
 
 export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap"> {
   readonly maxDefer: number
-  /** Where the content is. */
+  /** The address of the content. */
   readonly content: string
-  /** What is on the screen, or is to be, has become different. */
+  /** Called when `Current` has changed. */
   readonly changed: () => void
-  /** Default: the version that lies there. */
+  /** Opens a version. Default: opens it from the address of the content. */
   readonly versionOf?: (manifest: Manifest, context: Context) => Version | Promise<Version>
 }
 
-/** What is on the screen. */
+/** The version on the screen. */
 export interface Shown<Loaded> {
   readonly manifest: Manifest
   readonly version: Version
   readonly loaded: Loaded
-  /** The addresses that were asked for, by their paths. */
+  /** The addresses that the page used, by their paths. */
   readonly used: ReadonlyMap<string, string>
-  /** Whether it is what the browser has kept. */
+  /** Whether it is from the browser's cache. */
   readonly isCached: boolean
 }
 
-/** How the versions stand. */
+/** The current and the next version. */
 export interface Current<Loaded> {
   readonly shown: Shown<Loaded> | undefined
-  /** The id of the version that is to come, if another one is on the screen than is wanted. */
+  /** The id of the next version, if it is not on the screen yet. */
   readonly next: string | undefined
-  /** Why that is not there, or what cannot be shown of the one that is. */
+  /** Why the next version is not on the screen, or a problem of the version on the screen. */
   readonly problem: string | undefined
 }
 
 const askAgainMs = 500
 
-/** How long the screen may be behind before a version that is loading is not given up for a newer one any more. */
+/** After this time behind, the screen finishes the version that is loading, even if there is a newer version. Milliseconds. */
 const patienceMs = 10_000
 
-/** How long such a version may take. */
+/** How long such a version may load, in milliseconds. */
 const loadLimitMs = 300_000
 
 export const makeSwap = <Loaded>({
@@ -53,17 +53,17 @@ export const makeSwap = <Loaded>({
   let shown: Shown<Loaded> | undefined
   let wanted: Manifest | undefined
   let life = new AbortController()
-  /** What has begun to load last. */
+  /** The last load that has begun. */
   let last: { readonly versionId: string; readonly loading: Promise<Loaded> } | undefined
-  /** Since when the screen has shown what is not wanted any more. */
+  /** Since when the screen shows an outdated version. */
   let behindSince = 0
-  /** Why the wanted version is not on the screen, and what cannot be shown of the one that is. */
+  /** Why the wanted version is not on the screen, and the problem of the version on the screen. */
   let failure: string | undefined
   let problem: string | undefined
 
   const isBehindFor = (ms: number) => performance.now() - behindSince > ms
 
-  /** Loads and shows a version, unless another one has taken its place. */
+  /** Loads and shows a version, unless another version has replaced it. */
   const bring = async (manifest: Manifest, signal: AbortSignal, kept?: ReadonlyMap<string, string>) => {
     const used = new Map<string, string>()
     let reported: string | undefined
@@ -92,7 +92,7 @@ export const makeSwap = <Loaded>({
     try {
       show(loaded, version)
     } catch (error) {
-      // What is on the screen now may be of both.
+      // `show` failed, so the screen may have parts of both versions.
       if (shown) {
         show(shown.loaded, shown.version)
       }
@@ -106,8 +106,8 @@ export const makeSwap = <Loaded>({
   }
 
   /**
-   * Brings a version to the screen, unless it is there or on its way. What was on its way instead is given up; but where newer
-   * ones come faster than they load, one of them is shown before the newest.
+   * Brings a version to the screen, unless it is there or is loading. Gives up another version that is loading. If versions come
+   * faster than they load, one of them is shown before the newest.
    */
   const follow = async (manifest: Manifest, kept?: ReadonlyMap<string, string>) => {
     if (isSame(manifest, wanted)) {

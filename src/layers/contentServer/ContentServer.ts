@@ -1,5 +1,5 @@
 /**
- * The content server: a downloads folder over HTTP, for screens, other controllers and caches, and the page beside it.
+ * The content server: serves a downloads folder over HTTP, for screens, other controllers and caches, and a page beside it.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -38,30 +38,30 @@ import { makeRecorder } from "./statistics.ts"
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }
 
-/** What the server needs. */
+/** The services that the server needs. */
 export type Environment = CommandBus | ControllerState | EventBus | FileSystem.FileSystem | Path.Path
 
 /**
  * The server with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
- * A response takes about 256 KiB of memory at most, whatever the size of the file. One that stalls for 30 seconds is
- * ended. It ends within two seconds whatever its clients do.
+ * A response uses at most about 256 KiB of memory, for a file of any size. A response that stalls for 30 seconds is ended.
+ * The server ends within two seconds, and no client can delay it.
  */
 export const layer = (
   options: ContentServerConfig = {}
 ): Layer.Layer<ContentServer, InvalidOptions | BindError, Environment> =>
   Layer.scoped(ContentServer, make(options))
 
-/** The same with options from the environment: `{ port: Config.integer("CONTENT_PORT") }`, for example. */
+/** As `layer`, with options from the environment: `{ port: Config.integer("CONTENT_PORT") }`, for example. */
 export const layerConfig = (
   options: Config.Config.Wrap<ContentServerConfig>
 ): Layer.Layer<ContentServer, ConfigError | InvalidOptions | BindError, Environment> =>
   Layer.scoped(ContentServer, Effect.flatMap(Config.unwrap(options), make))
 
-/** The same without a layer. */
+/** As `layer`, but without a layer. */
 export const make = (config: ContentServerConfig = {}) => Effect.flatMap(decode(config), fromOptions)
 
-/** The same with decoded options. @internal */
+/** As `make`, with decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOptions) {
   const { addMomentary, addReading, mode } = yield* ControllerState
   const recorder = makeRecorder()
@@ -122,12 +122,12 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   return ContentServer.of({ address: Option.some(address), statistics })
 })
 
-/** A page is shown to everybody who reaches the port. */
+/** Refuses a page folder with private files: everybody who reaches the port can read the folder. */
 const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentServerOptions) {
   if (!Predicate.isString(site)) return
   const found = yield* withPrivate(downloadPath)(findPrivate(site, yield* BaseFolder))
   if (Option.isSome(found)) {
-    const message = `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in a folder of its own, such as "site".`
+    const message = `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in its own folder, such as "site".`
     return yield* new InvalidOptions({
       subject: "the options of the content server",
       issues: [{ path: "site", message }]

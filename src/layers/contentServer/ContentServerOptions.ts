@@ -19,7 +19,7 @@ const name = expects(
   'the name of a content plugin, such as "content"'
 )
 
-/** The options of `contentServer`; all of them may be left out. */
+/** The options of `contentServer`. All are optional. */
 export interface ContentServerConfig {
   /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
   readonly downloadPath?: string | undefined
@@ -31,18 +31,18 @@ export interface ContentServerConfig {
   readonly host?: string | undefined
 
   /**
-   * The page to serve at `/`: a folder, relative to the configuration file, or the source of the content
-   * whose files it is, as in `{ source: "page" }`. Default none.
+   * The page to serve at `/`: a folder, relative to the configuration file, or a source of the content
+   * with the files of the page, as in `{ source: "page" }`. Default none.
    */
   readonly site?: string | { readonly source: string } | undefined
 
   /**
-   * Name of the plugin that writes the folder. Its command `NAME.keep` keeps a version on disk while it
-   * is read; this plugin is named `NAME-server`. Default `"content"`.
+   * Name of the plugin that writes the folder. Its command `NAME.keep` keeps a version on disk while
+   * clients read it; this plugin is named `NAME-server`. Default `"content"`.
    */
   readonly content?: string | undefined
 
-  /** Connections at once, 1 to 100000; one more gets 503. Default `1024`. */
+  /** Connections at once, 1 to 100000; further connections get 503. Default `1024`. */
   readonly maxConnections?: number | undefined
 
   /** Names that the `Host` header may have, without a port; others get 403. Default all. */

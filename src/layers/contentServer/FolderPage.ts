@@ -1,5 +1,5 @@
 /**
- * The page in a folder of its own.
+ * The page in its own folder.
  */
 import { basename } from "node:path"
 import * as Path from "@effect/platform/Path"
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* (
       if (Option.isNone(found)) {
         return (yield* files.isThere)
           ? yield* asked
-          : yield* new NotFound({ message: `The folder of the page is not there: ${basename(site)}` })
+          : yield* new NotFound({ message: `The folder of the page is missing: ${basename(site)}` })
       }
       if (found.value.type === "Directory") {
         return inFolder ? yield* asked : { _tag: "Redirect" as const, location: `${raw}/` }

@@ -1,5 +1,5 @@
 /**
- * Keeps versions on disk while they are read.
+ * Keeps versions on disk while clients read them.
  */
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
@@ -13,12 +13,12 @@ export interface Reading {
   readonly of: (versionId: VersionId) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** How often a version is asked for that is being read: less than the two minutes for which that keeps it. */
+/** How often `content.keep` is sent for a version that clients read. The command keeps the version for two minutes. */
 export const interval = "1 minute"
 
 /**
- * Dispatches `content.keep` when a version begins to be read, and each minute while it is. It waits for nothing, and
- * where the command is not registered, nothing happens.
+ * Dispatches `content.keep` when a client begins to read a version, and each minute while clients read it. Does not wait for
+ * the command, and does nothing if the command is not registered.
  */
 export const make = Effect.fnUntraced(function* (
   content: string

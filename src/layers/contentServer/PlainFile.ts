@@ -1,5 +1,5 @@
 /**
- * Files of a folder, by the way that their path says and no other.
+ * Finds files by their exact path; rejects links, short names and other letter case.
  */
 import type { Stats } from "node:fs"
 import { lstat, realpath } from "node:fs/promises"
@@ -11,23 +11,23 @@ import { Unreadable } from "../http/errors.ts"
 
 export interface PlainFile {
   readonly type: "File" | "Directory"
-  /** Its absolute path. */
+  /** The absolute path. */
   readonly file: string
   readonly stats: Stats
-  /** Differs once it was replaced or written to. */
+  /** Changes when the file is replaced or written. */
   readonly stamp: string
 }
 
 export interface PlainFiles {
   readonly isThere: Effect.Effect<boolean, Unreadable>
   /**
-   * A file or folder below it, in whose path no name is a link, or another name of it (the short names of Windows, other case);
-   * `None` if there is no such file.
+   * A file or folder below the folder; `None` if there is none, or if a name in its path is a link, a short name of Windows or
+   * in other letter case.
    */
   readonly find: (names: ReadonlyArray<string>) => Effect.Effect<Option.Option<PlainFile>, Unreadable>
 }
 
-/** A file or folder that is no link, in a folder that was found before. */
+/** A file or folder in a folder that was found before; `None` for a link. */
 export const findAt = (file: string): Effect.Effect<Option.Option<PlainFile>, Unreadable> =>
   Effect.map(
     reading(() => look(file)),
@@ -42,9 +42,9 @@ const look = async (file: string): Promise<PlainFile | undefined> => {
     : { type, file, stats, stamp: `${stats.ino} ${stats.mtimeMs} ${stats.size}` }
 }
 
-/** The folder itself may be behind links, and these may change. */
+/** Files of a folder. Links may lead to the folder itself, and these may change. */
 export const make = (folder: string, path: Path.Path): PlainFiles => {
-  /** As the system has it, without links and short names: where it was last. */
+  /** The real path of the folder, without links and short names, when it was last looked up. */
   let root: string | undefined
 
   const find = async (names: ReadonlyArray<string>): Promise<PlainFile | undefined> => {

@@ -1,7 +1,7 @@
 /**
- * What there is at a path: the manifest, the files of versions, and the page.
+ * Finds the resource at a path: the manifest, the files of versions, and the page.
  *
- * Everything is looked up at each request: the folders may come later, and change.
+ * Looks up everything for each request: the folders may appear later, and change.
  */
 import { createRequire } from "node:module"
 import type { PlatformError } from "@effect/platform/Error"
@@ -38,12 +38,12 @@ import * as VersionFiles from "./VersionFiles.ts"
 export interface Asking {
   /** The `Host` that the client has used. */
   readonly host: string | undefined
-  /** `version` of the query; empty without one. */
+  /** `version` of the query; empty if there is none. */
   readonly version: string
 }
 
 export interface Resources {
-  /** By the path of a request target, percent-encoded. */
+  /** The path is that of a request target, percent-encoded. */
   readonly find: (
     path: string,
     asking: Asking
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* (
         ? yield* FolderPage.make(site, options)
         : SourcePage.make(site.source, stored)
 
-  /** As it was read last: most who ask for it ask again and again. */
+  /** The manifest that was read last: most clients ask for it again and again. */
   const known = yield* Ref.make(Option.none<ReadManifest>())
 
   const manifest = Effect.gen(function* () {
@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* (
     if (Option.isSome(before) && before.value.stamp === stamp) {
       return before.value
     }
-    // Read as a whole: what its name leads to is replaced at any moment.
+    // Reads the whole file at once, because it can be replaced at any moment.
     const body = Buffer.from(yield* fs.readFile(file))
     const read = { stamp, resource: jsonResource(body), active: decodeManifest(body.toString()) }
     yield* Ref.set(known, Option.some(read))
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
       )
     )
 
-  /** It has one address in all versions: who has it does not load it again. */
+  /** A file has the same address in all versions, so that clients do not load it again. */
   const fileByDigest = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const [digest = "", ...path] = names
     const first = Option.map(yield* active, ({ versionId }) => versionId)
@@ -161,26 +161,26 @@ export const make = Effect.fnUntraced(function* (
   } satisfies Resources
 })
 
-/** Where a page finds the scripts of `vitrine/client`, as they are made for this version of the controller. */
+/** The path at which a page finds the scripts of `vitrine/client`, made for this version of the controller. */
 const clientFolder = "vitrine"
 const clientScripts = ["client", "preview", "helpers"].flatMap((name) => [`${name}.js`, `${name}.global.js`])
 
-/** By the name of the package: where this module lies in it is another matter once it is bundled. */
+/** Resolved by the name of the package, because a bundle moves this module. */
 const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vitrine/client"))
 
-/** Manifests that Vitrine writes are much smaller. */
+/** The largest manifest that is read. Manifests of Vitrine are much smaller. */
 export const maxManifestBytes = 1_048_576
 
 interface ReadManifest {
   readonly stamp: string
   readonly resource: TextResource
-  /** What it says. */
+  /** The parsed manifest; `None` if it is not valid. */
   readonly active: Option.Option<Manifest>
 }
 
 const decodeManifest = Schema.decodeOption(Schema.parseJson(Manifest))
 
-/** The names between the slashes; none has one in itself. */
+/** The decoded names between the slashes. No name contains a slash. */
 const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest | NotFound> =>
   Effect.try({
     try: () => path.slice(1).split("/").map(decodeURIComponent),
@@ -193,8 +193,8 @@ const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest 
   )
 
 /**
- * Where a client finds the transport: where that listens on all interfaces, at the name or the address by which the client has found this
- * server. An address of this machine may have become another since the start.
+ * The address of the transport for a client. If the transport listens on all interfaces, it has the host name with which the
+ * client reached this server: the addresses of this machine may have changed since the start.
  */
 const transportFor = (
   host: string | undefined,

@@ -91,17 +91,17 @@ const text = (asked: Headers, { body, headers }: TextResource): HttpServerRespon
     ? HttpServerResponse.empty({ status: 304, headers: Record.filter(headers, isUnchanged) })
     : HttpServerResponse.uint8Array(body, { headers, contentType: headers["Content-Type"] })
 
-/** What a 304 has of the headers of a 200. */
+/** Whether a 304 has this header of the 200. */
 const isUnchanged = (_: unknown, name: string): boolean =>
   ["Cache-Control", "ETag", "Vary", "Vitrine-Build"].includes(name)
 
-/** By RFC 9110, section 13.1.2: a weak tag matches the strong one. */
+/** A weak tag matches the strong tag (RFC 9110, section 13.1.2). */
 const isKnown = (ifNoneMatch: Headers[string], etag: string): boolean =>
   String(ifNoneMatch ?? "")
     .split(",")
     .some((tag) => ["*", etag, `W/${etag}`].includes(tag.trim()))
 
-/** Parts are of the file as it is, and so are conditions other than `If-None-Match`. */
+/** Ranges, and conditions other than `If-None-Match`, refer to the uncompressed file. */
 const wantsGzip = (headers: Headers): boolean =>
   /(^|,)\s*gzip\s*(;\s*q=(1|0\.0*[1-9])|,|$)/i.test(String(headers["accept-encoding"] ?? "")) &&
   uncompressed.every((name) => headers[name] === undefined)

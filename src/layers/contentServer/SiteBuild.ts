@@ -1,5 +1,5 @@
 /**
- * The build of the page: a digest of its files, by which open pages learn that there is another one.
+ * The build of the page: a digest of its files. Open pages compare it to learn of a new build.
  */
 import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
@@ -23,41 +23,41 @@ import { Unreadable } from "../http/errors.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 
 export interface SiteBuild {
-  /** The build that counts, 16 hexadecimal digits; `None` until the files were read for the first time. */
+  /** The current build, 16 hexadecimal digits; `None` until the files are read for the first time. */
   readonly current: Effect.Effect<Option.Option<string>>
 }
 
-/** How often the folder is looked at, and so how long its files have to be quiet. In milliseconds. */
+/** Milliseconds between two looks at the folder, and so how long its files must stay unchanged. */
 export const lookMs = 5000
 
-/** How many names of files and folders are looked at. */
+/** How many files and folders are checked at most. */
 export const maxNames = 5000
 
-/** What a look has seen. */
+/** The files that a look has found. */
 interface Listing {
-  /** Which folder it is, wherever a link may lead. */
+  /** Identifies the folder that a link leads to. */
   readonly root: string
-  /** The files below it, by their paths. */
+  /** The files below the folder, by their paths. */
   readonly files: ReadonlyArray<readonly [path: string, file: string]>
-  /** Differs once a file does, or the folder. */
+  /** Changes when a file or the folder changes. */
   readonly key: string
-  /** When a file was written, linked or renamed last, in milliseconds since 1970. */
+  /** When a file was last written, linked or renamed, in milliseconds since 1970. */
   readonly touchedAt: number
   readonly isCut: boolean
 }
 
 interface Build {
   readonly id: string
-  /** What it is of. */
+  /** The files of the build. */
   readonly listing: Listing
 }
 
 /**
- * Looks at the folder of the page every 5 seconds, and publishes `content:page:built` where a look finds another build than before.
+ * Looks at the folder of the page every 5 seconds, and publishes `content:page:built` when it finds a new build.
  *
- * A build counts when two looks in a row have seen the same, or at once where the folder was replaced by one whose files had been
- * left alone for as long. A folder that cannot be read keeps its build. One that is not there at the start is warned of, unless a
- * dev server has the page.
+ * A build counts when two looks in a row find the same files. If the folder was replaced by a folder whose files have not
+ * changed for 5 seconds, the build counts at once. If the folder cannot be read, the last build stays. Warns if the folder is
+ * missing at the start, unless a dev server has the page.
  */
 export const make = Effect.fnUntraced(function* (
   site: string,
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
     const listing = yield* Effect.tryPromise({ try: () => listFiles(site), catch: unreadable })
     if (listing.isCut) {
       yield* warnOnce(
-        `The page has more than ${maxNames} files and folders: changes of the others are not noticed.`
+        `The page has more than ${maxNames} files and folders: changes in the rest are not noticed.`
       )
     }
     const isQuiet = Option.contains(yield* Ref.getAndSet(seen, Option.some(listing.key)), listing.key)
@@ -121,9 +121,9 @@ export const make = Effect.fnUntraced(function* (
 })
 
 const missing = (site: string): string =>
-  `The folder of the page is not there: ${site}.${basename(site) === "dist" ? " Is the page built?" : ""}`
+  `The folder of the page is missing: ${site}.${basename(site) === "dist" ? " Is the page built?" : ""}`
 
-/** Whether the files that were seen are a build, and not the one before. */
+/** Whether the files are a complete build, and differ from the build before. */
 const counts = (listing: Listing, before: Listing, isQuiet: boolean, now: number): boolean =>
   listing.key !== before.key &&
   (isQuiet || (listing.root !== before.root && listing.touchedAt + lookMs <= now))
@@ -133,13 +133,13 @@ const idOf = ({ files }: Listing) =>
     Effect.map(sha256OfFile(file), (digest) => [path, digest] as const)
   ).pipe(Effect.mapBoth({ onFailure: unreadable, onSuccess: digestOf }))
 
-/** Of files in order, by path and content: where the same files lie, and since when, makes no difference. */
+/** The digest of sorted files, from their paths and contents only: not from their dates or their folder. */
 export const digestOf = (files: ReadonlyArray<readonly [path: string, sha256: string]>): string =>
   sha256OfText(files.map(([path, digest]) => `${path}\0${digest}`).join("\n")).slice(0, 16)
 
 const unreadable = (cause: unknown) => new Unreadable({ cause })
 
-/** The files that the server would send: no links, and nothing with a dot in front. */
+/** The files that the server would send: no links, and no names that begin with a dot. */
 const listFiles = async (site: string): Promise<Listing> => {
   const root = await realpath(site)
   const { dev, ino } = await stat(root)
@@ -159,13 +159,13 @@ const listFiles = async (site: string): Promise<Listing> => {
     }
   }
 
-  // It grows on the way.
+  // Grows during the loop.
   for (const folder of folders) {
     const entries = await readdir(join(root, folder), { withFileTypes: true })
     const looked = entries.slice(0, maxNames - names)
     names += looked.length
     const plain = looked.filter(({ name }) => isPlainFileName(name))
-    // All of a folder at once: one after the other takes twice the processor time.
+    // All files of a folder at once: one after the other needs twice the processor time.
     await Promise.all(plain.map((entry) => add(`${folder}${entry.name}`, entry)))
   }
   files.sort(([one], [other]) => (one < other ? -1 : 1))

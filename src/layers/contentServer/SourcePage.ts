@@ -1,7 +1,7 @@
 /**
  * The page as part of the content: the files of a source in the active version.
  *
- * A page that was opened before may still load parts of its own build: they are found as long as a version on disk has them.
+ * A page that was opened earlier may still load parts of its own build, as long as a version on disk has them.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -30,7 +30,7 @@ export const make = (source: string, stored: VersionFiles): Page => {
     return build
   }
 
-  /** Of the active version, or of the one that is looked at: that says nothing of its build, and is not loaded again for another. */
+  /** A file of the active version, or of the version in the query. A page of the latter has no build, so no new build reloads it. */
   const document = Effect.fnUntraced(function* ({ held, versionId }: Manifest, path: string, asked: string) {
     const other = asked === "waiting" ? held?.waiting : isVersionId(asked) ? asked : undefined
     const preview =

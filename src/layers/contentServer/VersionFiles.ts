@@ -1,9 +1,9 @@
 /**
- * The files of the versions on disk, by the `files.json` of each: nothing else of its folder is served.
+ * The files of the versions on disk, as listed in the `files.json` of each version: no other files are served.
  *
- * The lists of the eight versions that were read last stay in memory. A list is read again when it has changed, which is looked at
- * where a file is not as it says: players ask for thousands of files in a row. An index of each version stays as long as the version,
- * with 8 bytes a file: what no version has is found out without the lists.
+ * The lists of the eight versions that were read last stay in memory. A changed list is read again. The check for a change
+ * is made only if a file does not match its list, because players ask for thousands of files in a row. An index of each version
+ * stays in memory as long as the version, with 8 bytes a file: it proves without the lists that no version has a file.
  */
 import { promisify } from "node:util"
 import { gzip, type ZlibOptions } from "node:zlib"
@@ -22,31 +22,31 @@ import { VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "../http/errors.ts"
 import * as PlainFiles from "./PlainFile.ts"
 
-/** What a version has. */
+/** The files of a version. */
 export interface VersionList {
   readonly versionId: VersionId
-  /** Differs once the list was written again. */
+  /** Changes when the list is written again. */
   readonly stamp: string
   /**
-   * A file by its path in the folder of the version, with forward slashes; the list is one, too. Composed and decomposed letters
-   * find each other: browsers and editors write "ü" in either way.
+   * A file by its path in the folder of the version, with forward slashes. Also finds the list itself. Composed and decomposed
+   * letters are equal: browsers and editors write "ü" in both ways.
    */
   readonly find: (path: string) => Option.Option<ListedFile>
   /** The files of each source, by their paths in its folder. */
   readonly sources: ReadonlyMap<string, Readonly<Record<string, SourceFile>>>
-  /** The folders of its files that are plain, by their paths: where the system has them. Only its files are looked at each time. */
+  /** Real paths of folders that were checked before, by their paths. Later requests check only the file. */
   readonly folders: Map<string, string>
-  /** The list itself in gzip, made when it is first asked for: a list of 77 KB has 20. */
+  /** The list in gzip, compressed at the first request: 77 KB become 20 KB. */
   readonly gzip: Effect.Effect<Buffer>
 }
 
 interface ListedFile extends SourceFile {
-  /** As it is on disk. */
+  /** The path on disk. */
   readonly path: string
 }
 
 export interface StoredFile {
-  /** Its path in the folder of the version, as it was asked for. */
+  /** The path in the folder of the version, as in the request. */
   readonly path: string
   readonly sha256: string
   readonly found: PlainFiles.PlainFile
@@ -57,9 +57,9 @@ type Failure = NotFound | PlatformError | Unreadable
 
 export interface VersionFiles {
   readonly list: (versionId: VersionId) => Effect.Effect<VersionList, Failure>
-  /** A file of a version; `None` where the version has no such file. */
+  /** A file of a version; `None` if the version has no such file. */
   readonly find: (versionId: VersionId, path: string) => Effect.Effect<Option.Option<StoredFile>, Failure>
-  /** A file of this version, or of the newest on disk that has it; with this digest, if one is given. */
+  /** A file of this version, or else of the newest version on disk that has the file; with this digest, if it is given. */
   readonly findInAny: (
     first: Option.Option<VersionId>,
     path: string,
@@ -70,11 +70,11 @@ export interface VersionFiles {
 /** Hashes of the files of a version: a hash that is missing proves that the version has no such file. */
 interface VersionIndex {
   readonly stamp: string
-  /** Of the paths, composed, and of the digests. */
+  /** Hashes of the composed paths and of the digests. */
   readonly hashes: Int32Array
 }
 
-/** How many lists are kept. */
+/** How many lists stay in memory. */
 export const capacity = 8
 
 export const noManifest = new NotFound({ message: "There is no manifest yet: no version was fetched." })
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (
     return yield* new NotFound({ message })
   })
 
-  /** One at a time, so that each is read once, however many ask for it. */
+  /** Reads one list at a time, so that concurrent requests read a list only once. */
   const readList = Effect.fnUntraced(function* (versionId: VersionId, { file, stamp }: PlainFiles.PlainFile) {
     const before = yield* known(versionId)
     if (Option.isSome(before) && before.value.stamp === stamp) return before.value
@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* (
     return found
   })
 
-  /** A file of a list, as it is on disk. */
+  /** The file on disk for an entry of a list. */
   const fileOf = Effect.fnUntraced(function* (list: VersionList, path: string, digest: string | undefined) {
     const listed = Option.filter(list.find(path), ({ sha256 }) => digest === undefined || sha256 === digest)
     if (Option.isNone(listed)) return Option.none<StoredFile>()

@@ -1,5 +1,5 @@
 /**
- * What the slice of a content server means.
+ * Rows and problems of the status, from the slice of a content server.
  */
 import { countText, sizeText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -25,7 +25,7 @@ const problems = (
           code: "content-server:full",
           severity: "warning",
           subject: name,
-          text: `All ${countText(maxConnections, "connection")} of the content server are in use: others wait, or are refused. Raise "maxConnections" if that is not enough`
+          text: `All ${countText(maxConnections, "connection")} of the content server are in use: further connections wait or are refused. Raise "maxConnections" if you need more`
         }
       ]
 

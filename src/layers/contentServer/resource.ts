@@ -1,5 +1,5 @@
 /**
- * What is sent for a path, and with which headers.
+ * The responses of the content server, with their headers.
  */
 import { createHash } from "node:crypto"
 import type { Stats } from "node:fs"
@@ -26,9 +26,9 @@ export interface FileResource {
   readonly file: string
   readonly stats: Stats
   readonly headers: Headers
-  /** The version that it is part of. */
+  /** The version of the file. */
   readonly versionId: Option.Option<VersionId>
-  /** The same in gzip, for clients that accept it. */
+  /** The file in gzip, for clients that accept it. */
   readonly gzip: Option.Option<Effect.Effect<TextResource>>
 }
 
@@ -41,17 +41,17 @@ export type Resource = TextResource | FileResource | Redirect
 
 /** The page beside the content. */
 export interface Page {
-  /** Its build, which open pages learn with the manifest. */
+  /** The build of the page, which open pages get with the manifest. */
   readonly build: (
     active: Option.Option<Manifest>
   ) => Effect.Effect<Option.Option<string>, PlatformError | Unreadable>
   readonly find: (asked: {
-    /** What the manifest says. */
+    /** The parsed manifest. */
     readonly active: Option.Option<Manifest>
-    /** The names between the slashes of the path, and the path as it was sent. */
+    /** The names between the slashes of the path, and the path as the client sent it. */
     readonly names: ReadonlyArray<string>
     readonly raw: string
-    /** `version` of the query: which version is looked at. */
+    /** `version` of the query: the version to look at. */
     readonly version: string
   }) => Effect.Effect<Resource, NotFound | PlatformError | Unreadable>
 }
@@ -59,7 +59,7 @@ export interface Page {
 export const notFound = (names: ReadonlyArray<string>) =>
   Effect.suspend(() => new NotFound({ message: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
 
-/** What changes: asked for at every use, and answered with 304 where it is still the same. */
+/** A resource that changes: clients ask at each use, and get 304 if it is unchanged. */
 export const jsonResource = (body: Buffer): TextResource => ({
   _tag: "Text",
   body,
@@ -80,7 +80,7 @@ const fileResource = (
 export const pageResource = (found: PlainFile): FileResource =>
   fileResource(found, Option.none(), pageHeaders(found.file))
 
-/** The same of a page that is part of a version, with its digest as the tag. */
+/** A file of a page that is part of a version, with its digest as the `ETag`. */
 export const storedPageResource = ({ found, list, path, sha256 }: StoredFile): FileResource =>
   fileResource(found, Option.some(list.versionId), { ...pageHeaders(path), ETag: `"${sha256}"` })
 
@@ -89,19 +89,19 @@ const pageHeaders = (path: string): Headers => ({
   "Cache-Control": "no-cache"
 })
 
-/** By which an open page learns that there is another build than its own. */
+/** Adds the build, so that an open page learns of a new build. */
 export const withBuild = (manifest: TextResource, build: Option.Option<string>): TextResource =>
   Option.match(build, {
     onNone: () => manifest,
     onSome: (build) => ({ ...manifest, headers: { ...manifest.headers, "Vitrine-Build": build } })
   })
 
-/** Whether it is a page in itself, which a browser opens. */
+/** Whether a browser opens the file as a page. */
 export const isDocument = (path: string): boolean => mediaTypeOf(path).startsWith("text/html")
 
 /**
- * By which a page learns what it is part of: the first build that it hears of, where that is not known yet; and the version, where it
- * comes with that, so that one is not shown by the page of another.
+ * Adds the build of a page, empty if it is not known yet: the page then takes the first build that it receives. Adds the version
+ * of a page that is part of a version, so that it does not display the content of another version.
  */
 export const partOfBuild = (
   page: FileResource,
@@ -117,15 +117,15 @@ export const partOfBuild = (
   }
 })
 
-/** What a browser may take a file for, by the extension of its name; text is UTF-8. */
+/** The media type by the extension of the name; text is UTF-8. */
 const mediaTypeOf = (name: string): string => {
   const type = mime.getType(name) ?? "application/octet-stream"
   return /^text\/|javascript$/.test(type) ? `${type}; charset=utf-8` : type
 }
 
 /**
- * The type of a file that an editor has chosen, which must not run as a script: with `nosniff`, browsers run scripts of the right type
- * only. Documents with scripts in them, SVG and XML too, are also sandboxed.
+ * The type of a file that editors provide, which must not run as a script: with `nosniff`, browsers run only scripts of the right
+ * type. Documents that can contain scripts, such as SVG and XML, are also sandboxed.
  */
 const inertMediaTypeOf = (name: string): string => {
   const type = mediaTypeOf(name)
@@ -141,7 +141,7 @@ export const storedResource = ({ found, list, path, sha256 }: StoredFile): FileR
     ETag: `"${sha256}"`
   })
 
-/** The list of a version. A strong tag is of one encoding (RFC 9110, section 8.8.3). */
+/** The list of a version. Each encoding has its own strong tag (RFC 9110, section 8.8.3). */
 export const listResource = (stored: StoredFile): FileResource => {
   const resource = storedResource(stored)
   const headers = { ...resource.headers, Vary: "Accept-Encoding", "Vitrine-Files": filesPath }
@@ -153,5 +153,5 @@ export const listResource = (stored: StoredFile): FileResource => {
   return { ...resource, headers, gzip: Option.some(gzip) }
 }
 
-/** Where files are found by their digests, beside the manifest: the list of a version tells clients. */
+/** The path beside the manifest for files by digest; clients get it with the list of a version. */
 const filesPath = "versions/files"

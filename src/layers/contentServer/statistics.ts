@@ -1,5 +1,5 @@
 /**
- * What a content server does, counted in one place: for its status, and as metrics.
+ * The counts of a content server, for its status and as metrics.
  */
 import * as Metric from "effect/Metric"
 import type { ContentServerStatistics } from "../../services/ContentServer.ts"
@@ -24,7 +24,7 @@ export const makeRecorder = () => {
   const requests = makeCount(metrics.requests)
   const bytes = makeCount(metrics.bytes)
   return {
-    /** A request has come; what it returns is called with the bytes of its response when that has ended. */
+    /** Counts a request. Call the returned function with the bytes of the response when the response has ended. */
     begin: () => {
       requests.add(1)
       openResponses.add(1)

@@ -1,9 +1,9 @@
 /**
- * Who may read the dashboard, and who may act.
+ * Decides who may read the dashboard, and who may act.
  *
- * A page of a stranger must do neither, in a browser that can reach the dashboard: by a request across origins, or by a name
- * of its own that leads here (DNS rebinding). An action across the network needs a secret as well. Decisions look at the head
- * of a request only.
+ * A foreign page in a browser that can reach the dashboard may do neither: not by a request across origins, and not by a
+ * host name that resolves to this machine (DNS rebinding). An action from the network also needs a token. Checks read only
+ * the head of a request.
  */
 import { isIP } from "node:net"
 import { hostname } from "node:os"
@@ -14,18 +14,18 @@ import type { DashboardOptions } from "./DashboardOptions.ts"
 
 export type Refusal = Http.Refusal | CommandNotAllowed
 
-/** What the page may do: anything, anything with the token, or only show. */
+/** Whether the page may act: always, with the token, or never. */
 export type Actions = "open" | "token" | "off"
 
 export interface Access {
   readonly actions: Actions
-  /** Why a request that only reads is refused; `None` if it is not. */
+  /** Why a read request is refused; `None` if it is not. */
   readonly refuseReading: (request: Http.RequestHead) => Option.Option<Refusal>
-  /** The same for one that acts. */
+  /** Why an action is refused; `None` if it is not. */
   readonly refuseAction: (request: Http.RequestHead) => Option.Option<Refusal>
 }
 
-/** The name of the machine is asked for at each request: machines get names after the start, from the network. */
+/** Reads the name of the machine for each request: the network may set the name after the start. */
 export const make = (
   { allowedHosts = [], host, token }: Pick<DashboardOptions, "allowedHosts" | "host" | "token">,
   machineName = hostname
@@ -70,13 +70,13 @@ export const make = (
   }
 }
 
-/** A link leads here without letting the page that has it read anything. */
+/** Whether somebody follows a link. The page with the link cannot read the response. */
 const isFollowed = ({ headers }: Http.RequestHead): boolean =>
   headers.origin === undefined && headers["sec-fetch-dest"] === "document"
 
 const foreignPage = (origin: string) =>
   originNotAllowed(
-    `only the page of the dashboard itself may read and act, ${JSON.stringify(Http.shown(origin))} may not.`
+    `only the page of the dashboard itself may read and act, ${JSON.stringify(Http.printableHeader(origin))} may not.`
   )
 
 const actionsAreOff = (host: string) =>
@@ -90,7 +90,7 @@ const noToken = tokenRequired(
 
 const wrongToken = tokenRequired('Wrong token: it is not the "token" of the dashboard.')
 
-/** An address is no name that leads elsewhere tomorrow. */
+/** IP addresses cannot be rebound. */
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0
 
 export const isLoopback = (host: string): boolean =>

@@ -1,5 +1,5 @@
 /**
- * What the page can have done.
+ * The actions of the page: checks them and dispatches their commands.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -13,17 +13,17 @@ import { BadRequest, CommandNotAllowed } from "../http/errors.ts"
 
 const text = optional(Schema.String)
 
-/** Fields beyond these are ignored. */
+/** Other fields are ignored. */
 const Action = Schema.Struct({
   type: Schema.String,
   versionId: text,
   screen: text,
   action: optional(ScreenAction),
-  /** What is muted, until when and why. */
+  /** For a mute: the name of the problem, the end and the reason. */
   name: text,
   until: text,
   why: text,
-  /** What people call who acts. */
+  /** The name of the person who acts. */
   by: text
 })
 
@@ -32,13 +32,13 @@ const decode = Schema.decodeUnknown(Schema.parseJson(Action))
 const ofContents = ["hold", "release", "resume", "rollback", "screen"]
 const ofProblems = ["problem.mute", "problem.unmute"]
 
-/** Those of problems, and those of the contents that there are. */
+/** The allowed commands: for problems, and for each content. */
 const allowed = ({ contents }: View): ReadonlyArray<string> => [
   ...ofProblems,
   ...contents.flatMap(({ name }) => ofContents.map((action) => `${name}.${action}`))
 ]
 
-/** Dispatches the command that the body of a request names, says from where, and gives its result. */
+/** Dispatches the command in the body of a request, adds the address of the client, and returns the result. */
 export type Act = (
   body: Uint8Array,
   from: string | undefined
@@ -65,7 +65,7 @@ export const make: Effect.Effect<Act, never, CommandBus | ControllerState> = Eff
       )
 )
 
-/** In characters: of the 64 that are kept, the address has up to 39. */
+/** In characters. The controller keeps 64, and the address needs up to 39. */
 const maxName = 24
 
 const notAllowed = (type: string, allowed: ReadonlyArray<string>) =>

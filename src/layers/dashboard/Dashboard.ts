@@ -1,5 +1,5 @@
 /**
- * The dashboard: what the controller reports, on a page that follows it, and for monitoring.
+ * The dashboard: a live page with the state of the controller, and endpoints for monitoring.
  */
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -33,24 +33,24 @@ import * as Routes from "./Routes.ts"
 
 export { Dashboard }
 
-/** What the dashboard needs. */
+/** The services that the dashboard needs. */
 export type Environment = CommandBus | ControllerState | EventBus
 
-/** How much of the log is shown. */
+/** The size of the log: lines, and characters per line. */
 const maxLines = 200
 const maxLength = 1000
 
 /**
  * The dashboard with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
- * It keeps the last 200 lines of the log in memory, and without open pages does nothing else. It ends within two seconds
- * whatever its clients do.
+ * It keeps the last 200 lines of the log in memory, and does nothing else while no page is open. It ends within two seconds,
+ * and no client can delay it.
  */
 export const layer = (
   options: DashboardConfig = {}
 ): Layer.Layer<Dashboard, InvalidOptions | BindError, Environment> => Layer.scoped(Dashboard, make(options))
 
-/** The same with options from the environment: `{ token: Config.redacted("DASHBOARD_TOKEN") }`, for example. */
+/** As `layer`, with options from the environment: `{ token: Config.redacted("DASHBOARD_TOKEN") }`, for example. */
 export const layerConfig = (
   options: Config.Config.Wrap<DashboardConfig>
 ): Layer.Layer<Dashboard, ConfigError | InvalidOptions | BindError, Environment> =>
@@ -59,11 +59,11 @@ export const layerConfig = (
     Effect.flatMap(Config.unwrap(options), (options) => make(options))
   )
 
-/** The same without a layer. */
+/** As `layer`, but without a layer. */
 export const make = (config: DashboardConfig = {}) =>
   Effect.flatMap(decode(config), (options) => fromOptions(options))
 
-/** The same with decoded options. `addLogger` belongs to the controller. @internal */
+/** As `make`, with decoded options. `addLogger` belongs to the controller. @internal */
 export const fromOptions = Effect.fnUntraced(function* (
   options: DashboardOptions,
   addLogger: PluginContext["addLogger"] = addLoggerHere
@@ -93,11 +93,11 @@ export const fromOptions = Effect.fnUntraced(function* (
     )
   ).pipe(Effect.forkScoped)
 
-  const shown = Effect.all({
+  const data = Effect.all({
     overview: yield* makeOverview(access.actions),
     log: Effect.sync(log.lines)
   })
-  const live = yield* Live.make({ shown, changed, maxClients: options.maxClients })
+  const live = yield* Live.make({ data, changed, maxClients: options.maxClients })
   const server = yield* Application.make({
     routes: yield* Routes.make({ access, act: yield* Actions.make, live }),
     refuse: access.refuseReading,

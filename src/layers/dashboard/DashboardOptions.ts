@@ -6,13 +6,13 @@ import * as Schema from "effect/Schema"
 import { decodeOptions, omittable, optional } from "../../internal/Options.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
-/** The options of `dashboard`; all of them may be left out. */
+/** The options of `dashboard`. All are optional. */
 export interface DashboardConfig {
   /** Port, 0 to 65535; 0 picks a free one. Default `8720`. */
   readonly port?: number | undefined
 
   /**
-   * Interface to bind; on any other than this machine alone, actions need a `token`. Default
+   * Interface to bind; if other machines can reach it, actions need a `token`. Default
    * `"127.0.0.1"` (this machine only).
    */
   readonly host?: string | undefined
@@ -26,7 +26,7 @@ export interface DashboardConfig {
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 
-  /** Pages at once, 1 to 1000; one more gets 503. Default `32`. */
+  /** Pages at once, 1 to 1000; further pages get 503. Default `32`. */
   readonly maxClients?: number | undefined
 }
 

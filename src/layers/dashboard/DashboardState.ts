@@ -1,5 +1,5 @@
 /**
- * The slice of the dashboard, and what it means.
+ * The slice of the dashboard, and its rows and problems in the status.
  */
 import * as Schema from "effect/Schema"
 import { countText } from "../../internal/readable.ts"

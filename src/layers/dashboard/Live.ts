@@ -1,8 +1,8 @@
 /**
- * The event stream of the page: what it shows, sent again as a whole if it has changed.
+ * The event stream of the page. Changed data is sent again as a whole.
  *
- * Three events: `now`, the controller's time, and `overview` and `log`, each with everything of its kind: a page that comes late,
- * or comes back, is given the same as all others.
+ * There are three events: `now` with the controller's time, and `overview` and `log`, each with all its data, so that a page
+ * that joins late or reconnects gets the same as all others.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import * as SseFrame from "../http/SseFrame.ts"
 import type { Overview } from "./overview.ts"
 
 export interface Live extends EventStream {
-  /** Something has changed: open pages are sent it soon. */
+  /** Reports a change: open pages get new data soon. */
   readonly changed: Effect.Effect<void>
   /** Ends all streams; a sink that joins afterwards is ended at once. */
   readonly close: Effect.Effect<void>
@@ -26,15 +26,15 @@ export interface Live extends EventStream {
   readonly clients: () => number
 }
 
-/** What the page shows. */
-export interface Shown {
+/** The data of the page. */
+export interface PageData {
   readonly overview: Overview
   readonly log: ReadonlyArray<LogLine>
 }
 
 export interface Options {
-  readonly shown: Effect.Effect<Shown>
-  /** Takes what says that something has changed: open pages are sent it soon. */
+  readonly data: Effect.Effect<PageData>
+  /** Gets an item for each change: open pages get new data soon. */
   readonly changed: Queue.Queue<void>
   readonly maxClients: number
 }
@@ -42,21 +42,21 @@ export interface Options {
 /** How long changes are collected. */
 const pause = "500 millis"
 
-/** How often the state is read while a page is open, for what has no event: leases, for example. The time that is sent then keeps connections alive. */
+/** How often the state is read while a page is open, because some changes have no event, for example leases. Sending the time keeps connections alive. */
 const pollEvery = Duration.seconds(5)
 
-/** How long the state may take to be read: longer than all that has a timeout of its own. */
+/** How long reading the state may take: longer than every timeout inside it. */
 const timeout = Duration.seconds(10)
 
-/** It ends with the scope. Nothing runs and nothing is read while no page is open. */
-export const make = Effect.fnUntraced(function* ({ changed, maxClients, shown }: Options) {
+/** Ends with the scope. Nothing runs while no page is open. */
+export const make = Effect.fnUntraced(function* ({ changed, data, maxClients }: Options) {
   const fanOut = makeFanOut(() => {})
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
-  /** What clients were sent last, by the names of the events. */
+  /** The data that clients got last, by event name. */
   const sent = new Map<string, string>()
 
-  /** The events of what has changed. */
-  const framesOf = function* ({ log, overview: { now, ...overview } }: Shown) {
+  /** The events with changed data. */
+  const framesOf = function* ({ log, overview: { now, ...overview } }: PageData) {
     for (const [name, value] of Object.entries({ now, overview, log })) {
       const frame = SseFrame.event(name, jsonText(value))
       if (sent.get(name) !== frame) {
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* ({ changed, maxClients, shown }:
 
   const isOpen = Effect.sync(() => fanOut.size() > 0)
   const { fails, works } = makeWarnWhile((message) => `The dashboard shows nothing new. ${message}`)
-  const refresh = Effect.flatMap(shown, (shown) => fanOut.send(framesOf(shown))).pipe(
+  const refresh = Effect.flatMap(data, (data) => fanOut.send(framesOf(data))).pipe(
     Effect.timeout(timeout),
     Effect.zipRight(works),
     Effect.catchAll(() => fails(`The state was not read within ${Duration.format(timeout)}.`)),
@@ -81,10 +81,10 @@ export const make = Effect.fnUntraced(function* ({ changed, maxClients, shown }:
     shortest: pause,
     longest: () => Effect.map(isOpen, (isOpen) => (isOpen ? pollEvery : Duration.infinity))
   }).pipe(Effect.forkScoped)
-  // Not in the fiber of a page: its request cannot be interrupted, and what is read for all pages outlives it.
+  // Not in the fiber of a page: its request cannot be interrupted, and the data for all pages must outlive the request.
   const refreshNow = Effect.forkIn(Effect.interruptible(refresh), yield* Effect.scope)
 
-  /** Waits for nothing: a page begins with what the others were sent last, and is soon sent the rest with them. */
+  /** Does not wait: a page begins with the last data of the others, and soon gets new data together with them. */
   const join = (sink: FrameSink) =>
     Effect.suspend((): Effect.Effect<unknown, TooManyClients> => {
       const pages = fanOut.size()

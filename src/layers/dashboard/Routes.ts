@@ -28,7 +28,7 @@ export interface Context {
   readonly live: Live
 }
 
-/** What every response has: no other page may frame it, read it or have scripts in it. */
+/** The headers of every response: no other page may frame it, read it or add scripts. */
 export const everyResponse = {
   "Cache-Control": "no-store",
   "Content-Security-Policy":
@@ -99,7 +99,7 @@ const healthResponse = ({ problems, word }: View) => {
   )
 }
 
-/** The address across the network that a request comes from; none on this machine. */
+/** The network address of the client; `undefined` on this machine. */
 const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>
   remoteAddress.pipe(
     Option.map((address) => address.replace(/^::ffff:/, "")),

@@ -1,5 +1,5 @@
 /**
- * Metrics of the machine and of what is wrong.
+ * Metrics of the machine and of its problems.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ const nodeInfo = Metric.gauge("vitrine_node_info", {
   description: "1, with the id, the label and the role of the machine, and the version of Vitrine"
 })
 
-/** Sets it, for the machine that the state names. */
+/** Sets `vitrine_node_info` for the machine in the state. */
 export const setNodeInfo = Effect.gen(function* () {
   const { system } = yield* (yield* ControllerState).state
   const labels = Object.entries({ ...system.node, version: vitrineVersion })
@@ -25,7 +25,7 @@ export const setNodeInfo = Effect.gen(function* () {
   )
 })
 
-/** Effect counts its fibers: no exhibit is watched by them, and they have not the names that Prometheus wants. */
+/** Excludes the fiber counts of Effect: they say nothing about an exhibit, and their names are not valid in Prometheus. */
 export const isOfInterest = ({ metricKey }: MetricPair.MetricPair.Untyped): boolean =>
   !metricKey.name.startsWith("effect_fiber_")
 
@@ -34,7 +34,7 @@ const problemCount = gauge(
   "How many problems there are now with this code, subject and severity, of this machine or a player"
 )
 
-/** One for each `code`, `subject`, `severity`, `player` and `muted` that there is now. A problem without a subject has none here. */
+/** A metric for each current combination of `code`, `subject`, `severity`, `player` and `muted`. `subject` may be empty. */
 export const problemMetrics = (
   problems: ReadonlyArray<Problem>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> =>
@@ -42,7 +42,7 @@ export const problemMetrics = (
     problemCount(same.length, same[0])
   )
 
-/** The longest subject, in characters: others may have sent it. */
+/** The longest subject, in characters: the text may come from other machines. */
 const maxSubject = 128
 
 const labelsOf = ({ code, muted, player, severity, subject = "" }: Problem) => ({

@@ -1,5 +1,5 @@
 /**
- * What the page shows of the controller, as data.
+ * The data of the page about the controller.
  */
 
 import * as Effect from "effect/Effect"
@@ -25,38 +25,38 @@ export interface Overview extends Pick<View, "now" | "problems" | "word"> {
   readonly node?: Node
   readonly actions: Actions
   readonly contents: ReadonlyArray<ContentOverview>
-  /** How many problems there are in all, where not all of them are in `problems`. */
+  /** The number of all problems, if `problems` does not contain all. */
   readonly problemCount?: number
   readonly screens: Tiles
-  /** Missing where no player is expected, and none can report. */
+  /** Missing if no player is expected, and none can report. */
   readonly players?: Tiles
 }
 
 export interface ContentOverview
   extends Omit<ContentStatus, "activeSince" | "fetchedPercent" | "rejection" | "reports"> {
-  /** Who released the active version; missing where it has not waited for somebody. */
+  /** Who released the active version; missing if nobody had to release it. */
   readonly released?: VersionsReport["released"]
-  /** The latest ones on disk, the newest first; missing where the content has no command that says so. */
+  /** The latest versions on disk, the newest first; missing if the content has no command for them. */
   readonly versions?: ReadonlyArray<ShownVersion>
 }
 
 export interface ShownVersion
   extends Pick<VersionsReport["versions"][number], "active" | "changes" | "isWaiting" | "versionId"> {
-  /** On how many screens it is. */
+  /** How many screens show it. */
   readonly screens: number
-  /** On how many players it is. */
+  /** How many players have it. */
   readonly players: number
   /** The size of all its sources; absent if its list of files cannot be read. */
   readonly size?: ContentCounts & { readonly files: number; readonly bytes: number }
 }
 
-/** How many versions of a content are shown, and how many problems. */
+/** How many versions of a content, and how many problems, the page gets. */
 const maxVersions = 50
 const maxProblems = 50
 
 const decodeVersions = Schema.decodeUnknown(VersionsReport)
 
-/** How long a store of versions may take to be read. */
+/** How long reading a version store may take. */
 const patience = "5 seconds"
 
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {

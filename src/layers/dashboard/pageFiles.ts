@@ -1,5 +1,5 @@
 /**
- * The files of the page. They lie beside this module; of the bundle, where the build has put them.
+ * The files of the page. They lie beside this module, also in the bundle, where the build puts them.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2"
 }
 
-/** A file of the page, and where it is served. */
+/** A file of the page, and the path at which it is served. */
 export interface PageFile {
   readonly path: `/${string}`
   readonly type: string

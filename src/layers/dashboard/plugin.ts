@@ -7,7 +7,7 @@ import type { Plugin } from "../../services/Plugin.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as DashboardOptions from "./DashboardOptions.ts"
 
-/** Shows what the controller reports on a page, and for monitoring. */
+/** Shows the state of the controller on a page, and provides endpoints for monitoring. */
 export const dashboard = (config: DashboardOptions.DashboardConfig = {}): Plugin => {
   const options = DashboardOptions.decode(config)
   return {

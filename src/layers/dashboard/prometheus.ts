@@ -1,7 +1,7 @@
 /**
  * Effect's metrics in the text format of Prometheus, version 0.0.4.
  *
- * The exporter of OpenTelemetry does this with its own server, and four packages that nothing else here needs.
+ * The exporter of OpenTelemetry would need its own server and four more packages.
  */
 import * as Array from "effect/Array"
 import * as MetricKeyType from "effect/MetricKeyType"
@@ -14,8 +14,9 @@ export const contentType = "text/plain; version=0.0.4; charset=utf-8"
 type Pair = MetricPair.MetricPair.Untyped
 
 /**
- * All counters and gauges by name; histograms and summaries are left out. A frequency is a counter by `value`. Names and labels have what
- * Prometheus allows; of metrics that would share a name, those of another type than the first are left out, and a comment says so.
+ * All counters and gauges by name, without histograms and summaries. A frequency becomes a counter by `value`. Names and labels
+ * have only characters that Prometheus allows. If metrics with the same name differ in type, only the type of the first is
+ * written, and a comment says so.
  */
 export const prometheusText = (pairs: ReadonlyArray<Pair>): string =>
   Object.entries(
@@ -46,10 +47,10 @@ const familyLines = (name: string, family: Array.NonEmptyReadonlyArray<Pair>): R
   ]
 }
 
-/** None begins with a digit. */
+/** Adds an underscore before a leading digit. */
 const allowed = (name: string): string => name.replace(/^(?=\d|$)/, "_")
 
-/** What OpenTelemetry takes for the unit of a metric, which Prometheus has in its name. */
+/** Tags that OpenTelemetry uses for the unit of a metric. In Prometheus the unit is part of the name. */
 const unitTags: ReadonlyArray<string> = ["unit", "time_unit"]
 
 type Labels = ReadonlyArray<readonly [name: string, value: string]>
@@ -62,7 +63,7 @@ const labelsOf = ({ metricKey: { tags } }: Pair): Labels => [
   )
 ]
 
-/** What may also fall is a gauge. */
+/** A metric that can decrease is a gauge. */
 const typeOf = ({ metricKey: { keyType }, metricState }: Pair) =>
   MetricState.isFrequencyState(metricState) || (MetricKeyType.isCounterKey(keyType) && keyType.incremental)
     ? "counter"

@@ -1,5 +1,5 @@
 /**
- * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
+ * Screens and players for the page: the worst first, and only as many as fit on a page.
  */
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
@@ -14,34 +14,34 @@ export interface Tile {
   readonly name: string
   readonly word: string
   readonly tone: "ok" | "held" | "warn" | "error" | "neutral"
-  /** Since when the word is right, ISO 8601, UTC; missing where that is not known. */
+  /** When the state in `word` began, ISO 8601, UTC; missing if unknown. */
   readonly since?: string
-  /** What it shows, or was last known to show. */
+  /** The version on the screen, or the last known version. */
   readonly versionId?: string
-  /** Whether nobody expects it, though others are expected. */
+  /** Set if the configuration expects others, but not this screen or player. */
   readonly isUnexpected?: true
-  /** What is wrong, where the word is not enough. */
+  /** The problem, if `word` does not say enough. */
   readonly text?: string
-  /** How much of the next version a player has copied. */
+  /** How much of the next version a player has copied, in percent. */
   readonly percent?: number
-  /** How many screens a player has, and the first of those that do not show what they should. */
+  /** The number of screens of a player, and the first screens with problems. */
   readonly screens?: {
     readonly count: number
     readonly unwell: ReadonlyArray<Pick<Tile, "name" | "word" | "tone">>
   }
-  /** What its screens are called, and their ids for `content.screen`; missing where there is none to ask. */
+  /** The names of its screens, and their ids for `content.screen`; missing if no screen can be asked. */
   readonly asked?: ReadonlyArray<{ readonly id: string; readonly name: string }>
-  /** The content of a screen; missing of a player. */
+  /** The content of a screen; missing for a player. */
   readonly content?: string
 }
 
 export interface Tiles {
   readonly shown: ReadonlyArray<Tile>
-  /** How many there are in all, by their words. */
+  /** How many there are in total, by `word`. */
   readonly words: Readonly<Record<string, number>>
 }
 
-/** How many are shown, of how many screens of a player more than their number, and how many of these can be asked. */
+/** Limits: tiles in total, and per player the screens with problems and the screens that can be asked. */
 export const maxTiles = 200
 export const maxUnwell = 4
 export const maxAsked = 4
@@ -102,7 +102,7 @@ const playerTile = (player: PlayerStatus): Tile => {
   }
 }
 
-/** Where nothing is wrong. */
+/** The tone of a player without problems. */
 const toneOfPlayer: { readonly [word in PlayerStatus["word"]]?: Tile["tone"] } = {
   "up to date": "ok",
   copying: "held",
@@ -111,7 +111,7 @@ const toneOfPlayer: { readonly [word in PlayerStatus["word"]]?: Tile["tone"] } =
   problem: "error"
 }
 
-/** What it says first of itself, but for its screens, which are named, or who stopped it; of one that is silent that is old. */
+/** The first problem that a player reports, except problems of its screens, or who stopped it. Nothing for a silent player: its report is old. */
 const playerText = (player: PlayerStatus): string | undefined => {
   const { problems, said, word } = player
   if (word === "silent") {

@@ -1,7 +1,7 @@
 /**
- * What servers look at to decide who may send a request: the `Host` header, the origin, the token, the type of the body.
+ * The checks that decide who may send a request: the `Host` header, the origin, the token, the type of the body.
  *
- * A decision looks at the head of a request only. It never throws.
+ * A check reads only the head of a request. It never throws.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
@@ -10,19 +10,19 @@ import * as Redacted from "effect/Redacted"
 import { printableLine } from "../../internal/printable.ts"
 import { HostNotAllowed, type JsonRequired, type OriginNotAllowed, type TokenRequired } from "./errors.ts"
 
-/** Why a request is not let in. */
+/** Why a request is refused. */
 export type Refusal = HostNotAllowed | JsonRequired | OriginNotAllowed | TokenRequired
 
-/** What a decision is made of. */
+/** The head of a request, which the checks read. */
 export interface RequestHead {
-  /** By names in small letters. */
+  /** Keys are header names in small letters. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly method: string
   readonly url: string
 }
 
-/** A header, as errors and the status repeat it: a stranger's text of one line has no need of format characters. */
-export const shown = (header: string): string => printableLine(header, 100).replace(/\p{Cf}/gu, "�")
+/** A header for errors and the status: at most 100 printable characters on one line, because strangers can send any text. */
+export const printableHeader = (header: string): string => printableLine(header, 100).replace(/\p{Cf}/gu, "�")
 
 /** Why a request with this `Host` header is refused; `None` if it is not. */
 export const refuseHost = (
@@ -35,7 +35,7 @@ export const refuseHost = (
     ? Option.none()
     : Option.some(
         new HostNotAllowed({
-          message: `Host not allowed: ${JSON.stringify(shown(host))} is not among the "allowedHosts" of ${server}.`
+          message: `Host not allowed: ${JSON.stringify(printableHeader(host))} is not among the "allowedHosts" of ${server}.`
         })
       )
 }
@@ -43,19 +43,19 @@ export const refuseHost = (
 /** A `Host` header without its port. */
 export const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
 
-/** By which name or address somebody reached this machine, if that can be read. */
+/** The name or address of this machine in the URL that the client used; `undefined` if the header is not valid. */
 export const hostnameOf = (header: string | undefined): string | undefined =>
   header !== undefined && URL.canParse(`http://${header}`) ? new URL(`http://${header}`).hostname : undefined
 
-/** HTTP/1.1 demands the header, and forbids a second one. */
+/** HTTP/1.1 demands exactly one `Host` header. */
 export const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host")
   return hosts.length === 1 || (hosts.length === 0 && httpVersion !== "1.1")
 }
 
 /**
- * Browsers leave `Origin` out where a page does not ask to read the response, as with `<img>`, but say where the
- * page is from. Programs that are no browsers send neither.
+ * Browsers send no `Origin` if a page does not ask to read the response, as with `<img>`, but they send
+ * `Sec-Fetch-Site`. Other programs send neither.
  */
 export const isOfForeignPage = ({ headers }: Pick<RequestHead, "headers">): boolean => {
   const site = headers["sec-fetch-site"]
@@ -65,7 +65,7 @@ export const isOfForeignPage = ({ headers }: Pick<RequestHead, "headers">): bool
 export const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType)
 
-/** Compares digests, which have one length, in a time that does not depend on what they are. */
+/** Compares digests, because these have equal length: the time says nothing about the token. */
 export const tokenCheck = (token: Redacted.Redacted) => {
   const expected = digest(Redacted.value(token))
   const isToken = (text: string) => timingSafeEqual(digest(text), expected)

@@ -1,14 +1,14 @@
 /**
  * A server as a list of routes: every request, however odd, gets a response.
  *
- * The files of this folder go past `@effect/platform` to Node. They would not need to if the platform
+ * The files of this folder use Node directly instead of `@effect/platform`. They could use the platform if it
  *
- * - let what a client has asked for go on when it leaves, and a handler go on with a response without a fiber that waits
+ * - finished the work of a request whose client leaves, and kept a response open without a waiting fiber
  *   (`RequestHandler.ts`, `EventStreamResponse.ts`);
- * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`RequestBody.ts`);
+ * - limited the size of a body, waited a moment before it closes the connection, and answered `Expect` (`RequestBody.ts`);
  * - gave the version of HTTP and the raw headers of a request (`access.ts`, for two `Host` headers);
  * - handled pipelined requests in turn, and let half-closed clients read (`HttpServer.ts`, `stallTimeout.ts`);
- * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `Listen.ts`).
+ * - exposed the server's `clientError`, and ended within a time limit (`clientErrors.ts`, `Listen.ts`).
  */
 import type { RequestListener, Server } from "node:http"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
@@ -32,9 +32,9 @@ type Request = HttpServerRequest.HttpServerRequest
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What every request goes through, on any server. */
+/** The rules for every request, on any server. */
 export interface Guard {
-  /** Why a request is refused, whatever it asks for; `None` if it is not. */
+  /** Why a request is refused, for any route; `None` if it is not. */
   readonly refuse: (request: Request) => Option.Option<RequestError>
   /** Default headers of every response. A request that could not be parsed has no headers. */
   readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
@@ -44,19 +44,19 @@ export interface Options extends Guard {
   readonly routes: ReadonlyArray<HttpLayerRouter.Route<RequestError>>
   /** Default: at most `maxConnections`. */
   readonly connections?: ConnectionLimit.ConnectionLimit | undefined
-  /** The answer to every `OPTIONS`; without one they are routed as others. */
+  /** The answer to every `OPTIONS`. If omitted, `OPTIONS` is routed like other methods. */
   readonly preflight?: Response
-  /** Whether a route of `GET` answers `HEAD`, too. Default true. */
+  /** Whether a route for `GET` answers `HEAD`, too. Default true. */
   readonly answersHead?: boolean
   /** The error for a method and a path without a route. */
   readonly otherwise?: (request: Request) => RequestError
-  /** Whether a request is no span. Without it none is. */
+  /** Whether a request gets no span. Default: no request gets a span. */
   readonly untraced?: (request: Request) => boolean
-  /** Told of each request when it is its turn. */
+  /** Called for each request when it is handled. */
   readonly onRequest?: RequestListener
 }
 
-/** Keeps out who may not send the request, and answers whatever happens to the others. */
+/** Refuses requests that are not allowed, and turns unexpected failures of the handler into responses. */
 export const guarded =
   ({ headers, refuse }: Guard) =>
   <E, R>(handler: Effect.Effect<Response, E, R>) =>
@@ -71,7 +71,7 @@ export const guarded =
       )
     )
 
-/** A server that answers everything, not bound yet: that is `listen`. */
+/** A server that answers every request. `listen` binds it. */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Server, never, Scope.Scope> {
@@ -104,7 +104,7 @@ export const make = Effect.fnUntraced(function* (
         : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
     })
 
-  // Not as a layer: those of one program would be one and the same router.
+  // Not as a layer: the servers of a program would share one router.
   const router = yield* Effect.provideService(
     HttpLayerRouter.make,
     HttpLayerRouter.RouterConfig,
@@ -138,11 +138,11 @@ export const make = Effect.fnUntraced(function* (
   return server
 })
 
-/** That there is no route. */
+/** The error for a request without a route. */
 export const notFound = (request: Request) =>
   new NotFound({ message: `Not found: ${request.method} ${pathOf(request)}` })
 
-/** The path of a request, as it was sent. */
+/** The path of a request as the client sent it. */
 export const pathOf = ({ originalUrl }: Request): string =>
   Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
 
@@ -150,7 +150,7 @@ const unreadableTarget = new BadRequest({ message: RequestTarget.unreadable })
 
 const oneHost = new BadRequest({ message: "A request must have one Host header." })
 
-/** Paths match exactly, however long they are. */
+/** Paths match exactly, at any length. */
 const exactMatching = {
   caseSensitive: true,
   ignoreTrailingSlash: false,

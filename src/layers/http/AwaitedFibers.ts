@@ -1,15 +1,15 @@
 /**
- * Fibers that the end of a scope waits for, so that what they use ends after them.
+ * Fibers that the end of a scope waits for, so that the resources they use close after them.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
-/** How long they may run on, once connections had their 300 ms (`Listen.ts`). Then they are interrupted. */
+/** How long fibers may continue after the 300 ms for connections (`Listen.ts`). Then they are interrupted. */
 const graceMs = 1200
 
-/** How long they may clean up. */
+/** How long interrupted fibers may clean up. */
 const cleanUpMs = 300
 
 export type Await = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => void
@@ -28,6 +28,6 @@ export const make: Effect.Effect<Await, never, Scope.Scope> = Effect.gen(functio
   }
 })
 
-/** The time limit has a fiber of its own, which can be interrupted; that of the scope may be interrupted already. */
+/** The time limit runs in its own fiber, which can be interrupted; the fiber of the scope may be interrupted already. */
 const within = (end: () => Effect.Effect<void>, milliseconds: number) =>
   Effect.timeoutOption(Effect.interruptible(Effect.suspend(end)), milliseconds)

@@ -1,5 +1,5 @@
 /**
- * How many connections a server has, and those that are too many. Every port and socket has a limit, with one rule.
+ * Limits the connections of a server. Every port and socket has a limit, with the same rule.
  */
 import type { Server } from "node:http"
 import type { Socket } from "node:net"
@@ -12,30 +12,30 @@ import { stallTimeout } from "./stallTimeout.ts"
 
 export interface ConnectionLimit {
   /**
-   * How many there are, those that are too many included. One whose client has left counts until what it has asked for is
-   * done, half a minute at most.
+   * How many connections are open, including refused ones. If its client has left, a connection counts until its request is
+   * done, for at most 30 seconds.
    */
   readonly open: () => number
-  /** Why a request on a connection is refused that is one of those that are too many. */
+  /** The error for a request on a connection above the limit; `None` for other connections. */
   readonly refuse: (socket: Socket) => Option.Option<TooManyConnections>
-  /** The fiber of a request on a connection. */
+  /** Registers the fiber that handles a request on a connection. */
   readonly began: (socket: Socket, fiber: Fiber.Fiber<unknown>) => void
   readonly watch: (server: Server) => Effect.Effect<void>
 }
 
-/** How many connections a port serves. Where it has event streams, each of these may have one more. */
+/** How many connections a port serves. A port with event streams serves one more for each stream. */
 export const maxConnections = 1024
 
-/** How many connections above the limit get an error response. Further ones are closed at once. */
+/** How many connections above the limit get an error response. Further connections are closed at once. */
 export const surplus = 64
 
 /**
- * How many connections above the limit are served for clients on the loopback interface: whoever fills a port from the network
- * does not keep out the screens and the monitor of this machine. A quarter, if the limit is low.
+ * How many connections above the limit are served for clients on the loopback interface: 64, or a quarter of a low limit.
+ * Clients on the network that fill the port then cannot block the screens and the monitor on this machine.
  */
 export const loopbackPlaces = (limit: number): number => Math.min(64, Math.floor(limit / 4))
 
-/** A Unix socket has no address, and no such places. */
+/** A Unix socket has no address, so its connections are not loopback. */
 const isLoopback = ({ remoteAddress = "" }: Socket): boolean => /^(::1$|(::ffff:)?127\.)/.test(remoteAddress)
 
 export const make = (limit: number, advice = "Try again later."): ConnectionLimit => {
@@ -44,11 +44,11 @@ export const make = (limit: number, advice = "Try again later."): ConnectionLimi
     message: `Too many connections: all ${limit} are in use. ${advice}`,
     headers: { Connection: "close", "Retry-After": "1" }
   })
-  /** The last of each: they are handled one after the other. */
+  /** The latest fiber of each connection: its requests are handled one after the other. */
   const fibers = new WeakMap<Socket, Fiber.Fiber<unknown>>()
   const open = { served: 0, tooMany: 0 }
 
-  /** As what a connection counts; `undefined` if it is to be closed. */
+  /** How to count a connection; `undefined` to close it. */
   const kindOf = (socket: Socket): keyof typeof open | undefined => {
     if (open.served < (isLoopback(socket) ? limit + loopbackPlaces(limit) : limit)) {
       return "served"

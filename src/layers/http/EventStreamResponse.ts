@@ -1,8 +1,8 @@
 /**
  * An event stream as the response to a request.
  *
- * The body has no length and is not chunked: it is what follows on the connection until its end. So frames are
- * written to the socket itself, one write for each, and all clients share their bytes.
+ * The body has no length and is not chunked: it ends with the connection. So each frame is written directly to the
+ * socket with one write, and all clients share its bytes.
  */
 import type { ServerResponse } from "node:http"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
@@ -16,19 +16,19 @@ import * as SseFrame from "./SseFrame.ts"
 import { closed } from "./stallTimeout.ts"
 
 export interface EventStream {
-  /** Makes the sink that of a client. */
+  /** Adds a client: its sink gets the preamble, then every frame. */
   readonly join: (sink: FrameSink) => Effect.Effect<void, TooManyClients>
-  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
+  /** Removes a client: its sink gets nothing more, and its slot is free. Does nothing for other sinks. */
   readonly leave: (sink: FrameSink) => void
 }
 
 /**
  * Answers with the event stream, for as long as the client stays.
  *
- * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
- * what was only live in between it misses.
+ * A client that falls too far behind is disconnected. It reconnects after two seconds and gets the backlog; it misses
+ * live events that are not in the backlog.
  *
- * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
+ * Returns when the stream has begun. A fiber that waits for the end of each stream needs twice the memory (measured).
  */
 export const open = (
   to: HttpServerRequest,
@@ -46,11 +46,11 @@ export const open = (
     })
   })
 
-/** Waits for the end of the stream that a request was answered with. */
+/** Waits until the event stream of a request has ended. */
 export const ended = (request: HttpServerRequest): Effect.Effect<void> =>
   closed(NodeHttpServerRequest.toServerResponse(request))
 
-/** By listeners that keep nothing else of the request in memory. */
+/** Uses listeners that keep nothing else of the request in memory. */
 const leaveWithClient = (response: ServerResponse, sink: FrameSink, leave: EventStream["leave"]) => {
   const { socket } = response.req
   if (socket.destroyed) {
@@ -58,11 +58,11 @@ const leaveWithClient = (response: ServerResponse, sink: FrameSink, leave: Event
     return
   }
   response.once("close", () => leave(sink))
-  // A client that has closed its side has gone: it must not take up a stream until something is written to it.
+  // A client that has closed its side has gone: it must not occupy a stream until the next write fails.
   if (socket.readableEnded) {
     response.end()
   } else {
-    // In front of the listener that looks whether something is still waited for.
+    // Runs before the listener that keeps a half-closed connection open for unsent responses.
     socket.prependOnceListener("end", () => {
       response.end()
       socket.end()
@@ -72,7 +72,7 @@ const leaveWithClient = (response: ServerResponse, sink: FrameSink, leave: Event
 
 type Headers = Readonly<Record<string, string>>
 
-/** A class, as `QueueLimit` is. */
+/** A class like `QueueLimit`: there is an instance for each client. */
 class SocketSink implements FrameSink {
   private readonly limit = new QueueLimit()
 
@@ -84,7 +84,7 @@ class SocketSink implements FrameSink {
   begin(frames: Uint8Array): void {
     const { socket } = this.response.req
     this.limit.begin(frames)
-    // The backlog leaves together with the head.
+    // Sends the backlog together with the head.
     socket.cork()
     writeHead(this.response, this.headers)
     socket.write(frames)
@@ -111,7 +111,7 @@ class SocketSink implements FrameSink {
   }
 }
 
-/** Node adds no `Transfer-Encoding` where it was removed: the body ends with the connection. */
+/** Node adds no `Transfer-Encoding` if the header was removed: the body ends with the connection. */
 const writeHead = (response: ServerResponse, headers: Headers) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {

@@ -1,5 +1,5 @@
 /**
- * A Node server whose every response is the application's own, in the order of the requests.
+ * A Node server that sends only responses of the application, in the order of the requests.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import type { Socket } from "node:net"
@@ -9,12 +9,12 @@ import * as RequestBody from "./RequestBody.ts"
 import { allowHalfClosed } from "./stallTimeout.ts"
 
 /**
- * Milliseconds for which a connection without a request is kept: longer than Node keeps one for its next request, and
- * than a replica waits from one poll to the next, 5 seconds both. The server must not be the first to close it.
+ * Milliseconds that an idle connection is kept. Longer than a client in Node keeps it, and than a replica waits between
+ * polls (5 seconds each): if the server closed it first, a request that was just sent would fail.
  */
 export const keepAliveTimeout = 15_000
 
-/** Not bound yet. `refused` is the answer to what Node could not parse. */
+/** A server that is not bound yet. `refused` makes the answer to requests that Node cannot parse. */
 export const make = (
   handler: RequestListener,
   refused: (refusal: Refusal) => RefusalAnswer
@@ -30,21 +30,21 @@ export const make = (
       },
       serialized(handler, RequestBody.begin)
     )
-    // Node's own answers would lack what every answer carries, and come before it is their turn.
+    // Node's own answers would lack our headers, and would overtake earlier responses.
     for (const event of ["checkContinue", "checkExpectation"]) {
       server.on(event, (request, response) => server.emit("request", request, response))
     }
     return allowHalfClosed(handleClientErrors(server, refused))
   })
 
-/** How many requests may wait on a connection. A client that sends more, behind an event stream for example, is disconnected. */
+/** How many requests may wait on a connection, for example behind an event stream. A client that sends more is disconnected. */
 export const maxWaiting = 16
 
 /**
- * Handles each request when it is its turn to be answered; `onWait` is called for those that must wait.
+ * Handles a request when the earlier requests on its connection are answered; calls `onWait` for a request that must wait.
  *
- * Node hands out a pipelined request before those in front of it on its connection are answered. Its response has no
- * socket until then and never learns that the client has gone: what was begun for it would never end.
+ * Node emits a pipelined request before the earlier requests on its connection are answered. Its response has no socket
+ * until then and never learns that the client has gone: its work would never end.
  */
 export const serialized = (
   handler: RequestListener,

@@ -1,5 +1,5 @@
 /**
- * A listening port or socket as a scoped resource, and an end that no client can delay.
+ * A listening port or socket as a scoped resource. No client can delay its end.
  */
 import type { Server } from "node:http"
 import { type AddressInfo, isIPv6, type ListenOptions as NetListenOptions } from "node:net"
@@ -30,7 +30,7 @@ const advice = ({ cause, code, host, port }: BindError): string => {
       return `port ${port} is already in use. Stop the program that uses it, or set another "port" (0 picks a free one).`
     case "EACCES":
       return port > 1023
-        ? `the system reserves port ${port}. Set another "port"; Windows lists those that it reserves with "netsh interface ipv4 show excludedportrange protocol=tcp".`
+        ? `the system reserves port ${port}. Set another "port"; "netsh interface ipv4 show excludedportrange protocol=tcp" lists the ports that Windows reserves.`
         : `this user may not use port ${port}. Set a "port" above 1023.`
     case "EADDRNOTAVAIL":
     case "EAFNOSUPPORT":
@@ -46,19 +46,19 @@ export interface ListenOptions {
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number
-  /** Done when the port accepts no more connections, before open ones are waited for. */
+  /** Runs when the port accepts no more connections, before the server waits for open connections. */
   readonly beforeDrain?: Effect.Effect<void>
 }
 
-/** Connections that may wait to be accepted: after a restart all clients come back at once. */
+/** How many connections may wait to be accepted: after a restart all clients reconnect at once. */
 const backlog = 4096
 
-/** How long unfinished requests may take once the server stops. */
+/** How long unfinished requests may take after the server stops. */
 const graceMs = 300
 
 /**
- * Binds the server to a port. When the scope ends the port stops accepting, unfinished requests get a moment of
- * grace, and then every connection is closed.
+ * Binds the server to a port. When the scope ends, the port accepts no more connections, unfinished requests get 300 ms,
+ * and then every connection is closed.
  */
 export const listen = (
   server: Server,
@@ -71,7 +71,7 @@ export const listen = (
     })
   )
 
-/** The same at a port or a Unix socket. */
+/** As `listen`, for a port or a Unix socket. */
 export const listenAt = (
   server: Server,
   address: NetListenOptions,
@@ -81,7 +81,7 @@ export const listenAt = (
     Effect.sync(() => drain(server)).pipe(Effect.flatMap((drained) => Effect.zipRight(beforeDrain, drained)))
   ).pipe(Effect.tap(() => logErrors(server)))
 
-/** The address of a server for people and programs, `http://[::1]:8710`. On all interfaces, it is the one on the network. */
+/** The URL of a server, such as `http://[::1]:8710`. If it listens on all interfaces: with the network address of this machine. */
 export const urlOf = (host: string, port: number, interfaces = networkInterfaces()): string => {
   const reachable = isEverywhere(host) ? ownAddress(host, interfaces) : host
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
@@ -90,7 +90,7 @@ export const urlOf = (host: string, port: number, interfaces = networkInterfaces
 /** Whether a server on this host listens on all interfaces. */
 export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
-/** `::` has IPv4 as well. An address with a scope is valid on its link only, and in no URL. */
+/** `::` includes IPv4. An address with a scope is valid only on its link, and not in a URL. */
 const ownAddress = (host: string, interfaces: ReturnType<typeof networkInterfaces>): string => {
   const addresses = Object.values(interfaces).flatMap((addresses = []) =>
     addresses.filter(({ internal }) => !internal)
@@ -111,14 +111,14 @@ const bind = (server: Server, address: NetListenOptions) =>
     })
   })
 
-/** Without a listener, a connection that could not be accepted would end the process. */
+/** Without an `error` listener, a connection that is not accepted would end the process. */
 const logErrors = (server: Server) =>
   Effect.map(Effect.runtime(), (runtime) => {
     const log = Runtime.runFork(runtime)
     server.on("error", ({ message }) => log(Effect.logWarning(`A connection was not accepted: ${message}`)))
   })
 
-/** Stops accepting at once; the Effect returned waits until the last connection is gone. */
+/** Stops accepting connections at once; the returned Effect waits until the last connection is closed. */
 const drain = (server: Server): Effect.Effect<void> => {
   const closed = new Promise<void>((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs)

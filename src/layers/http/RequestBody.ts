@@ -13,10 +13,10 @@ import { BadRequest, type BodyTooLarge, bodyTooLarge, maxBodyBytes } from "./err
 type BodyError = BodyTooLarge | BadRequest
 
 /**
- * Reads the whole body of a request to a server of our own.
+ * Reads the whole body of a request to our own server. Fails at once if the body is too large.
  *
- * One that is too large is refused as soon as that is known. What the client still sends is thrown away for
- * a moment, so that the refusal reaches it before the connection is closed.
+ * After a refusal the rest of the body is discarded for up to a second, so that the client gets the response before the
+ * connection is closed.
  */
 export const read = Effect.flatMap(HttpServerRequest.HttpServerRequest, (to) => {
   const response = NodeHttpServerRequest.toServerResponse(to)
@@ -29,7 +29,7 @@ export const read = Effect.flatMap(HttpServerRequest.HttpServerRequest, (to) => 
   )
 })
 
-/** The same of any server: what follows the limit is left to it. */
+/** As `read`, on any server. That server decides about the rest of a body above the limit. */
 export const readMounted = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request): Effect.Effect<Uint8Array, BodyError> =>
@@ -46,10 +46,10 @@ export const readMounted = Effect.flatMap(
         )
 )
 
-/** By the request of Node, which is all that the server and a route have in common. An entry goes with its request. */
+/** Keyed by the request of Node: the server and the routes share no other object. An entry is freed with its request. */
 const begun = new WeakMap<IncomingMessage, Effect.Effect<Uint8Array, BodyError>>()
 
-/** Reads a body before somebody asks for it. The server would learn of nothing on the connection behind it. */
+/** Reads a body before its route asks for it. With an unread body the server would not see later events of the connection. */
 export const begin = (request: IncomingMessage): void => {
   const body = Effect.tapError(collect(request), () => Effect.sync(() => request.resume()))
   begun.set(request, Fiber.join(Effect.runFork(body)))
@@ -57,7 +57,7 @@ export const begin = (request: IncomingMessage): void => {
 
 const unreadable = new BadRequest({ message: "The body could not be read to its end." })
 
-/** By listeners: read as a Stream, the body is a third of the cost of a report to a hub. What follows the limit is thrown away. */
+/** Uses listeners: as a Stream, reading the body is a third of the cost of a report to a hub. Discards data after the limit. */
 const collect = (request: IncomingMessage): Effect.Effect<Uint8Array, BodyError> =>
   isTooLong(request)
     ? bodyTooLarge()
@@ -90,7 +90,7 @@ const linger = (response: ServerResponse) => {
   })
 }
 
-/** Whether the head of the request says so. */
+/** Whether the `Content-Length` exceeds the limit. */
 const isTooLong = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) =>
   Number(headers["content-length"]) > maxBodyBytes
 

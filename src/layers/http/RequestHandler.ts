@@ -1,8 +1,8 @@
 /**
  * Runs the routes of a server for the `request` event of Node.
  *
- * The platform's own handler would interrupt what a request has begun when its client leaves, wait until each response is
- * sent, and keep its fiber reachable for as long as a stream is open.
+ * The platform's handler would interrupt the work of a request when its client leaves, wait until each response is sent,
+ * and keep a fiber in memory for as long as a stream is open.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as HttpApp from "@effect/platform/HttpApp"
@@ -21,12 +21,12 @@ type Request = HttpServerRequest.HttpServerRequest
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The answer of a handler that has written the response itself, or has begun one that others go on with. */
+/** Returned by a handler that has written the response itself, or has started one that is continued elsewhere. */
 export const written: Response = HttpServerResponse.raw(null)
 
 /**
- * Gives the fiber of each request. It ends with its response, or when an event stream has begun. A client that leaves does
- * not interrupt it; the end of the scope waits for it, and interrupts it after a moment.
+ * Returns the fiber of each request. The fiber ends with the response, or when an event stream has begun. It continues if
+ * the client leaves. The end of the scope waits for it, and interrupts it after a moment.
  */
 export const make = Effect.fnUntraced(function* (
   app: HttpApp.Default<never, Scope.Scope>,
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** What routes of our servers ask of a request. Its body is read by `RequestBody.ts`. */
+/** The fields of a request that our routes use. `RequestBody.ts` reads its body. */
 const requestOf = (source: IncomingMessage, response: ServerResponse, url = source.url) =>
   ({
     [HttpServerRequest.TypeId]: HttpServerRequest.TypeId,
@@ -61,8 +61,8 @@ const requestOf = (source: IncomingMessage, response: ServerResponse, url = sour
   }) as unknown as Request
 
 /**
- * Writes a response in one piece, unless its client has gone. One that has begun already is cut off, so that the client
- * sees that it is not whole.
+ * Writes a response in one piece, unless its client has gone. If a response has begun already, its connection is cut, so
+ * that the client sees that the response is incomplete.
  */
 const write = (request: Request, { body, headers, status }: Response): Effect.Effect<void> =>
   Effect.suspend(() => {

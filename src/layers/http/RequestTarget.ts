@@ -1,5 +1,5 @@
 /**
- * The request target of an HTTP request, read exactly.
+ * Parses the request target of an HTTP request.
  */
 import * as Option from "effect/Option"
 
@@ -7,8 +7,8 @@ import * as Option from "effect/Option"
 export const unreadable = "The request target cannot be read."
 
 /**
- * Whether a URL can be made of the target; one of which none can be made is 400, whatever it is sent with.
- * Not by `URL.canParse`: in Node 20 it misreads Latin-1 text once it has been called some thousand times.
+ * Whether the target can be parsed as a URL. If not, the response is 400, for every method.
+ * Does not use `URL.canParse`: in Node 20 it misreads Latin-1 text after some thousand calls.
  */
 export const isReadable = (target: string): boolean => Option.isSome(parseUrl(target))
 
@@ -16,7 +16,7 @@ const parseUrl = Option.liftThrowable((target: string) => new URL(target, "http:
 
 /**
  * The path of a target, without its query: `/status` of `/status?now` and of `http://localhost/status`.
- * None where the target is not one of these two forms, or is not readable.
+ * None if the target has neither of these two forms, or cannot be parsed.
  */
 export const path = (target: string): Option.Option<string> => {
   const origin = /^https?:\/\/[^/?#\s]+/i.exec(target)?.[0] ?? ""
@@ -24,5 +24,5 @@ export const path = (target: string): Option.Option<string> => {
   return path.startsWith("/") && isReadable(target) ? Option.some(path) : Option.none()
 }
 
-/** The path in a form that the router takes literally: it would decode percent signs and cut at semicolons. */
+/** Escapes a path for the router, which would decode percent signs and cut at semicolons. */
 export const literal = (path: string): string => path.replaceAll("%", "%25").replaceAll(";", "%3B")

@@ -1,5 +1,5 @@
 /**
- * How results and errors become HTTP responses. What every response of a server carries is added where it is sent.
+ * Turns results and errors into HTTP responses. `guarded` adds the default headers of a server.
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Cause from "effect/Cause"
@@ -10,7 +10,7 @@ import type { RequestError } from "./errors.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** A command says all about its failure; of anything else, the message is enough. */
+/** The whole failure of a command; only the message of other errors. */
 const described = (error: RequestError): unknown => {
   if (error._tag === "vitrine/CommandFailed") {
     return serializeError(error.cause)
@@ -26,8 +26,8 @@ export const error = (error: RequestError): Response => {
 }
 
 /**
- * Responds to an unexpected failure, and logs it. What is interrupted has interrupted itself: a handler that somebody else
- * interrupts responds no more.
+ * Responds to an unexpected failure, and logs it. An interrupted handler has interrupted itself: if another fiber
+ * interrupts it, it does not get here.
  */
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
   Cause.isInterruptedOnly(cause)
@@ -43,7 +43,7 @@ export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response>
 const interrupted =
   "The request was interrupted. It may have been carried out in part: check before you send it again."
 
-/** An object would drop the key of a value that JSON lacks, such as a function. */
+/** Builds the text itself: an object would drop `result` if its value is a function, for example. */
 export const result = (value: unknown): Response => text(`{"result":${jsonText(value)}}`, jsonType)
 
 export const json = (value: unknown, status = 200): Response => text(jsonText(value), jsonType, status)
@@ -53,7 +53,7 @@ const jsonType = "application/json"
 export const text = (body: string, contentType: string, status = 200): Response =>
   HttpServerResponse.uint8Array(Buffer.from(body), { status, contentType })
 
-/** The answer to a page that asks whether it may send a request. */
+/** The answer to the CORS preflight of a page. */
 export const preflight = (methods: string, headers: string): Response =>
   HttpServerResponse.empty({
     status: 204,

@@ -1,5 +1,5 @@
 /**
- * Requests that are not HTTP, or none that a server has an answer to, answered as far as they can be.
+ * Answers to requests that Node cannot parse or does not pass on, as far as an answer is possible.
  */
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
@@ -12,16 +12,16 @@ export interface Refusal {
 }
 
 export interface RefusalAnswer {
-  /** Beside those of every answer. */
+  /** Added to the headers of every answer. */
   readonly headers: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body: unknown
 }
 
 /**
- * Makes a server answer, in its own form, what Node could not parse, methods that Node does not know, and
- * `CONNECT`, whose target is no path. Whole requests in front of it are answered first, though not those in front
- * of a `CONNECT`: Node gives its socket away.
+ * Makes a server answer, in its own form, requests that Node cannot parse, methods that Node does not know, and
+ * `CONNECT`, whose target is not a path. Complete requests before them are answered first, except before a `CONNECT`:
+ * Node detaches its socket.
  */
 export const handleClientErrors = (server: Server, answer: (refusal: Refusal) => RefusalAnswer): Server => {
   const responses = new WeakMap<Duplex, ReadonlyArray<ServerResponse>>()
@@ -32,7 +32,7 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
     const isAnswering = unanswered.some(({ finished, headersSent }) => headersSent && !finished)
     const inFront = unanswered.findLast(({ req }) => req.complete)
     if (!socket.writable || isAnswering) {
-      // What follows an answer that has begun, an open event stream for example, must not be written into it.
+      // The refusal must not be written into a response that has begun, for example an open event stream.
       socket.destroy()
     } else if (inFront !== undefined) {
       inFront.once("close", () => refuse(socket, refusal))
@@ -53,7 +53,7 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
       }
     })
     .on("connect", (_request, socket) => {
-      // Node has let go of the socket: there is no other listener.
+      // Node has detached the socket: without this listener, an error would end the process.
       socket.on("error", () => socket.destroy())
       if (unfinished(socket).length > 0) {
         socket.destroy()
@@ -63,10 +63,10 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
     })
 }
 
-/** The errors of Node for requests that it cannot parse. */
+/** Node's error for a request that it cannot parse. */
 interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
-  /** Where in the packet. */
+  /** The position of the error in the packet. */
   readonly bytesParsed?: number
 }
 
@@ -102,10 +102,10 @@ const refusalOf = (error: ClientError, unanswered: ReadonlyArray<ServerResponse>
   }
 }
 
-/** A method, which is any token, and a target. */
+/** Matches a method, which is any token, and a target. */
 const requestLine = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r\n/
 
-/** From the beginning of the line that the error is in. */
+/** The packet from the beginning of the line with the error. */
 const malformedPart = ({ bytesParsed = 0, rawPacket = Buffer.alloc(0) }: ClientError): string => {
   const text = rawPacket.toString("latin1")
   return text.slice(text.lastIndexOf("\n", bytesParsed - 1) + 1)

@@ -1,7 +1,7 @@
 /**
- * Numbers of one server, for its status, which are added to the metrics of the process as well.
+ * Counts of one server, for its status. They are added to the metrics of the process, too.
  *
- * They do not have the tags of fibers: they change with each event and request, and in callbacks of sockets, where no fiber runs.
+ * They lack the tags of fibers: they change in callbacks of sockets, where no fiber runs.
  */
 import type * as Metric from "effect/Metric"
 import type { MetricKeyType } from "effect/MetricKeyType"
@@ -26,5 +26,5 @@ export const makeCount = <Type extends MetricKeyType.Untyped, Out>(
   }
 }
 
-/** The same each time: the metric would be looked up again for another array. */
+/** One array for all calls: a new array would make the library look up the metric again. */
 const untagged: ReadonlyArray<never> = []

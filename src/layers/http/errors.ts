@@ -1,24 +1,24 @@
 /**
- * Why a server does not answer a request as it asks, each with its HTTP status.
+ * The errors of a request, each with its HTTP status.
  */
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import type { DispatchError } from "../../services/CommandBus.ts"
 
 /** The error in the response. */
-interface Told {
+interface Details {
   readonly message: string
-  /** Beside those of every response. */
+  /** Added to the headers of every response. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-// Written out, because the types of a package cannot have what Effect keeps to itself.
+// Written out, because the declarations of a package cannot refer to private types of Effect.
 type Refusal<Tag extends string> = new (
-  told: Told
-) => Cause.YieldableError & Told & { readonly _tag: `vitrine/${Tag}`; readonly status: number }
+  details: Details
+) => Cause.YieldableError & Details & { readonly _tag: `vitrine/${Tag}`; readonly status: number }
 
 const refusal = <Tag extends string>(tag: Tag, status: number): Refusal<Tag> =>
-  class extends Data.TaggedError(`vitrine/${tag}`)<Told> {
+  class extends Data.TaggedError(`vitrine/${tag}`)<Details> {
     readonly status = status
   }
 
@@ -38,7 +38,7 @@ export class NoRoom extends refusal("NoRoom", 503) {}
 export class TooManyClients extends refusal("TooManyClients", 503) {}
 export class TooManyConnections extends refusal("TooManyConnections", 503) {}
 
-/** The disk fails, or the controller's user may not read there: the log says which. */
+/** The disk fails, or the controller's user has no permission to read the file. The log has the cause. */
 export class Unreadable extends Data.TaggedError("vitrine/FileUnreadable")<{ readonly cause: unknown }> {
   readonly status = 500
   readonly headers = {}
@@ -56,7 +56,7 @@ export const methodNotAllowed = (method: string) =>
 export const originNotAllowed = (reason: string) =>
   new OriginNotAllowed({ message: `Origin not allowed: ${reason}` })
 
-/** The message says which token is meant. */
+/** The message says which token is required. */
 export const tokenRequired = (message: string) =>
   new TokenRequired({ message, headers: { "WWW-Authenticate": "Bearer" } })
 
@@ -64,7 +64,7 @@ export const jsonRequired = new JsonRequired({
   message: 'JSON required: send "Content-Type: application/json".'
 })
 
-/** The largest body that is accepted, in bytes. */
+/** The largest accepted body, in bytes. */
 export const maxBodyBytes = 65_536
 
 export const bodyTooLarge = (limit = maxBodyBytes) =>

@@ -1,5 +1,5 @@
 /**
- * A file as a response, or a part of it: conditions and ranges are the library's.
+ * Sends a file, or a part of it, as a response. The library `send` handles conditions and ranges.
  */
 import { close, open, read, type Stats } from "node:fs"
 import type { ServerResponse } from "node:http"
@@ -19,12 +19,12 @@ export interface SentFile {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Loaded where a server is made: the library's tables of media types would take time at the start of every command. */
+/** Loads the library when a server is made: its tables of media types would slow the start of every command. */
 export const makeSendFile = Effect.gen(function* () {
   const { default: send } = yield* Effect.promise(() => import("send"))
   const run = Runtime.runFork(yield* Effect.runtime())
 
-  /** Done when the response has ended. What the client does not read waits on disk. */
+  /** Returns when the response has ended. Data that the client has not read yet stays on disk. */
   return (to: HttpServerRequest, { file, headers, stats }: SentFile) =>
     Effect.suspend(() => {
       const response = NodeHttpServerRequest.toServerResponse(to)
@@ -41,7 +41,7 @@ export const makeSendFile = Effect.gen(function* () {
         const sending = send(request, file, { cacheControl: false })
         sending.on("error", failed)
         Object.assign(sending, {
-          // As `pipe` does, which would look at the file once more.
+          // As in `pipe`, which would stat the file again.
           res: response,
           stream: (file: string, range: Range) =>
             stats.size === 0
@@ -62,10 +62,10 @@ interface Range {
   readonly end: number
 }
 
-/** Bytes that are read at once, and so the memory that a response takes. */
+/** Bytes per read, and so the memory that a response uses. */
 const partBytes = 256 * 1024
 
-/** Memory of responses that have ended, for the next ones: new memory for each part would have to be collected. */
+/** Buffers of finished responses, for the next responses: a new buffer for each part would have to be garbage-collected. */
 const idle: Array<Buffer> = []
 const maxIdle = 8
 
@@ -73,7 +73,7 @@ const openFile = promisify(open)
 const readFile = promisify(read)
 const closeFile = promisify(close)
 
-/** Sends bytes of a file, part by part, as fast as the client takes them. `onWait` is called when it has to wait for the first time. */
+/** Sends bytes of a file, part by part, as fast as the client reads. Calls `onWait` when it waits for the first time. */
 const sendRange = async (
   response: ServerResponse,
   file: string,
@@ -82,50 +82,50 @@ const sendRange = async (
 ) => {
   const descriptor = await openFile(file, "r")
   const memory = idle.pop() ?? Buffer.allocUnsafeSlow(partBytes)
-  let isTaken = true
+  let isWritten = true
   let isWaiting = false
   try {
-    for (let next = start; isTaken && next <= end && !response.destroyed; ) {
+    for (let next = start; isWritten && next <= end && !response.destroyed; ) {
       const { bytesRead } = await readFile(descriptor, memory, 0, Math.min(partBytes, end + 1 - next), next)
       if (bytesRead === 0) {
-        // It is shorter by now: the client would wait for the rest.
+        // The file has become shorter: the client would wait for the rest.
         response.destroy()
         return
       }
       next += bytesRead
-      const taken = take(response, memory.subarray(0, bytesRead), next > end)
+      const writing = writePart(response, memory.subarray(0, bytesRead), next > end)
       if (!isWaiting && response.writableLength > 0) {
         isWaiting = true
         onWait()
       }
-      isTaken = await taken
+      isWritten = await writing
     }
   } finally {
-    // The memory of a response that was cut off may still be read by the system.
-    if (isTaken && idle.length < maxIdle) idle.push(memory)
+    // The system may still read the buffer of a response that was cut off.
+    if (isWritten && idle.length < maxIdle) idle.push(memory)
     await closeFile(descriptor)
   }
 }
 
-/** Gives whether the bytes have been taken by the system, or the response was cut off. */
-const take = (response: ServerResponse, bytes: Buffer, isLast: boolean) =>
+/** True when the system has the bytes; false if the response was cut off. */
+const writePart = (response: ServerResponse, bytes: Buffer, isLast: boolean) =>
   new Promise<boolean>((resolve) => {
     const onClose = () => resolve(false)
-    const onTaken = (error?: Error | null) => {
+    const onWritten = (error?: Error | null) => {
       response.off("close", onClose)
       resolve(error === undefined || error === null)
     }
     response.once("close", onClose)
     if (isLast) {
-      response.end(bytes, onTaken)
+      response.end(bytes, onWritten)
     } else {
-      response.write(bytes, onTaken)
+      response.write(bytes, onWritten)
     }
   })
 
 type SendError = NotFound | PreconditionFailed | RangeNotSatisfiable | Unreadable
 
-/** Those of the file, where an error is answered in its place. */
+/** Removes the headers of the file before an error is sent instead. */
 const removeHeaders = (response: ServerResponse) => {
   if (!response.headersSent) {
     for (const name of response.getHeaderNames()) {
@@ -134,13 +134,13 @@ const removeHeaders = (response: ServerResponse) => {
   }
 }
 
-/** The library takes a suffix that is longer than the file for one that cannot be satisfied: it means the whole file. */
+/** The library answers 416 for a suffix that is longer than the file, but such a suffix means the whole file. */
 const isLongerSuffix = (range: string | undefined, size: number): boolean => {
   const [, length] = /^bytes=-(\d+)$/.exec(range ?? "") ?? []
   return length !== undefined && size > 0 && Number(length) > size
 }
 
-/** The library gives a status, the system a code. */
+/** Errors of the library have a status, errors of the system a code. */
 interface SystemFailure {
   readonly status?: number
   readonly code?: string

@@ -8,7 +8,7 @@ import { envFileHint, secret } from "../../internal/optionSchemas.ts"
 export const integer = (minimum: number, maximum: number) =>
   expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)
 
-/** A list that may be left out; each entry is checked for itself. */
+/** An optional list; each entry is checked separately. */
 export const list = (valid: (entry: string) => boolean, what: string) =>
   omittable(
     expects(
@@ -19,7 +19,7 @@ export const list = (valid: (entry: string) => boolean, what: string) =>
 
 export const port = (defaultPort: number) => optional(integer(0, 65_535), defaultPort)
 
-/** An address may have the brackets that it has in a URL. */
+/** Accepts an IPv6 address with the brackets of a URL, too. */
 export const host = optional(
   Schema.transform(expects(Schema.NonEmptyString, "the name or address of an interface"), Schema.String, {
     strict: true,
@@ -36,7 +36,7 @@ export const allowedHosts = list(
   'a host name or an address in small letters without a port, such as "localhost" or "[::1]"'
 )
 
-/** What may stand in an `Authorization` header, and cannot be guessed. */
+/** Characters that an `Authorization` header may contain, and enough of them to prevent guessing. */
 const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
 
 export const token = secret(

@@ -1,24 +1,24 @@
 /**
- * How long a client may take that has stopped to read, or has closed its side of the connection.
+ * Time limits for clients that do not read, or that have closed their side of the connection.
  */
 import type { Server, ServerResponse } from "node:http"
 import type { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 
-/** How long a response may stay unread, and how long a client that sends nothing more is worked for. */
+/** How long a response may stay unread, and how long the server works for a client that has closed its side. */
 export const stallTimeout = "30 seconds"
 
 /**
- * Lets clients close their side of a connection and be given what they still wait for. Node would close the other
- * side, too, and what is answered later would be lost.
+ * Lets clients close their side of a connection and still get their responses. Node would close the other side, too, and
+ * later responses would be lost.
  */
 export const allowHalfClosed = <A extends Server>(server: A): Effect.Effect<A> =>
   Effect.map(Effect.runtime(), (runtime) => {
     const run = Runtime.runFork(runtime)
     return Object.assign(server, { httpAllowHalfOpen: true }).on("connection", (socket) => {
       socket.once("end", () => {
-        // Node has ended it where nothing is waited for.
+        // If no response is pending, Node has ended the socket.
         if (!socket.writableEnded) {
           run(closedInTime(socket, () => socket.destroy()))
         }
@@ -27,17 +27,17 @@ export const allowHalfClosed = <A extends Server>(server: A): Effect.Effect<A> =
   })
 
 /**
- * Bytes of responses that wait in memory until their clients read them. In the module, because the memory is that of the process,
- * however many servers it has.
+ * Bytes of responses that wait in memory until their clients read them. A module variable, because all servers share the
+ * memory of the process.
  */
 let unread = 0
 
-/** How many these may be. Each client has its own copy, and memory that was needed once is given back late. */
+/** The limit of `unread`, in bytes. Each client has its own copy, and the process returns memory to the system late. */
 export const maxUnread = 64 * 1024 * 1024
 
 /**
- * Closes the connection of a client that does not read its response: when it has stalled, and at once where `maxUnread` is
- * exceeded already. What the system takes at once, some hundred KiB at least, does not wait.
+ * Closes the connection of a client that does not read its response: after `stallTimeout`, or at once if `maxUnread` is
+ * exceeded already. Bytes in the buffers of the system, at least some hundred KiB, do not count.
  */
 export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -55,15 +55,15 @@ export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
     return endIfStalled(response)
   })
 
-/** How often it is checked whether a client has read something. */
+/** How often to check whether a client has read something. */
 export const checkEvery = "5 seconds"
 
-/** So many checks in a row that find nothing are the `stallTimeout`. */
+/** Checks in a row without progress until a response has stalled; together they take `stallTimeout`. */
 const maxIdleChecks = 6
 
 /**
- * Ends a response that stalls: of which nothing more could be written for as long as `stallTimeout`. A client that goes on
- * reading may be slow: it has to take 256 KiB in that time, what is written at once.
+ * Ends a response if nothing more could be written for `stallTimeout`. A slow client keeps its response if it reads 256 KiB, the
+ * size of one write, in that time.
  */
 export const endIfStalled = (response: ServerResponse): Effect.Effect<void> =>
   Effect.map(Effect.forkDaemon(Effect.interruptible(untilStalled(response))), (fiber) => {
@@ -79,7 +79,7 @@ const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<v
       )
 }
 
-/** Waits until it is closed; it can be interrupted even if its caller cannot. */
+/** Waits until the stream is closed. Can be interrupted even if its caller cannot. */
 export const closed = (closable: Writable): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const onClose = () => resume(Effect.void)

@@ -1,17 +1,17 @@
 /**
- * Who may send requests, where options of the transport say so. By default everybody may (docs/wire.md, section 5).
+ * Decides who may send requests, by the options of the transport. By default everybody may (docs/wire.md, section 5).
  *
- * A decision looks at the head of a request only. It never throws.
+ * A check reads only the head of a request. It never throws.
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"
 import {
   isJson,
   isOfForeignPage,
+  printableHeader,
   type Refusal,
   type RequestHead,
   refuseHost,
-  shown,
   tokenCheck
 } from "../http/Access.ts"
 import { jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
@@ -24,10 +24,10 @@ export interface Access {
   /** Why a request is refused; `None` if it is not. */
   readonly refuse: (request: RequestHead) => Option.Option<Refusal>
 
-  /** What tells a browser whether the page that sent the request may read the response. */
+  /** The headers that tell a browser whether the page may read the response. */
   readonly corsHeaders: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
 
-  /** The answer to a page that asks whether it may send a request. */
+  /** The answer to the CORS preflight of a page. */
   readonly preflight: HttpServerResponse
 }
 
@@ -50,7 +50,7 @@ export const make = (options: Options): Access => {
         return Option.some(originNotAllowed(reasonOf(origin)))
       }
     }
-    // A preflight has neither; the request that follows has.
+    // A preflight has neither a token nor a body; the request after it is checked.
     if (method === "OPTIONS") {
       return Option.none()
     }
@@ -78,11 +78,11 @@ export const make = (options: Options): Access => {
   }
 }
 
-/** A browser may send the request of a page without naming its origin. */
+/** Browsers omit `Origin` in requests without CORS. */
 const reasonOf = (origin: string | undefined) =>
   origin === undefined
     ? 'pages must send requests with CORS, which name their origin, where "allowedOrigins" is set.'
-    : `${JSON.stringify(shown(origin))} is not among the "allowedOrigins" of the HTTP transport.`
+    : `${JSON.stringify(printableHeader(origin))} is not among the "allowedOrigins" of the HTTP transport.`
 
 const noToken = tokenRequired(
   'Token required: send "Authorization: Bearer TOKEN" with the "token" of the HTTP transport. GET /events takes "?token=TOKEN" as well.'

@@ -1,8 +1,8 @@
 /**
  * The replay backlog of a transport: the last event of each replayed name, for clients that join later.
  *
- * It has the same order as the live events, stores in the `ReplayBacklog` service what is replayed, and reads from there when a feed
- * begins or has a gap. A client that joins waits for none of that.
+ * It keeps the order of the live events. It stores replayed events in the `ReplayBacklog` service, and reads them from there
+ * when a feed begins or has a gap. A client that joins does not wait for the service.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -19,20 +19,20 @@ import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../s
 import * as SseFrame from "../http/SseFrame.ts"
 
 export interface Backlog {
-  /** What a stream begins with now: `retry` and the replayed events. The same bytes until these change. */
+  /** The first bytes of a new stream: `retry` and the replayed events. The same object until the events change. */
   readonly preamble: () => Uint8Array
 
   /**
-   * Begins a feed, whose numbering may be another one: reads the backlog, for five seconds at most, before the first event is taken. Until
-   * the scope ends, it reads again if that failed, which is logged once, and a second after a gap. Calls `endStreams` in each step in which
-   * it learns of events that clients have not been given.
+   * Begins a feed, which may number its events differently. Reads the backlog before the first event, for at most five seconds.
+   * Until the scope ends, it reads again after a failure, which is logged once, and a second after a gap. Calls `endStreams`
+   * whenever it learns of events that clients have missed.
    */
   readonly open: (endStreams: () => void) => Effect.Effect<void, never, Scope.Scope>
 
-  /** Takes the next event of the feed; `data` is its payload if its name is replayed. */
-  readonly take: (event: FeedEvent) => Taken
+  /** Handles the next event of the feed; `data` is its payload if its name is replayed. */
+  readonly take: (event: FeedEvent) => Delivery
 
-  /** The feed is over. Gives up events that are not stored soon: the next feed may number them otherwise. */
+  /** Ends the feed. Gives up events that are not stored within half a second: the next feed may number them differently. */
   readonly forget: Effect.Effect<void>
 }
 
@@ -42,20 +42,20 @@ export interface FeedEvent {
   readonly data: string | undefined
 }
 
-/** What an event means for clients. */
-export interface Taken {
-  /** Whether it comes after everything that clients have been given. If not, it is not sent. */
+/** How an event is sent to clients. */
+export interface Delivery {
+  /** Whether the event comes after all events that clients have. If not, it is not sent. */
   readonly isNext: boolean
-  /** Whether clients have missed something in front of it, so that their streams must end. */
+  /** Whether clients have missed events before it, so that their streams must end. */
   readonly isBreak: boolean
-  /** How many events the bus has left out in front of it. */
+  /** How many events the bus has dropped before it. */
   readonly missing: number
 }
 
-/** How long the backlog may take to be read. */
+/** How long reading the backlog may take. */
 const readTimeout = "5 seconds"
 
-/** Another process may still be storing what was missed here. */
+/** Another process may still be storing the missed events. */
 const rereadAfter = "1 second"
 
 const noAnswer = new ReplayBacklogError({ action: "read", detail: "no response within 5 seconds" })
@@ -69,12 +69,12 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
   )
 
-  // These change in the synchronous step in which frames are taken or streams end, so that a client that joins fits in between.
+  // These change in the same synchronous step that handles events or ends streams, so that a new client misses no event.
   let latest = makeLatestEvents<RememberedEvent>()
-  /** The greatest sequence that the service has had. */
+  /** The greatest sequence in the service so far. */
   let lastStored = Number.NEGATIVE_INFINITY
   /** The sequence of the last event of the feed. */
-  let lastTaken: number | undefined
+  let lastSequence: number | undefined
   let encoded = { events: latest.inOrder(), bytes: Buffer.from(SseFrame.retry) }
 
   const read = snapshot.pipe(
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
       const stored = yield* Effect.option(read)
       latest = makeLatestEvents()
       lastStored = Number.NEGATIVE_INFINITY
-      lastTaken = undefined
+      lastSequence = undefined
       learn(Option.getOrElse(stored, () => []))
       endStreams()
       if (Option.isNone(stored)) {
@@ -124,17 +124,17 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     }),
 
     take: ({ data, name, sequence }) => {
-      const missing = Math.max(0, sequence - (lastTaken ?? sequence) - 1)
-      // What the bus has lost in front of the first event of a feed shows nowhere else.
-      if (missing > 0 || (lastTaken === undefined && sequence > Math.max(0, lastStored) + 1)) {
+      const missing = Math.max(0, sequence - (lastSequence ?? sequence) - 1)
+      // Nothing else reveals events that the bus lost before the first event of a feed.
+      if (missing > 0 || (lastSequence === undefined && sequence > Math.max(0, lastStored) + 1)) {
         requests.unsafeOffer(undefined)
       }
-      const isNext = sequence > Math.max(lastStored, lastTaken ?? Number.NEGATIVE_INFINITY)
+      const isNext = sequence > Math.max(lastStored, lastSequence ?? Number.NEGATIVE_INFINITY)
       const isNew = data !== undefined && latest.add({ name, data, sequence })
       if (isNew) {
         remember({ name, data, sequence })
       }
-      lastTaken = Math.max(sequence, lastTaken ?? sequence)
+      lastSequence = Math.max(sequence, lastSequence ?? sequence)
       return { isNext, isBreak: missing > 0 || (isNew && !isNext), missing }
     },
 
@@ -143,7 +143,7 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
   return backlog
 })
 
-/** How long the end of a feed waits for events that are not stored yet. */
+/** How long the end of a feed waits until its events are stored. */
 const grace = "500 millis"
 
 /** Stores events in the `ReplayBacklog` service. */
@@ -154,7 +154,7 @@ export interface Remembering {
   readonly forget: Effect.Effect<void>
 }
 
-/** If the service fails, which is logged once until it works again, it is tried again until it works. */
+/** Retries until the service works. A failure is logged once until the service works again. */
 export const makeRemembering = Effect.gen(function* () {
   const backlog = yield* ReplayBacklog
   const waiting = new Map<string, RememberedEvent>()
@@ -177,7 +177,7 @@ export const makeRemembering = Effect.gen(function* () {
     }
     const isWaiting = () => waiting.get(event.name) === event
     return backlog.remember(event).pipe(
-      // One that the backlog does not take must not keep it from the others.
+      // An event that the backlog refuses must not block the others.
       Effect.tapErrorCause(() => Effect.sync(() => isWaiting() && enqueue(event))),
       Effect.zipRight(Effect.sync(() => isWaiting() && waiting.delete(event.name))),
       Effect.zipRight(warning.works)

@@ -1,6 +1,6 @@
 /**
- * The clients of an event stream: who has joined, what is counted of them, and how the state shows them. A technician must see who has
- * the event streams, and when that of a screen ended.
+ * The clients of an event stream: adds and removes them, counts them, and describes them in the state. A technician must see
+ * which clients use the event streams, and when the stream of a screen ended.
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
@@ -12,15 +12,15 @@ import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { shown } from "../http/Access.ts"
+import { printableHeader } from "../http/Access.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import { makeRecorder, type Recorder } from "./statistics.ts"
 
 /** The clients of an event stream. */
 export interface Clients {
-  /** Adds a client: its sink gets what a stream begins with, then all frames that are sent. */
+  /** Adds a client: its sink gets the preamble, then every frame. */
   readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
-  /** The sink gets nothing more, and its slot is free. Harmless for a sink that is no client. */
+  /** Removes a client: its sink gets nothing more, and its slot is free. Does nothing for other sinks. */
   readonly leave: (sink: FrameSink) => void
   readonly size: () => number
   /** Sends frames to all clients, as `FanOut` does. */
@@ -29,11 +29,11 @@ export interface Clients {
   readonly endStreams: () => void
   /** Ends all streams; a sink that joins afterwards is ended at once. */
   readonly close: Effect.Effect<void>
-  /** Counts what a transport does. */
+  /** Counts clients and events. */
   readonly recorder: Recorder
   readonly statistics: Effect.Effect<TransportStatistics>
-  /** Who has the streams that are open now, and which consumers had some, as the state shows them. */
-  readonly shown: Effect.Effect<Pick<TransportState, "consumers" | "largestOrigin" | "streams">>
+  /** The open streams by client, and the consumers that have or had streams, for the state. */
+  readonly clientState: Effect.Effect<Pick<TransportState, "consumers" | "largestOrigin" | "streams">>
   /** Emits when clients have come or gone. For one reader. */
   readonly changes: Stream.Stream<void>
 }
@@ -42,7 +42,7 @@ export interface Options {
   readonly maxClients: number
   /** The name of the transport. */
   readonly name: string
-  /** What a stream begins with now. */
+  /** The first bytes of a stream that begins now. */
   readonly preamble: () => Uint8Array
 }
 
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* ({ maxClients, name, preamble }:
     close: Effect.sync(fanOut.close),
     recorder,
     statistics: Effect.sync(recorder.statistics),
-    shown: Effect.map(Clock.currentTimeMillis, (now) => {
+    clientState: Effect.map(Clock.currentTimeMillis, (now) => {
       const start = now - performance.now()
       const isoTime = (millis: number) => new Date(start + millis).toISOString()
       const members = fanOut.clients()
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* ({ maxClients, name, preamble }:
 export interface Client {
   readonly origin?: string | undefined
   readonly userAgent?: string | undefined
-  /** The consumer whose stream it is: `/events?consumer=ID`. */
+  /** The consumer of the stream, from `/events?consumer=ID`. */
   readonly consumer?: string | undefined
 }
 
@@ -111,15 +111,15 @@ export const clientOf = ({
   }
 }
 
-/** A client, and when it came, by `performance.now()`. */
+/** A client, and when it joined, by `performance.now()`. */
 export interface Member extends Client {
   readonly since: number
 }
 
-/** How many groups are shown. */
+/** How many groups the state has at most. */
 export const maxGroups = 10
 
-/** Clients that say the same of themselves as one group, and the origin with the most streams. */
+/** Groups clients by origin and user agent, and finds the origin with the most streams. */
 export const groupsOf = (
   members: ReadonlyArray<Member>,
   isoTime: (since: number) => string
@@ -127,8 +127,8 @@ export const groupsOf = (
   const groups = new Map<string, TransportState["streams"][number]>()
   const byOrigin = new Map<string, number>()
   for (const member of members) {
-    const origin = shown(member.origin ?? "")
-    const userAgent = shown(member.userAgent ?? "")
+    const origin = printableHeader(member.origin ?? "")
+    const userAgent = printableHeader(member.userAgent ?? "")
     const key = `${origin}\n${userAgent}`
     const { since = isoTime(member.since), streams = 0 } = groups.get(key) ?? {}
     groups.set(key, { origin, userAgent, streams: streams + 1, since })
@@ -144,10 +144,10 @@ export const groupsOf = (
 const mostFirst = <A>(entries: ReadonlyArray<A>, count: (entry: A) => number): ReadonlyArray<A> =>
   entries.toSorted((one, other) => count(other) - count(one))
 
-/** When streams of consumers began and ended, the latest last. No Ref: they end in callbacks of sockets, where no fiber runs. */
+/** When streams of consumers began and ended, the latest last. Not a Ref: streams end in callbacks of sockets, where no fiber runs. */
 export type EndedStreams = Map<string, { readonly since: number; readonly endedAt: number }>
 
-/** Notes the end of a stream; of too many the earliest is forgotten. */
+/** Records the end of a stream. Above `maxConsumers`, the earliest entry is removed. */
 export const noteEnd = (ended: EndedStreams, { consumer, since }: Member): void => {
   if (consumer === undefined) {
     return
@@ -159,7 +159,7 @@ export const noteEnd = (ended: EndedStreams, { consumer, since }: Member): void 
   }
 }
 
-/** The consumers that have or had a stream: those with an open one first, then those whose stream ended last. */
+/** The consumers that have or had a stream. Open streams come first, then the streams that ended last. */
 export const consumersOf = (
   members: ReadonlyArray<Member>,
   ended: EndedStreams,

@@ -1,5 +1,5 @@
 /**
- * Events as they are sent: which are forwarded and replayed, and their payloads as JSON (docs/wire.md).
+ * Decides which events are forwarded and replayed, and encodes their payloads as JSON (docs/wire.md).
  */
 import * as Effect from "effect/Effect"
 import type * as Predicate from "effect/Predicate"
@@ -12,13 +12,13 @@ import * as SseFrame from "../http/SseFrame.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export interface EventEncoder {
-  /** Whether clients are sent events of that name. A name that cannot be sent is logged once. */
+  /** Whether events with this name are sent to clients. A name that cannot be sent is logged once. */
   readonly isForwarded: (name: string) => boolean
 
-  /** Whether events of that name are kept for clients that connect later. */
+  /** Whether events with this name are kept for clients that connect later. */
   readonly isReplayed: (name: string) => boolean
 
-  /** The payload as JSON text. One that JSON cannot hold is logged once for each name. */
+  /** The payload as JSON text. A payload that JSON cannot represent is logged once for each name. */
   readonly data: (event: BusEvent) => string
 }
 
@@ -33,7 +33,8 @@ export const make = Effect.fnUntraced(function* ({
     (name) => `Events named ${shownName(name)} are not forwarded: ${unsendable(name)}.`
   )
   const warnOfPayload = makeWarnOnce(
-    (name) => `An event ${shownName(name)} has what JSON cannot hold: a placeholder is sent in its place.`
+    (name) =>
+      `An event ${shownName(name)} contains a value that JSON cannot represent: a placeholder is sent instead.`
   )
 
   const encoder: EventEncoder = {
@@ -69,15 +70,15 @@ export const matching = (patterns: ReadonlyArray<string>): Predicate.Predicate<s
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Why clients cannot be sent events of that name; `undefined` if they can. */
+/** Why events with this name cannot be sent to clients; `undefined` if they can. */
 export const unsendable = (name: string): string | undefined => {
   if (!SseFrame.isEventName(name)) {
     return "the name has a line break or a NUL"
   }
   return name === "error" || name === "open"
-    ? "the EventSource of a page takes the name for its own event, and the connection for lost"
+    ? "EventSource in a page has its own event with this name, and the page would believe that the connection is lost"
     : undefined
 }
 
-/** A name as the log may show it. */
+/** A name for the log: printable and at most 100 characters. */
 const shownName = (name: string): string => printableLine(JSON.stringify(name), 100)

@@ -1,8 +1,8 @@
 /**
- * The event stream of a transport. `clientStream` says what a client is sent; the rest of the file makes its live events.
+ * The event stream of a transport. `clientStream` composes the stream of a client; the rest of the file makes its live events.
  *
  * Live events are filtered and encoded once for all clients. A gap of the bus, and each new feed, ends the streams of all
- * clients: they come back after `retry`, and are given the backlog. Nothing is caught up in a stream that goes on.
+ * clients: they reconnect after `retry`, and get the backlog. An open stream never gets events that it missed.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -23,26 +23,26 @@ import * as Clients from "./Clients.ts"
 import * as EventEncoder from "./EventEncoder.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
-/** What a stream is made of. */
+/** The parts of a stream. */
 export interface Parts<A> {
   /** `retry`, and the replayed events. */
   readonly backlog: Stream.Stream<A>
-  /** Events from now on. The stream ends with them. */
+  /** Events from now on. The stream ends when they end. */
   readonly live: Stream.Stream<A>
-  /** Pings by a `Schedule`, without an end. */
+  /** Pings by a `Schedule`. They never end. */
   readonly pings: Stream.Stream<A>
 }
 
 /**
- * What a client is sent: its backlog, in front of live events merged with pings.
+ * The stream of a client: its backlog, then live events merged with pings.
  *
- * Routes on somebody else's server run it as it stands, once for each client (`makeStreams`). Our own port runs it once for all of
- * its sockets (`makeSockets`).
+ * Routes on another server run it once for each client (`makeStreams`). Our own port runs it once for all sockets
+ * (`makeSockets`).
  */
 export const clientStream = <A>({ backlog, live, pings }: Parts<A>): Stream.Stream<A> =>
   Stream.concat(
     backlog,
-    // Without a failure, it would go on until pings end as well.
+    // The failure ends the merge; without it, the merge would wait for the end of the pings.
     Stream.mergeAll([Stream.concat(live, Stream.fail("over")), pings], {
       concurrency: "unbounded",
       bufferSize: 4
@@ -55,28 +55,28 @@ export type Options = Pick<
 >
 
 /** The event stream of a transport, for as long as its scope. */
-export interface EventStream extends Pick<Clients.Clients, "close" | "shown" | "statistics"> {
-  /** Why no events come from the bus. None if they do. */
+export interface EventStream extends Pick<Clients.Clients, "clientState" | "close" | "statistics"> {
+  /** Why no events come from the bus; `None` if events come. */
   readonly problem: Effect.Effect<Option.Option<BusProblem>>
-  /** Emits when a client has come or gone, or a feed has. */
+  /** Emits when a client joins or leaves, and when the problem of the bus changes. */
   readonly changes: Stream.Stream<unknown>
 }
 
-/** Clients that are Streams. */
+/** An event stream whose clients are Streams. */
 export interface Streams extends EventStream {
   /**
-   * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. The client has its place
-   * until the scope ends.
+   * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. The client keeps its
+   * slot until the scope ends.
    */
   readonly stream: (
     client?: Clients.Client
   ) => Effect.Effect<Stream.Stream<Uint8Array>, TooManyClients, Scope.Scope>
 }
 
-/** Clients that are sockets. */
+/** An event stream whose clients are sockets. */
 export interface Sockets extends EventStream, Pick<Clients.Clients, "join" | "leave"> {}
 
-/** A `clientStream` for each client. It has subscribed and read the backlog, or tried to, when this Effect returns. */
+/** Runs a `clientStream` for each client. Returns when it has subscribed and has read the backlog, or has tried to. */
 export const makeStreams = Effect.fnUntraced(function* (options: Options) {
   const { clients, eventStream } = yield* forward(options, identity)
   const ping = Buffer.from(SseFrame.ping)
@@ -93,11 +93,11 @@ export const makeStreams = Effect.fnUntraced(function* (options: Options) {
 })
 
 /**
- * One `clientStream` for all sockets of our own port. Each socket is written the backlog when it joins, and then the bytes that all
- * share. It has subscribed and read the backlog, or tried to, when this Effect returns.
+ * Runs one `clientStream` for all sockets of our own port. Each socket gets the backlog when it joins, and then bytes that all
+ * sockets share. Returns when it has subscribed and has read the backlog, or has tried to.
  *
- * This saves a fiber, a queue and a timer for each client: a Stream merged for each of 50 clients took twelve times the processor
- * time, and lost events of bursts.
+ * This saves a fiber, a queue and a timer for each client: with a merged Stream for each of 50 clients, it needed twelve times
+ * the processor time and lost events of bursts (measured).
  */
 export const makeSockets = Effect.fnUntraced(function* (options: Options) {
   const pings = pingsOf(options, () => [SseFrame.ping].values())
@@ -111,7 +111,7 @@ export const makeSockets = Effect.fnUntraced(function* (options: Options) {
 const pingsOf = <A>({ keepAliveMs }: Options, ping: () => A): Stream.Stream<A> =>
   Stream.map(Stream.fromSchedule(Schedule.spaced(keepAliveMs)), ping)
 
-/** Frames that are made when they are taken. */
+/** Frames that are encoded when they are read. */
 type Frames = Iterator<string, void>
 
 /** Sends the live events of each feed to all clients, one feed after the other, until the scope ends. */
@@ -142,7 +142,7 @@ const forward = Effect.fnUntraced(function* (
       }
       if (isNext && isForwarded) {
         clients.recorder.forwarded(name, clock.unsafeCurrentTimeMillis())
-        // An event that is only live is not encoded if there are no clients.
+        // Without clients, an event that is not replayed need not be encoded.
         if (clients.size() > 0) {
           yield SseFrame.event(name, data ?? encoder.data(event))
         }
@@ -155,7 +155,7 @@ const forward = Effect.fnUntraced(function* (
     backlog.open(clients.endStreams)
   )
 
-  /** Clients would not notice that nothing comes any more: their streams end, so that they come back. */
+  /** After a failure the streams end, so that clients reconnect: otherwise they would not notice that events are missing. */
   const send = (frames: Frames): Effect.Effect<void> =>
     Effect.catchAllCause(clients.send(frames), (cause) =>
       Effect.zipRight(
@@ -176,7 +176,7 @@ const forward = Effect.fnUntraced(function* (
     Stream.runForEach(send),
     Effect.forkScoped
   )
-  // The first clients are given the backlog that was there before.
+  // The first clients must get the backlog from before the start.
   yield* Deferred.await(hasBegun)
 
   const eventStream: EventStream = {
@@ -188,4 +188,4 @@ const forward = Effect.fnUntraced(function* (
 })
 
 const gapWarning =
-  "The event bus has left out events: they came faster than they could be forwarded, or the bus has lost them. The event streams end, so that clients reconnect and get the replayed events; other missed events are lost."
+  "The event bus has dropped events: they came faster than they could be forwarded, or the bus has lost them. The event streams end, so that clients reconnect and get the replayed events; other missed events are lost."

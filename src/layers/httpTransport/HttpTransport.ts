@@ -47,7 +47,7 @@ export { HttpTransport, type RoutesConfig }
 /**
  * The transport with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
- * It ends within two seconds whatever its clients do.
+ * It ends within two seconds, and no client can delay it.
  */
 export const layer = (
   options: HttpTransportConfig = {}
@@ -57,7 +57,7 @@ export const layer = (
   EventBus | CommandBus | ReplayBacklog | ControllerState
 > => Layer.scoped(HttpTransport, make(options))
 
-/** The same with options from the environment: `{ port: Config.integer("VITRINE_PORT") }`, for example. */
+/** As `layer`, with options from the environment: `{ port: Config.integer("VITRINE_PORT") }`, for example. */
 export const layerConfig = (
   options: Config.Config.Wrap<HttpTransportConfig>
 ): Layer.Layer<
@@ -66,10 +66,10 @@ export const layerConfig = (
   EventBus | CommandBus | ReplayBacklog | ControllerState
 > => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
 
-/** The same without a layer. It subscribes to the event bus before it waits for anything. */
+/** As `layer`, but without a layer. It subscribes to the event bus before it waits for anything. */
 export const make = (config: HttpTransportConfig = {}) => Effect.flatMap(decode(config), fromOptions)
 
-/** The same with decoded options. @internal */
+/** As `make`, with decoded options. @internal */
 export const fromOptions = (options: HttpTransportOptions) =>
   start(options, EventStream.makeSockets, (eventStream, access) =>
     Effect.gen(function* () {
@@ -119,10 +119,10 @@ const eventsOf = (
   })
 
 /**
- * Adds the transport to the router of the environment, for a server of your own: one of the platform's, or
+ * Adds the transport to the router of the environment, for your own server: a server of the platform, or
  * `HttpApp.toWebHandler`. In task mode nothing is added.
  *
- * Its end ends the event streams, so that they do not keep the server from closing. `HttpTransport` has no address.
+ * When the layer ends, its event streams end, so that the server can close. `HttpTransport` has no address.
  */
 export const routes = (
   options: RoutesConfig = {}
@@ -146,11 +146,11 @@ export const routes = (
 /** Where the transport is. */
 interface Opened {
   readonly address: Option.Option<AddressInfo>
-  /** For the state: at a URL, or at a path of somebody else's server. */
+  /** For the state: the URL, or the path on another server. */
   readonly place: Pick<TransportState, "everywhere" | "path" | "url">
 }
 
-/** Starts the event stream and opens it to clients; in task mode nothing. */
+/** Starts the event stream and opens it to clients. Does nothing in task mode. */
 const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1, E, R2>(
   options: Omit<RoutesOptions, "prefix">,
   makeEventStream: (options: EventStream.Options) => Effect.Effect<A, never, R1>,
@@ -173,18 +173,18 @@ const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1
 })
 
 /**
- * The names in use, by the state of their controller. In the module, because transports that are built apart share nothing but the
- * services that they are given, and those may be of the user. Names leave with their transport.
+ * The names in use, for each controller state. A module variable, because transports that are built separately share only
+ * their services, and the user may have made these. A name is free again when its transport ends.
  */
 const namesInUse = new WeakMap<typeof ControllerState.Service, Set<string>>()
 
-/** Two transports with one name would have one slice of the state. */
+/** Two transports with the same name would overwrite each other's slice of the state. */
 const claimName = Effect.fnUntraced(function* (name: string) {
   const state = yield* ControllerState
   const names = namesInUse.get(state) ?? new Set()
   namesInUse.set(state, names)
   if (names.has(name)) {
-    const message = `there is another transport called "${name}" already. Give each a name of its own.`
+    const message = `another transport is called "${name}" already. Give each transport its own name.`
     return yield* new InvalidOptions({
       subject: "the options of the HTTP transport",
       issues: [{ path: "name", message }]
@@ -198,7 +198,7 @@ const claimName = Effect.fnUntraced(function* (name: string) {
 
 /** Shows the transport in the state until the scope ends. */
 const report = Effect.fnUntraced(function* (
-  { changes, problem, shown, statistics }: EventStream.EventStream,
+  { changes, clientState, problem, statistics }: EventStream.EventStream,
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
   place: Opened["place"]
 ) {
@@ -211,7 +211,7 @@ const report = Effect.fnUntraced(function* (
       ...place,
       maxClients,
       ...counts,
-      ...(yield* shown),
+      ...(yield* clientState),
       ...(Option.isSome(reason) ? { problem: reason.value } : {}),
       ...defined({ lastMissed: Option.getOrUndefined(lastMissed)?.toISOString() }),
       ...(Option.isSome(lastEvent)
@@ -231,8 +231,8 @@ const report = Effect.fnUntraced(function* (
   yield* addMomentary(name, slice)
 })
 
-/** How much of the name of an event is shown. */
+/** How many characters of the name of an event the state has. */
 const maxName = 100
 
-/** How long clients may come and go before the state is changed. */
+/** How long changes of clients are collected before the state is updated. */
 const stateEvery = "1 second"

@@ -1,17 +1,17 @@
 /**
- * The options of the HTTP/SSE transport as a user writes them, for programs with any Effect or none.
+ * The options of the HTTP/SSE transport as a user writes them, for programs with any version of Effect or without Effect.
  *
- * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well.
+ * `Secret` is text. Programs with the same Effect as Vitrine may also use `Redacted`.
  */
 
-/** All of them may be left out. */
+/** All options are optional. */
 export interface HttpTransportConfig<Secret = string> {
   /** Port, 0 to 65535; 0 picks a free one. Default `8710`. */
   readonly port?: number | undefined
 
   /**
    * Name of the plugin, its status section and its slice of the state; two transports need two names. The
-   * content server gives pages the URL of the one with the default name. Default `"http-transport"`.
+   * content server gives pages the URL of the transport with the default name. Default `"http-transport"`.
    */
   readonly name?: string | undefined
 
@@ -37,12 +37,12 @@ export interface HttpTransportConfig<Secret = string> {
   /** Milliseconds between two `: ping` comments. Default `15000`. */
   readonly keepAliveMs?: number | undefined
 
-  /** Event streams at once, 1 to 100000; one more gets 503. Default `32`. */
+  /** Event streams at once, 1 to 100000; further requests get 503. Default `32`. */
   readonly maxClients?: number | undefined
 
   /**
-   * Whether requests are spans, such as `http.server GET`; those with a query, which may have the token,
-   * are not. The span of an event stream ends with it. Default no.
+   * Whether requests get spans, such as `http.server GET`. Requests with a query get none, because it may
+   * have the token. The span of an event stream ends with the stream. Default no.
    */
   readonly traceRequests?: boolean | undefined
 

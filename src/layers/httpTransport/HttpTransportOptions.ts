@@ -1,6 +1,6 @@
 /**
- * The options of the HTTP/SSE transport (docs/wire.md, section 2.1), and what each must be; `HttpTransportConfig.ts`
- * says what they are for.
+ * The schemas of the options of the HTTP/SSE transport (docs/wire.md, section 2.1); `HttpTransportConfig.ts` documents
+ * their meaning.
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -16,8 +16,8 @@ const names = (what: string) =>
   )
 
 /**
- * What is for the dashboard and the controller's own socket only, whatever a configuration says: pages come here. The routes
- * refuse the same of other contents, whose names are known later.
+ * Commands only for the dashboard and the controller's own socket, in every configuration: pages use this transport. The
+ * routes refuse these commands of other contents, whose names are known later.
  */
 const isForOwner = (command: string): boolean => /^(content\.screen|problem\.(mute|unmute))$/.test(command)
 
@@ -28,7 +28,7 @@ const commands = names("a command").pipe(
   Schema.filter((commands) => commands.filter(isForOwner).map(forOwner)[0])
 )
 
-/** As browsers write it: in small letters, without a path and without the default port. */
+/** An origin as browsers write it: in small letters, without a path and without the default port. */
 const isOrigin = (text: string): boolean =>
   text === "null" ||
   (/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text) &&
@@ -38,7 +38,7 @@ export const defaultName = "http-transport"
 
 const defaultReplayed = ["content:version:promoted"]
 
-/** Fails for each replayed event that `events` leaves out, except for those of the default. */
+/** Fails for each replayed event that `events` does not include, except for the default. */
 const replaysForwarded = ({
   events,
   replayEvents
@@ -82,7 +82,7 @@ export interface HttpTransportConfig extends Config.HttpTransportConfig<string |
   readonly port?: number | undefined
 }
 
-/** The options of the transport on somebody else's server. */
+/** The options of the transport on another server. */
 const RoutesOptions = Schema.Struct({
   ...HttpTransportOptions.omit("host", "port", "traceRequests").fields,
 
@@ -96,7 +96,7 @@ const RoutesOptions = Schema.Struct({
   )
 })
 export type RoutesOptions = typeof RoutesOptions.Type
-/** The options of `HttpTransport.routes`: those of the transport that concern its paths, and where they begin. */
+/** The options of `HttpTransport.routes`: the options of the transport without its port, and a prefix of its paths. */
 export interface RoutesConfig extends Schema.Schema.Encoded<typeof RoutesOptions> {}
 
 export const decode = decodeOptions(

@@ -1,8 +1,8 @@
 /**
- * The transport on somebody else's server: on any of the platform's, or behind `HttpApp.toWebHandler`.
+ * The transport on another server: a server of the platform, or behind `HttpApp.toWebHandler`.
  *
- * It owns its routes, which match exactly, and what their responses carry. Every other path, requests that cannot be read, time
- * limits and the end of connections belong to the server.
+ * It owns its routes, which match exactly, and the headers of their responses. The server owns all other paths, malformed
+ * requests, time limits and the end of connections.
  */
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -43,7 +43,7 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
   const missing = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.fail(notFound(request))
   )
-  /** The router of somebody else may take other paths for this one, and `HEAD` for `GET`. */
+  /** The router of the server may match other paths to this route, and `HEAD` to `GET`. */
   const exactly = (path: string, handler: Routes.Handler) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       request.method !== "HEAD" && pathOf(request) === prefix + path ? handler : missing
@@ -64,12 +64,12 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
   )
 })
 
-/** Whoever may send a request is asked by the server, too, by `Authorization` for example. */
+/** Always allows `Authorization`, because the server itself may require it. */
 const preflight = Responses.preflight("GET, POST, OPTIONS", "Content-Type, Authorization")
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** A server may interrupt the request of a client that disconnects: its command continues. */
+/** A command continues if its client disconnects and the server interrupts the request. */
 const keptCommands = Effect.gen(function* () {
   const commands = yield* CommandBus
   const awaitEnd = yield* AwaitedFibers.make

@@ -15,7 +15,7 @@ import { forOwner, type HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What a route does with a request. */
+/** Handles a request of a route. */
 export type Handler<A = Response> = Effect.Effect<
   A,
   RequestError,
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
   const commands = yield* CommandBus
   const { state, status } = yield* ControllerState
 
-  /** A content of any name has a command that asks its screens, and one that reads its manifest. */
+  /** Whether a command does not ask the screens of a content. A content NAME has both `NAME.screen` and `NAME.manifest.read`. */
   const isForAll = (type: string) =>
     type.endsWith(".screen")
       ? Effect.map(commands.types, (types) => !types.includes(type.replace(/screen$/, "manifest.read")))
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
   )
 
   return [
-    // It ends with its response anyhow; an interruption would be answered and reported as an error.
+    // Uninterruptible: an interruption would be answered and logged as an error. The route ends with its response anyway.
     HttpLayerRouter.route("GET", "/events", events, { uninterruptible: true }),
     HttpLayerRouter.route("POST", "/command", command),
     HttpLayerRouter.route("GET", "/status", Effect.map(status, json)),

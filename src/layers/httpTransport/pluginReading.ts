@@ -1,5 +1,5 @@
 /**
- * What the slice of an HTTP transport means.
+ * Rows and problems of the status, from the slice of an HTTP transport.
  */
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -15,7 +15,7 @@ export const reading = (name: string) =>
     logs: ["transport:no-events"]
   }))
 
-/** How long clients count as too slow after one of them missed an event. */
+/** How long the status warns after a client has missed an event, in milliseconds. */
 const missedFor = 10 * 60_000
 
 const missesNow = ({ lastMissed }: TransportState, now: number): boolean =>
@@ -28,7 +28,7 @@ const problems = (name: string, slice: TransportState, now: number): ReadonlyArr
   const warnings = {
     "transport:full":
       clients >= maxClients &&
-      `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. See in the status who has them, or raise "maxClients"`,
+      `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. The status lists the clients. Close one, or raise "maxClients"`,
     "transport:crowded": crowd,
     "transport:missed":
       missesNow(slice, now) &&
@@ -72,7 +72,7 @@ const groupRows = ({ clients, streams }: TransportState, now: number): ReadonlyA
   if (streams.length === 0) {
     return []
   }
-  const shown = streams.map(({ origin, since, streams, userAgent }) =>
+  const largest = streams.map(({ origin, since, streams, userAgent }) =>
     kv(
       origin || "no origin",
       `${countText(streams, "stream")} for up to ${durationText(now - Date.parse(since))}, ${userAgent || "no user agent"}`
@@ -80,10 +80,10 @@ const groupRows = ({ clients, streams }: TransportState, now: number): ReadonlyA
   )
   const others = streams.reduce((rest, { streams }) => rest - streams, clients)
   const rest = others === 0 ? [] : [text(`and ${countText(others, "stream")} of other clients`)]
-  return [list("Streams by client", [...shown, ...rest])]
+  return [list("Streams by client", [...largest, ...rest])]
 }
 
-/** How full it is when it matters who takes up the room. */
+/** The share of open streams from which the status warns of an origin with more than half of them. */
 const nearlyFull = 0.75
 
 const crowdRows = (slice: TransportState): ReadonlyArray<Row> => {
@@ -91,10 +91,10 @@ const crowdRows = (slice: TransportState): ReadonlyArray<Row> => {
   return crowd === undefined ? [] : [text(crowd, "warn")]
 }
 
-/** Where the pages of one origin hold more than half of the streams, and others may soon get none. */
+/** A warning if pages of one origin use more than half of the streams, and other clients may soon get none. */
 const crowdText = ({ clients, largestOrigin, maxClients }: TransportState): string | undefined => {
   const { origin = "", streams = 0 } = largestOrigin ?? {}
   return clients >= nearlyFull * maxClients && streams > clients / 2 && streams > 1
-    ? `Pages of ${origin} hold ${streams} of ${countText(clients, "event stream")}. If that is not your page, "allowedOrigins" keeps it out.`
+    ? `Pages of ${origin} use ${streams} of ${countText(clients, "event stream")}. If it is not your page, set "allowedOrigins" to refuse it.`
     : undefined
 }

@@ -1,5 +1,5 @@
 /**
- * What a transport does, counted in one place: for its status, and as metrics with its name as the tag `transport`.
+ * The counts of a transport, for its status, and as metrics with its name as the tag `transport`.
  */
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
@@ -30,13 +30,13 @@ export const metrics = {
 }
 
 export interface Recorder {
-  /** One more client has joined. */
+  /** A client has joined. */
   readonly joined: () => void
-  /** A client has gone. If it was disconnected, it has missed so many frames, or else 0. */
+  /** A client has gone; `missed` is the number of frames that it missed if it was dropped, or else 0. */
   readonly left: (missed: number) => void
-  /** One more event. */
+  /** An event was forwarded. */
   readonly forwarded: (name: string, timestampMs: number) => void
-  /** So many frames were dropped, each counted once for each client. */
+  /** Frames were dropped; each counts once for each client. */
   readonly missed: (frames: number) => void
   readonly statistics: () => TransportStatistics
 }
@@ -57,7 +57,7 @@ export const makeRecorder = (name: string, now: () => number = Date.now): Record
       lastMissed = Option.some(new Date(now()))
     }
   }
-  // From the start: an alert on a number that is not there is never raised.
+  // Set from the start, because an alert on a missing metric never fires.
   clients.add(0)
   return {
     joined: () => {

@@ -1,7 +1,7 @@
 /**
- * Whether what a plain controller gives is what `plainController.ts` asks for, before anything is done with it.
+ * Checks the context of a plain controller against `plainController.ts` before it is used.
  *
- * Only what is there is looked at, inherited or not: nothing is called, and a controller may give more.
+ * Checks only that members exist, own or inherited, and calls nothing. A controller may give more members.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -9,9 +9,9 @@ import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
 import { issuesText, PlacedIssue, placedIssues } from "../../internal/parseIssues.ts"
 
-/** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
+/** The context is not valid: lists every mistake with its place, as in `context.eventBus.onAny`. */
 export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrine/InvalidContext", {
-  /** What it was given to. */
+  /** The function that got the context. */
   method: Schema.Literal("setup", "fetch"),
   issues: Schema.Array(PlacedIssue)
 }) {
@@ -20,7 +20,7 @@ export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrin
   }
 }
 
-/** What a value must be, and what its members must be. */
+/** A check of a value and of its members. */
 interface Shape {
   readonly self: Schema.Schema<unknown>
   readonly members: Readonly<Record<string, Shape>>
@@ -33,10 +33,10 @@ const shape = (what: string, is: (value: unknown) => boolean, members: Shape["me
 
 const object = (members: Shape["members"]) => shape("an object", isObject, members)
 
-/** A function may have members, too; an array has none of those that are asked for. */
+/** Also accepts functions, which may have members. An array lacks the required members. */
 const isObject = (value: unknown): boolean => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Not `instanceof`: it may be of another realm. */
+/** Not `instanceof`, because the signal may come from another realm. */
 const isAbortSignal = (value: unknown): boolean =>
   Predicate.isRecord(value) &&
   Predicate.isBoolean(value.aborted) &&
@@ -76,8 +76,8 @@ const check =
     return issues.length === 0 ? Either.right(context) : Either.left(new InvalidContext({ method, issues }))
   }
 
-/** For what `setup` of a plugin is given, a `PlainContext`. */
+/** Checks the argument of a plugin's `setup`, a `PlainContext`. */
 export const checkContext = check("setup", setupContext)
 
-/** For what `fetch` of a source is given, a `PlainFetchContext`. */
+/** Checks the argument of a source's `fetch`, a `PlainFetchContext`. */
 export const checkFetchContext = check("fetch", fetchContext)

@@ -12,8 +12,7 @@ import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import type { PlainContext, PlainSettled } from "./plainController.ts"
 
 /**
- * Commands are the controller's own: it knows which there are, decodes them and carries them out. After a timeout they
- * go on.
+ * The controller owns its commands: it lists, decodes and executes them. A command continues after its timeout.
  */
 export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
   CommandBus.of({
@@ -30,7 +29,7 @@ export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
     }
   })
 
-/** What the controller returned is no result: it is unknown what became of the command. */
+/** The controller returned something else than a result: the outcome of the command is unknown. */
 export class NoResult extends Schema.TaggedError<NoResult>()("vitrine/NoResult", { issue: Schema.String }) {
   override get message() {
     return `"dispatchCommand" must return a ResultAsync of neverthrow, such as okAsync(value): ${this.issue}`
@@ -59,7 +58,7 @@ const settle = (
   )
 }
 
-/** Gives what is as it should be, and throws otherwise. */
+/** Returns a valid value, and throws for others. */
 const require = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
   const decode = Schema.decodeUnknownEither(expects(Schema.declare(is), be))
   return (value: unknown): A =>
@@ -68,6 +67,6 @@ const require = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
 
 const asPromise = require("a promise", Predicate.isPromiseLike)
 
-/** A text has its own `match`, which would never call back. */
+/** Rejects strings: they have their own `match`, which would never call back. */
 const asResult = require("a Result in the promise", (value): value is PlainSettled =>
   Predicate.hasProperty(value, "match") && Predicate.isFunction(value.match))

@@ -14,13 +14,13 @@ import { makeView } from "../status/view.ts"
 import type { PlainContext } from "./plainController.ts"
 
 /**
- * Both are what the controller says. It has one slice for each plugin that it sets up, whatever that calls itself, and
- * takes no sections: its status shows none of Vitrine's.
+ * Both come from the controller. It has one slice for each plugin that it sets up, under its own name for the plugin, and accepts
+ * no sections: its status does not contain Vitrine's sections.
  */
 export const make = (
   context: Pick<PlainContext, "getGlobalState" | "getStatusSnapshot" | "mode" | "updateState">
 ) => {
-  // Both leave as JSON, which makes text of a `Date`.
+  // Both are sent as JSON, which turns a `Date` into text.
   const getState = () => context.getGlobalState() as GlobalState
   const getStatus = () => context.getStatusSnapshot() as StatusSnapshot
   const update = (f: (slice: unknown) => unknown) =>
@@ -51,7 +51,7 @@ export const make = (
       Stream.repeatEffectWithSchedule(Effect.option(fields), Schedule.spaced(momentaryEvery)).pipe(
         Stream.filterMap(identity),
         Stream.changesWith((one, other) => JSON.stringify(one) === JSON.stringify(other)),
-        // The first is what the slice has already.
+        // Skips the first: the slice has it already.
         Stream.drop(1),
         Stream.runForEach((fields) => update(() => fields)),
         Effect.forkScoped
@@ -60,17 +60,17 @@ export const make = (
   })
 }
 
-/** How often what never rests is looked at: such a controller does not ask for it. */
+/** The interval for values that always change: a plain controller does not read them itself. */
 const momentaryEvery = "10 seconds"
 
-/** Nothing else handles that promise: rejected, it would end the process. The controller may keep it for long. */
+/** Handles the promise, because an unhandled rejection would end the process. The controller may settle it late. */
 const warnWhereRejected = (updating: PromiseLike<unknown>) =>
   Effect.promise(() => updating).pipe(
     Effect.catchAllCause((cause) => Effect.logWarning("The state could not be updated", cause)),
     Effect.forkDaemon
   )
 
-/** Right for a controller that gives a draft away, and for one that takes what is returned. */
+/** Works for a controller that passes a draft, and for a controller that uses the returned value. */
 const merge = (slice: unknown, next: unknown): unknown =>
   Predicate.isRecord(slice) && Predicate.isRecord(next) && !Object.isFrozen(slice)
     ? Object.assign(slice, next)

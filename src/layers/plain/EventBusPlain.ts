@@ -8,9 +8,8 @@ import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import type { PlainContext, PlainEventHandler } from "./plainController.ts"
 
 /**
- * All subscriptions share one handler, which is on the plain bus until the scope ends; in task mode there is none. It takes events
- * in the order in which the bus calls it: where a handler that was there before emits something itself, the plain bus tells of that
- * first.
+ * All subscriptions share one handler on the plain bus until the scope ends; task mode has no handler. Events have the order of the
+ * calls of the bus: if an earlier handler emits an event itself, the bus delivers that event first.
  */
 export const make = ({ eventBus, mode }: Pick<PlainContext, "eventBus" | "mode">) =>
   Effect.gen(function* () {
@@ -19,7 +18,7 @@ export const make = ({ eventBus, mode }: Pick<PlainContext, "eventBus" | "mode">
     const warnOfNames = yield* Effect.once(
       Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
     )
-    // The emitter must not see it fail, and need not wait for it.
+    // The emitter must not get its failure, and need not wait for it.
     const handler: PlainEventHandler = (name: unknown, payload) => {
       if (typeof name === "string") {
         run(publish(name, payload))

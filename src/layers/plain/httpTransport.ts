@@ -1,7 +1,7 @@
 /**
  * The HTTP transport as a plugin of a plain controller, from its setup until it is disconnected.
  *
- * It owns that life: everything in it belongs to one scope, and nothing outlives that.
+ * It owns the lifetime: everything belongs to one scope and ends with it.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -32,7 +32,7 @@ import { withPlainLogger } from "./plainLogger.ts"
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
   const name = "http-transport"
-  // No layer: to build one takes a turn, in which the controller may emit something.
+  // Not a layer: building a layer takes a turn, in which the controller may emit events.
   const acquire = Effect.suspend(() => HttpTransport.make(options)).pipe(
     Effect.provideServiceEffect(ReplayBacklog, ReplayBacklogMemory.make),
     Effect.map(({ address }) => ({ address: Option.getOrNull(address) }))
@@ -40,14 +40,14 @@ export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportP
   return { name, setup: (context) => setUp(name, context, acquire) }
 }
 
-/** What a plain controller provides. */
+/** The services from a plain controller. */
 type PlainServices = EventBus | CommandBus | ControllerState
 
 /**
- * Acquires what the instance is made of, to be released when it is disconnected or the controller aborts.
+ * Acquires the resources of the instance, and releases them when it is disconnected or the controller aborts.
  *
- * It never throws: whatever goes wrong, with the context too, is an `err`, and then nothing stays acquired. It has
- * begun when it returns: `acquire` has run to where it waits for the first time.
+ * Never throws: every failure, also of the context, is an `err`, and then all resources are released. When it returns, `acquire`
+ * has run until it waits for the first time.
  */
 const setUp = <A extends object>(
   plugin: string,
@@ -58,7 +58,7 @@ const setUp = <A extends object>(
   const logged = withPlainLogger(context)
 
   const release = async (reason: unknown): Promise<Result<void, Error>> => {
-    // It may be aborted by something that the setup itself calls.
+    // Code that the setup calls may abort the signal.
     await Promise.resolve()
     const why = Predicate.isNullable(reason) || reason === "" ? "." : `: ${messageOf(reason)}`
     const exit = await Effect.logDebug(`The plugin "${plugin}" shuts down${why}`).pipe(
@@ -112,7 +112,7 @@ class ControllerStops extends Schema.TaggedError<ControllerStops>()("vitrine/Con
   }
 }
 
-/** Something could not be released; everything else was. */
+/** A resource could not be released; all others were released. */
 class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()(
   "vitrine/PluginShutdownFailed",
   {
@@ -125,7 +125,7 @@ class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()(
   }
 }
 
-/** Tells when the signal is aborted, for as long as the scope is open; fails where it is already. */
+/** Waits until the signal is aborted, while the scope is open; fails if it is aborted already. */
 const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
   Effect.suspend(() => {
     if (signal.aborted) {

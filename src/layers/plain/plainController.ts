@@ -1,8 +1,8 @@
 /**
- * All that a plain controller meets, one without Effect in it: what Vitrine asks of it, what it is given, and the errors that it
- * can ask for with `instanceof`.
+ * The interface to a plain controller, which does not use Effect: the members that it must give, the values that it gets, and the
+ * errors that it can test with `instanceof`.
  *
- * The types are structural, so that a controller may give more, and no package is needed to fit them. None names Effect.
+ * The types are structural, so that a controller may give more members and needs no package for them. No type refers to Effect.
  */
 import type { AddressInfo } from "node:net"
 import type { ResultAsync } from "neverthrow"
@@ -12,12 +12,12 @@ import type { GlobalState, Mode, StatusSnapshot } from "../../services/StatusSna
 import * as Listen from "../http/Listen.ts"
 import * as Context from "./CheckContext.ts"
 
-/** What `setup` of a plugin is given. */
+/** The argument of a plugin's `setup`. */
 export interface PlainContext {
   readonly eventBus: PlainEventBus
   readonly logger: PlainLogger
 
-  /** Aborted when the controller stops: whatever was set up shuts down. */
+  /** Aborted when the controller stops. The plugin then shuts down. */
   readonly abortSignal: AbortSignal
 
   /** The folder that the controller works in. Not read by Vitrine. */
@@ -27,31 +27,31 @@ export interface PlainContext {
   /** Sent as JSON by `GET /status`. */
   getStatusSnapshot(): StatusSnapshot<string | Date>
 
-  /** Sent as JSON by `GET /state`, where that is exposed. */
+  /** Sent as JSON by `GET /state`, if `exposeState` is set. */
   getGlobalState(): GlobalState<string | Date>
 
-  /** Calls the handler with each change of the global state; returns what ends that. Not called by Vitrine. */
+  /** Calls the handler with each change of the global state; returns a function that ends the subscription. Not called by Vitrine. */
   onGlobalStatePatch?(handler: (patches: ReadonlyArray<unknown>, version?: number) => void): unknown
   dispatchCommand(command: { readonly type: string }): PlainResult
 
   /**
-   * Changes the plugin's own slice of the global state. The producer changes a slice that is an object in place and
-   * returns it, so that it may be a draft; of `undefined` it returns a new one.
+   * Changes the plugin's own slice of the global state. The producer changes a slice in place and returns it, so that the slice may
+   * be a draft; for `undefined` it returns a new slice.
    */
   updateState(producer: (slice: unknown) => unknown): unknown
 }
 
-/** What `fetch` of a source is given. */
+/** The argument of a source's `fetch`. */
 export interface PlainFetchContext {
   readonly logger: PlainLogger
 
-  /** Aborted when the fetch is no longer wanted: requests are broken off. */
+  /** Aborted when the fetch is no longer wanted: requests are aborted, too. */
   readonly abortSignal: AbortSignal
 }
 
 /** The events of a plain controller; `emit` calls the handlers before it returns. */
 export interface PlainEventBus {
-  /** From now on the handler is called with every event, within `emit`. */
+  /** Adds a handler for every event from now on, called within `emit`. */
   onAny(handler: PlainEventHandler): unknown
   offAny(handler: PlainEventHandler): unknown
   emit(name: string, payload: unknown): unknown
@@ -60,7 +60,7 @@ export interface PlainEventBus {
 /** Called with each event. It must not throw. */
 export type PlainEventHandler = (name: string, payload: unknown) => void
 
-/** Where messages for people go, by their severity. `verbose` is the least. */
+/** Gets messages for people, by severity. `verbose` is the lowest. */
 export interface PlainLogger {
   error(message: string): unknown
   warn(message: string): unknown
@@ -69,7 +69,7 @@ export interface PlainLogger {
   verbose(message: string): unknown
 }
 
-/** A `ResultAsync` of `neverthrow`, whichever copy of it. */
+/** A `ResultAsync` of any copy of `neverthrow`. */
 export interface PlainResult {
   then(onResult: (result: PlainSettled) => void, onRejected: (reason: unknown) => void): unknown
 }
@@ -84,10 +84,10 @@ export interface HttpTransportPlugin {
   readonly name: "http-transport"
 
   /**
-   * Opens the port, in persistent mode. It never throws: mistakes in the context and in the options, in task mode too,
-   * and a port that cannot be bound are an `err` that names the reason and has it as its cause.
+   * Opens the port, in persistent mode. Never throws: mistakes in the context and in the options, in task mode too, and a port that
+   * cannot be bound are an `err` with the reason as its message and cause.
    *
-   * Events that are emitted once it has returned are forwarded or remembered; its result need not be there yet.
+   * Forwards or remembers events from its return on, even before its result is settled.
    */
   readonly setup: (context: PlainContext) => ResultAsync<HttpTransportInstance, Error>
 }
@@ -95,51 +95,51 @@ export interface HttpTransportPlugin {
 /** A part of Vitrine that runs in a plain controller. */
 export interface Instance {
   /**
-   * Shuts it down, within two seconds. A second time, or after the abort signal has done it, nothing more happens, and
-   * the result is the same. The reason is for the log.
+   * Shuts the part down within two seconds. A second call, or a call after the abort signal, does nothing and has the same result.
+   * The reason is for the log.
    */
   readonly disconnect: (reason?: unknown) => ResultAsync<void, Error>
 }
 
 /** An HTTP transport that was set up. */
 export interface HttpTransportInstance extends Instance {
-  /** Where it listens; `null` in task mode. */
+  /** The address of the port; `null` in task mode. */
   readonly address: AddressInfo | null
 }
 
 /** The tables of a hosted base as a source of a plain controller. */
 export interface TableSource {
-  /** The `id` of the options; empty where that is none. */
+  /** The `id` of the options; empty if the options have no valid `id`. */
   readonly id: string
 
   /**
-   * Reads every table again, and gives a document for each. Attachments stay as they come, with links that are
-   * valid for two hours: there is no folder to save them to.
+   * Reads every table again, and returns a document for each table. Attachments are not saved, because there is no folder: they keep
+   * their links, which are valid for two hours.
    *
-   * It throws `InvalidOptions`, which names every mistake in the options, or `InvalidContext`, which names those in the
-   * context; nothing else is thrown.
+   * Throws `InvalidOptions` with every mistake in the options, or `InvalidContext` with every mistake in the context, and nothing
+   * else.
    */
   readonly fetch: (context: PlainFetchContext) => ReadonlyArray<TableDocument>
 }
 
-/** One table, which is being read. */
+/** A table that is being read. */
 export interface TableDocument {
-  /** The name of the table, escaped where it is no file name: what the content plugin saves the table as. */
+  /** The name of the table, escaped if it is not a valid file name. The content plugin saves the table under this name. */
   readonly id: string
 
   /**
-   * Resolves to what would be saved: an array of `{ id, …fields }`, or the object of a key/value table, keys sorted.
+   * Resolves to the document: an array of `{ id, …fields }`, or the object of a key/value table, with sorted keys.
    *
-   * Tables are read one after the other. One that fails fails those behind it, with the same error, and nothing more
-   * is requested; an abort fails all that are left with the signal's reason. It need not be waited for.
+   * Tables are read one after the other. If a table fails, later tables fail with the same error, and nothing more is requested. An
+   * abort fails all remaining tables with the signal's reason. You need not await it.
    */
   readonly data: Promise<unknown>
 }
 
-/** A class to compare with. Only Vitrine makes instances. */
+/** A class for `instanceof`. Only Vitrine makes instances. */
 export type ErrorClass<E extends Error> = abstract new (...args: never) => E
 
-/** A mistake: where it is, as in `sources[0].id`, and what would be right. */
+/** A mistake: its place, as in `sources[0].id`, and the expected value. */
 export interface PlacedIssue {
   readonly path: string
   readonly message: string
@@ -149,28 +149,28 @@ export interface PlacedIssue {
 export interface BindError extends Error {
   readonly host: string
   readonly port: number
-  /** The system's code, `EADDRINUSE` for example. */
+  /** The system's code, for example `EADDRINUSE`. */
   readonly code: string
 }
 export const BindError: ErrorClass<BindError> = Listen.BindError
 
-/** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
+/** The context is not valid: lists every mistake with its place, as in `context.eventBus.onAny`. */
 export interface InvalidContext extends Error {
-  /** What it was given to. */
+  /** The function that got the context. */
   readonly method: "setup" | "fetch"
   readonly issues: ReadonlyArray<PlacedIssue>
 }
 export const InvalidContext: ErrorClass<InvalidContext> = Context.InvalidContext
 
-/** The options do not fit: every mistake in them. */
+/** The options are not valid: lists every mistake. */
 export interface InvalidOptions extends Error {
-  /** What has the mistakes, as in "the options of the HTTP transport". */
+  /** The subject of the mistakes, as in "the options of the HTTP transport". */
   readonly subject: string
   readonly issues: ReadonlyArray<PlacedIssue>
 }
 export const InvalidOptions: ErrorClass<InvalidOptions> = Options.InvalidOptions
 
-/** The setup of a plugin has failed: `cause` is a `BindError`, or what else was thrown. */
+/** The setup of a plugin has failed. `cause` is a `BindError` or another thrown value. */
 export interface PluginSetupFailed extends Error {
   readonly plugin: string
 }

@@ -12,7 +12,7 @@ import { printable } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { PlainContext, PlainLogger } from "./plainController.ts"
 
-/** Every line of every level goes there: what is shown is for that logger to say. One that throws does no harm. */
+/** Passes lines of all levels to the controller's logger, which filters them. A logger that throws does no harm. */
 export const withPlainLogger =
   (context: Pick<PlainContext, "logger">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -21,7 +21,7 @@ export const withPlainLogger =
       Logger.withMinimumLogLevel(LogLevel.All)
     )
 
-/** Why something failed stands in its line; the stack is for debugging. */
+/** Logs the reason of a failure in its line, and the stack with level debug. */
 const make = (context: Pick<PlainContext, "logger">): Logger.Logger<unknown, void> =>
   Logger.make(({ cause, logLevel, message }) => {
     const text = messageText(message)
@@ -34,7 +34,7 @@ const make = (context: Pick<PlainContext, "logger">): Logger.Logger<unknown, voi
         log("debug", Cause.pretty(cause, { renderErrorCause: true }))
       }
     } catch {
-      // There is nowhere left to say it.
+      // Nothing else can report the failure of the logger.
     }
   })
 

@@ -1,7 +1,7 @@
 /**
- * The tables of a hosted base as a source of a plain controller: what would be saved of them, handed over instead.
+ * The tables of a hosted base as a source of a plain controller. Documents are returned instead of saved.
  *
- * It owns when tables are read, and what happens to those that no caller waits for.
+ * It owns the order in which tables are read, and the failures of tables that no caller awaits.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
@@ -54,7 +54,7 @@ export const tableSource = (options: PlainSourceConfig): TableSource => {
   }
 }
 
-/** Gives the documents of a source, read afresh each time by the client. */
+/** Returns the documents of a source. The client reads them again each time. */
 const makeTableDocuments = (
   options: Omit<TableSourceOptions, "wholeEvery">,
   client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
@@ -76,7 +76,7 @@ const makeTableDocuments = (
       Effect.mapError((cause) => new SourceError({ source: id, cause })),
       Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),
       withPlainLogger(context),
-      // The caller gets the error; the fiber that read the page would say it in the log, too.
+      // The caller gets the error: without this, the fiber that read the page would log it, too.
       Effect.withUnhandledErrorLogLevel(Option.none())
     )
     void Effect.runPromiseExit(reading, { signal })
@@ -84,7 +84,7 @@ const makeTableDocuments = (
   }
 }
 
-/** One for the process: sources of one base share its limit. */
+/** Shared by the process: sources with the same base share its rate limit. */
 const pacing = Effect.runSync(Effect.provide(RequestPacing, RequestPacingMemory.layer))
 
 interface Checked {
@@ -92,7 +92,7 @@ interface Checked {
   readonly data: unknown
 }
 
-/** A document that is settled when it was read, or when the whole failed. */
+/** A document that settles when it is read, or when the fetch fails. */
 const makeDocument = (source: SourceTable) => {
   const settled = Deferred.unsafeMake<unknown, SourceError>(FiberId.none)
   return {
@@ -137,12 +137,12 @@ const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSigna
       throw Cause.isInterruptedOnly(cause) ? signal.reason : Cause.squash(cause)
     })
   )
-  // The caller gets it all the same.
+  // The caller gets the error, too.
   data.catch(() => {})
   return data
 }
 
-/** Nothing is known of what was there before. */
+/** There is no version before to compare with. */
 const read = Effect.fnUntraced(function* <E>(
   { again = identity, content, name }: Document<E>,
   holds: SourceTable["holds"],

@@ -1,42 +1,42 @@
 /**
- * What values look like, as far as it is known: the kinds of values that may stand in a place of a document.
+ * Shapes: the known kinds of values at a place in a document.
  */
 import * as Predicate from "effect/Predicate"
 
-/** `unknown` may be anything; a shape without a kind is one of which nothing was seen. */
+/** `unknown` may be any value. In a shape without a kind, no value was seen. */
 export type Shape = "unknown" | Kinds
 
-/** Each kind that a value may be of. */
+/** The kinds that a value may have. */
 export interface Kinds {
-  /** Any text, or only these. */
+  /** Any text, or only these texts. */
   readonly string?: true | ReadonlyArray<string>
   readonly number?: true
   readonly boolean?: true
   readonly null?: true
-  /** With what its items are. */
+  /** The shape of its items. */
   readonly list?: Shape
   readonly object?: ObjectShape
 }
 
 export interface ObjectShape {
   readonly fields: ReadonlyMap<string, Field>
-  /** What other fields hold, where there may be others. */
+  /** The shape of other fields, if other fields are allowed. */
   readonly rest?: Shape
 }
 
 export interface Field {
   readonly shape: Shape
-  /** `required` by a schema, or in all objects that were seen, or only in some. */
+  /** Required by a schema, or seen in all objects, or seen in some. */
   readonly presence: "required" | "always" | "sometimes"
 }
 
-/** More names in one object are no fields but keys. */
+/** If an object has more names, they are keys and not fields. */
 export const maxNames = 1000
 
-/** Nothing was seen. */
+/** The shape before any value was seen. */
 export const nothing: Shape = {}
 
-/** What is of the one shape or the other. */
+/** The union of two shapes. */
 export const either = (a: Shape, b: Shape): Shape =>
   a === "unknown" || b === "unknown"
     ? "unknown"
@@ -48,7 +48,7 @@ export const either = (a: Shape, b: Shape): Shape =>
         ...inBoth("object", a.object, b.object, eitherObject)
       }
 
-/** What is of both shapes: where no kind is in both, the second counts. */
+/** The intersection of two shapes. If they have no common kind, the second counts. */
 export const both = (a: Shape, b: Shape): Shape => {
   if (a === "unknown" || b === "unknown") return a === "unknown" ? b : a
   const shape: Kinds = {
@@ -63,8 +63,8 @@ export const both = (a: Shape, b: Shape): Shape => {
 }
 
 /**
- * What is expected, and was seen beside it: a kind that is not expected is one more. Where nothing that was seen is of a kind that
- * is expected, it is saved in another form, as numbers in CSV are texts: then what was seen counts.
+ * Adds the seen kinds to the expected shape. If no seen kind is expected, the value is saved in another form, as numbers in CSV are
+ * texts: then the seen shape counts.
  */
 export const withSeen = (expected: Shape, seen: Shape): Shape => {
   if (expected === "unknown" || seen === "unknown") return expected === "unknown" ? seen : expected
@@ -79,7 +79,7 @@ export const withSeen = (expected: Shape, seen: Shape): Shape => {
   }
 }
 
-/** The same of an object; where it is open, fields that are not expected are more of its fields. */
+/** As `withSeen`, for an object. If it is open, unexpected fields are added to its fields. */
 export const withSeenFields = (expected: ObjectShape, seen: ObjectShape, isOpen: boolean): ObjectShape => {
   const fields = new Map(isOpen ? seen.fields : [])
   for (const [name, { presence, shape }] of expected.fields) {
@@ -89,7 +89,7 @@ export const withSeenFields = (expected: ObjectShape, seen: ObjectShape, isOpen:
   return { fields, ...(rest === undefined ? {} : { rest }) }
 }
 
-/** How many fields there are in it, at all depths. */
+/** The number of fields at all depths. */
 export const countFields = (shape: Shape): number => {
   if (shape === "unknown") return 0
   const fields = [...(shape.object?.fields.values() ?? [])]
@@ -100,7 +100,7 @@ export const countFields = (shape: Shape): number => {
   )
 }
 
-/** Beside `null`. */
+/** Whether there are kinds except `null`. */
 const kinds = ["string", "number", "boolean", "list", "object"] as const
 
 export const hasValues = (shape: Kinds): boolean => kinds.some((kind) => shape[kind] !== undefined)
@@ -135,7 +135,7 @@ const eitherObject = (a: ObjectShape, b: ObjectShape): ObjectShape => {
       : { fields }
 }
 
-/** An object that has keys and not fields. */
+/** An object with keys instead of fields. */
 export const keyed: ObjectShape = { fields: new Map(), rest: "unknown" }
 
 const eitherField = (a: Field, b: Field): Field => ({
@@ -161,7 +161,7 @@ const bothObject = (a: ObjectShape, b: ObjectShape): ObjectShape => {
   return { fields, ...(rest === undefined ? {} : { rest }) }
 }
 
-/** What is deeper is not looked at. */
+/** Deeper values are not inspected. */
 const maxDepth = 10
 
 /** The shape of a JSON value. */

@@ -1,5 +1,5 @@
 /**
- * The types of the content of a controller: of what its sources know, and of what the active version has.
+ * The types of a controller's content, from the schemas of its sources and the documents of the active version.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,7 +11,7 @@ import { readManifest, readSource } from "./readContent.ts"
 import { both, keyed, type Shape, withSeenFields } from "./Shape.ts"
 import { schemaShape } from "./schemaShape.ts"
 
-/** The text of a declaration. Of several sources of the same id, the first counts. */
+/** The text of a declaration. If several sources have the same id, the first counts. */
 export const contentTypes = Effect.fn("Types.content")(function* (contents: ReadonlyArray<KeptContent>) {
   const shapes = new Map<string, ReadonlyMap<string, DocumentShape>>()
   for (const { directory, sources } of contents) {
@@ -52,7 +52,7 @@ const sourceShape = Effect.fnUntraced(function* (
   return documents
 })
 
-/** The type of a document whose schema is known, and that the active version may have. */
+/** The type of a document with a known schema; the active version may have the document, too. */
 export const documentShape = (
   { holds, isComplete = false, schemas }: DocumentSchema,
   seen: DocumentShape | undefined

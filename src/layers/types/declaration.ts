@@ -1,5 +1,5 @@
 /**
- * Shapes as the text of TypeScript: a declaration of `Content` of `vitrine/client`.
+ * Writes shapes as TypeScript: a declaration of `Content` of `vitrine/client`.
  */
 import { type Field, hasValues, type Kinds, nothing, type ObjectShape, type Shape } from "./Shape.ts"
 
@@ -10,10 +10,10 @@ export interface DocumentShape {
   readonly shape: Shape
 }
 
-/** By the ids of sources, and the names of documents. */
+/** Documents by source id and name. */
 export type ContentShape = ReadonlyMap<string, ReadonlyMap<string, DocumentShape>>
 
-/** Equal for equal shapes. What is required by a schema must be there; all else may be missing, but for the `id` that all records have. */
+/** Equal for equal shapes. Fields that a schema requires are required; all others are optional, except the `id` of records. */
 export const declaration = (content: ContentShape): string => {
   const sources = sorted(content).map(
     ([source, documents]) =>
@@ -23,7 +23,7 @@ export const declaration = (content: ContentShape): string => {
   )
   const text = sources.join("")
   const used = ["Attachment", "PictureFile", "Row"].filter((name) => new RegExp(`\\b${name}\\b`).test(text))
-  return `// What is in the tables of this project. "vitrine types" has made this file, and makes it anew: what is changed here is lost.
+  return `// The tables of this project. "vitrine types" writes this file, and overwrites all changes.
 ${used.length === 0 ? "export {}" : `import type { ${used.join(", ")} } from "vitrine/client"`}
 
 declare module "vitrine/client" {
@@ -40,7 +40,7 @@ const documentType = ({ holds, shape }: DocumentShape, indent: string): string =
     : `ReadonlyArray<${typeOf(withRequiredId(shape), indent)}>`
 }
 
-/** What identifies a record is no matter of one that has it or not. */
+/** Makes `id` required, because every record has an id. */
 const withRequiredId = (shape: Kinds): Kinds => {
   const id = shape.object?.fields.get("id")
   return shape.object === undefined || id === undefined || id.presence === "sometimes"
@@ -90,7 +90,7 @@ const literalType = ({ fields, rest }: ObjectShape, indent: string): string => {
   return `{\n${lines.join("")}${indent}}`
 }
 
-/** A file that was saved beside the document, as the types of `vitrine/client` have it, with the fields that those say something of. */
+/** The type of `vitrine/client` for a file saved beside the document, and the fields that this type has. */
 const fileType = ({ fields }: ObjectShape) => {
   const isText = (name: string) => {
     const { presence = "sometimes", shape = {} }: Partial<Field> = fields.get(name) ?? {}
@@ -103,7 +103,7 @@ const fileType = ({ fields }: ObjectShape) => {
       : { name: "PictureFile", fields: ofFiles }
 }
 
-/** Or there are none. */
+/** Also true if there are no sizes. */
 const isOfSizes = (shape: Shape = { list: nothing }): boolean => {
   if (shape === "unknown" || shape.list === undefined || shape.list === "unknown") return false
   return !hasValues(shape.list) || shape.list.object?.fields.has("localPath") === true
@@ -111,18 +111,18 @@ const isOfSizes = (shape: Shape = { list: nothing }): boolean => {
 
 const ofFiles: ReadonlySet<string> = new Set(["localPath", "sizes"])
 
-/** The links of the vendor end after some hours: no page can use them. */
+/** Omits links of the vendor: they expire after some hours, so that no page can use them. */
 const ofAttachments: ReadonlySet<string> = new Set([
   ...["localPath", "sizes", "id", "filename", "size", "type", "width", "height", "url", "thumbnails"]
 ])
 
-/** By their names, `id` first. */
+/** Sorted by name, `id` first. */
 const sorted = <A>(entries: ReadonlyMap<string, A>): ReadonlyArray<[string, A]> =>
   [...entries].sort(([a], [b]) => (a === b ? 0 : a === "id" || (b !== "id" && a < b) ? -1 : 1))
 
 const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name))
 
-/** Without what an editor would not show. */
+/** A quoted text, with invisible characters escaped. */
 const quoted = (text: string): string =>
   JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(

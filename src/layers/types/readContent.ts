@@ -1,5 +1,5 @@
 /**
- * What the documents of the active version of a downloads folder look like.
+ * Reads the shapes of the documents in the active version of a downloads folder.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -13,13 +13,13 @@ import { readRecords } from "../documents/documentFile.ts"
 import type { DocumentShape } from "./declaration.ts"
 import { countFields, either, nothing, type Shape, valueShape } from "./Shape.ts"
 
-/** A larger document of one value is not looked into, in bytes. */
+/** The largest document with one value that is read, in bytes. */
 const maxValueBytes = 64 * 1024 ** 2
 
-/** A document with more fields, at all depths, has no types of its own. */
+/** A document with more fields, at all depths, gets no own type. */
 const maxFields = 5000
 
-/** The active version of a downloads folder; `None` where there is none. */
+/** The active version of a downloads folder; `None` if there is none. */
 export const readManifest = (directory: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -31,8 +31,8 @@ export const readManifest = (directory: string) =>
 const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
 
 /**
- * The documents of a source, by their names. `known` are names of documents: a file name that was made of one that is longer does not
- * tell it.
+ * The documents of a source, by their names. `known` are names of documents: the file name of a long name is shortened, and does not
+ * reveal it.
  */
 export const readSource = Effect.fnUntraced(function* (
   directory: string,
@@ -69,7 +69,7 @@ const readDocument = Effect.fnUntraced(function* (file: string) {
 
 const parse = Schema.decode(Schema.parseJson())
 
-/** What is not read to its end may have other fields. */
+/** Marks a document that was not read to its end: it may have other fields. */
 const recordsShape = (file: string) =>
   readRecords(file).pipe(
     Stream.grouped(1000),
@@ -83,7 +83,7 @@ const recordsShape = (file: string) =>
 
 const bounded = (shape: Shape): Shape => (countFields(shape) > maxFields ? "unknown" : shape)
 
-/** The document of a file at the top of a source; nothing for other files, and for names that were cut. */
+/** The name of the document in a file at the top of a source; `undefined` for other files, and for shortened names. */
 const documentName = (file: string): string | undefined => {
   if (!file.endsWith(".json") || file.startsWith(".")) return undefined
   const name = file

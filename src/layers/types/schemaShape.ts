@@ -1,12 +1,12 @@
 /**
- * The shape of what a schema takes: of its encoded side, as it is saved.
+ * The shape of values of a schema, encoded, as they are saved.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { either, type Field, nothing, type Shape } from "./Shape.ts"
 
-/** A schema may have itself in it. */
+/** Stops recursion, because a schema may contain itself. */
 const maxDepth = 10
 
 export const schemaShape = ({ ast }: Schema.Schema.AnyNoContext): Shape => shapeOf(AST.encodedAST(ast), 0)

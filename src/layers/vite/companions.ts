@@ -1,5 +1,5 @@
 /**
- * What runs beside a dev server while it listens: the controller of the project, its types, and what follows its rejections.
+ * Runs processes beside a dev server: the controller of the project, its types, and a listener for rejected content.
  */
 import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -9,19 +9,19 @@ import { answers } from "./contentProxy.ts"
 import { rejectedEvent } from "./hotClient.ts"
 import { type Running, runCommand } from "./runCommand.ts"
 
-/** Calls the listener with what the controller of the folder rejects, at each change, until the result is called. */
+/** Calls the listener at each change with the content that the controller rejects, until the returned function is called. */
 export type FollowRejections = (folder: string, listener: (text: string) => void) => Promise<() => void>
 
 export interface Companions {
-  /** Starts them once the server listens. */
+  /** Starts the companions when the server listens. */
   readonly start: (server: ViteDevServer) => void
-  /** Whether the controller is one of them: it answers soon, or has said why it ends. */
+  /** Whether the controller is started here: it answers soon, or has printed why it ends. */
   readonly hasController: () => boolean
   /** Waits until all have ended. */
   readonly end: () => Promise<void>
 }
 
-/** Which of them are wanted, and the address of the content server. */
+/** The wanted companions, and the address of the content server. */
 interface Wanted {
   readonly content: string
   readonly start: boolean
@@ -39,7 +39,7 @@ export const makeCompanions = (
     const { envDir, logger, mode, root } = config
     const folders = [...new Set([resolve(root), process.cwd()])]
     const file = configurationIn(folders)
-    // Vite starts anew when they are edited.
+    // Vite restarts when these files are edited.
     const env = loadEnv(mode, envDir, "")
     const showRejected = makeRejected(ws)
 
@@ -49,7 +49,7 @@ export const makeCompanions = (
       return child
     }
 
-    // A dev server that starts anew listens when the one before it is closed, with its companions.
+    // After a restart, the new dev server listens when the old server and its companions are closed.
     httpServer?.once("listening", async () => {
       const isRunning = start && (await answers(content))
       const isToStart = start && !isRunning
@@ -107,7 +107,7 @@ const configurationIn = (folders: ReadonlyArray<string>): string | undefined =>
     .flatMap((folder) => configurationNames.map((name) => join(folder, name)))
     .find((name) => existsSync(name))
 
-/** Shows pages what is rejected: at each change, and those that ask. */
+/** Sends rejected content to pages at each change, and to each page that asks. */
 const makeRejected = (ws: ViteDevServer["ws"]) => {
   let rejected = ""
   ws.on(rejectedEvent, (_, client) => client.send(rejectedEvent, rejected))

@@ -1,9 +1,9 @@
 /**
- * Requests for content, which the dev server passes on to a controller.
+ * Passes requests for content from the dev server to a controller.
  */
 import type { ProxyOptions } from "vite"
 
-/** What the content server answers, and Vite does not. */
+/** The paths that the content server answers instead of Vite. */
 export const contentPaths = "^/(manifest\\.json|endpoint\\.json|versions/|vitrine/)"
 
 /** The page asks every five seconds: a problem is logged once until it ends. */
@@ -15,13 +15,13 @@ export const proxyTo = (target: string, warn: (text: string) => unknown): ProxyO
     proxy.on("proxyRes", () => {
       isAway = false
     })
-    // In the place of the listener that Vite adds next, which logs each failure with its stack, and answers 500.
+    // Replaces the listener that Vite adds next, which logs each failure with its stack and answers 500.
     setImmediate(() => {
       proxy.removeAllListeners("error")
       proxy.on("error", (_error, _request, response) => {
         if (!isAway) {
           warn(
-            `[vitrine] Nothing answers at ${target}: pages wait for it. Another address is the option content of the plugin.`
+            `[vitrine] Nothing answers at ${target}: pages wait for it. Set another address with the option content of the plugin.`
           )
         }
         isAway = true
@@ -35,7 +35,7 @@ export const proxyTo = (target: string, warn: (text: string) => unknown): ProxyO
   }
 })
 
-/** Whether a content server is there, or another server with a copy of its folder. Any program may be on the port. */
+/** Whether a content server answers, or another server with a copy of its folder. Any other program may use the port. */
 export const answers = (content: string): Promise<boolean> =>
   fetch(`${content}/manifest.json`, { signal: AbortSignal.timeout(2000) })
     .then(

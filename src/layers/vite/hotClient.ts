@@ -1,14 +1,14 @@
 /**
- * The client of a page in the dev server: it may be evaluated more than once, and shows what is rejected.
+ * The client of a page in the dev server. It may be evaluated more than once, and shows rejected content.
  */
 
-/** A page asks by it what is rejected, and receives it at each change. */
+/** The event with which a page asks for rejected content, and gets it at each change. */
 export const rejectedEvent = "vitrine:rejected"
 
 /**
- * The client for modules that are evaluated anew when they are edited. Vite disposes only of the module that accepts an
- * update; the connections of all others would stay. So a module that connects closes what it has opened before its last edit: it is
- * in the stack, with modules of the project that have called it, each with the time of its edit.
+ * The client for modules that are evaluated again when they are edited. Vite disposes only the module that accepts an update; the
+ * connections of all others would stay open. So a module that connects closes its connections from before its last edit. The stack
+ * identifies the module, with the modules of the project that called it, each with the time of its edit.
  */
 export const hotClient = (file: string) => `
 import { connect as open } from ${JSON.stringify(file)}
@@ -48,7 +48,7 @@ if (hot && globalThis.document) {
     }
   }
   hot.on(${JSON.stringify(rejectedEvent)}, show)
-  // Vite takes away every overlay with an update, and loads the page again for one that is there before the first.
+  // Vite removes every overlay with an update, and reloads the page if an overlay exists before the first update.
   let before
   hot.on("vite:beforeUpdate", () => {
     before = document.querySelector(own)

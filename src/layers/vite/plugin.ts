@@ -1,5 +1,5 @@
 /**
- * The plugin for Vite: what it changes in the configuration and the modules of a dev server.
+ * The plugin for Vite: changes the configuration and the modules of a dev server.
  */
 import { createRequire } from "node:module"
 import { resolve } from "node:path"
@@ -14,18 +14,18 @@ export interface VitrineOptions {
   readonly content?: string | undefined
 
   /**
-   * Whether `vitrine start` runs beside the dev server, where no content server answers at `content` and a `vitrine.config` file is in the root
-   * of Vite or in the current folder; anew when that file is edited. Default `true`.
+   * Whether `vitrine start` runs beside the dev server, if no content server answers at `content` and a `vitrine.config` file is in the
+   * root of Vite or in the current folder. Restarts when that file is edited. Default `true`.
    */
   readonly start?: boolean | undefined
 
-  /** Whether `vitrine types --watch` runs beside the dev server, where there is such a file. Default `true`. */
+  /** Whether `vitrine types --watch` runs beside the dev server, if there is such a file. Default `true`. */
   readonly types?: boolean | undefined
 }
 
 const clients = ["vitrine/client", "vitrine/client/preview"]
 
-/** The modules around them: no file has such a name. */
+/** The prefix of the modules that wrap them: no file has such a name. */
 const prefix = "\0hot:"
 
 const require = createRequire(import.meta.url)
@@ -45,7 +45,7 @@ export const makePlugin = (
       optimizeDeps: { exclude: ["vitrine"] },
       server: {
         proxy: { [contentPaths]: proxyTo(content, (text) => companions.hasController() || warn(text)) },
-        // Where the controller of the project writes: files without number.
+        // The controller of the project writes very many files there.
         watch: { ignored: [`${resolve(root).replaceAll("\\", "/")}/{downloads,.vitrine}/**`] }
       }
     }),

@@ -1,5 +1,5 @@
 /**
- * Commands of `vitrine` that run beside a dev server.
+ * Runs commands of `vitrine` beside a dev server.
  */
 import { type SpawnOptions, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -8,16 +8,16 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import type { Logger } from "vite"
 
-/** Something that runs until it is ended. */
+/** A process that runs until it is ended. */
 export interface Running {
-  /** Waits until it has ended. */
+  /** Ends the process, and waits until it has ended. */
   readonly end: () => Promise<void>
 }
 
-/** Ends a process as Ctrl-C does when its parent is gone, however that ended. */
+/** Ends a process as with Ctrl-C when its parent has ended for any reason. */
 const endWithParent = `data:text/javascript,process.once("disconnect",()=>process.kill(process.pid,"SIGTERM"))`
 
-/** Runs a command of `vitrine` until it is to end, or this process ends; what it says goes to the log of Vite. */
+/** Runs a command of `vitrine` until it is ended, or this process ends. Its output goes to the log of Vite. */
 export const runCommand = (
   command: ReadonlyArray<string>,
   { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
@@ -30,7 +30,7 @@ export const runCommand = (
     const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
       cwd,
       env,
-      // Ctrl-C in the terminal is for the dev server alone.
+      // Ctrl-C in the terminal must reach only the dev server.
       detached: true,
       windowsHide: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"]

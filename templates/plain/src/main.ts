@@ -4,7 +4,7 @@ import { connect, type Picture, type PictureFile, type Version } from "vitrine/c
 import "./style.css"
 
 const source = "exhibits" // has the objects and their pictures
-const languages = ["en", "de"] as const // the first is shown until a visitor chooses; one alone has no buttons
+const languages = ["en", "de"] as const // the first is shown until a visitor chooses; a single language has no buttons
 
 const find = (selector: string) => document.querySelector<HTMLElement>(selector)!
 const make = <Name extends keyof HTMLElementTagNameMap>(
@@ -17,7 +17,7 @@ const make = <Name extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-// 1. What is loaded: everything of a version. It is shown as a whole, or not at all.
+// 1. Loading: everything of a version is loaded before it is shown.
 
 const load = async (version: Version) => {
   const settings = await version.table("exhibits", "Settings")
@@ -27,7 +27,7 @@ const load = async (version: Version) => {
   return { settings, objects, media: new Map(await Promise.all(media)) }
 }
 
-// A picture or a film, loaded and ready to be shown, and what its button has of it.
+// A picture or a film, loaded and ready to be shown, and the picture for its button.
 const mediaOf = async (version: Version, file: string | PictureFile | undefined) => {
   if (!file) return { thumbnail: "" }
   const picture = version.picture(source, file)
@@ -42,19 +42,19 @@ const mediaOf = async (version: Version, file: string | PictureFile | undefined)
   return { shown, thumbnail: pictureOf(picture, "4rem") }
 }
 
-// The browser loads the size that fits: "sizes" is how wide the picture is on the screen.
+// The browser loads the size that fits: "sizes" is the width of the picture on the screen.
 const pictureOf = ({ sources, ...attributes }: Picture, sizes: string) => {
   const image = make("img", { ...attributes, alt: "" })
   return make("picture", {}, ...sources.map((source) => make("source", { ...source, sizes })), image)
 }
 
-// 2. What is shown: all objects as a list, and one of them, in one language.
+// 2. Showing: a list of all objects, and one object, in one language.
 
 let content: Awaited<ReturnType<typeof load>> | undefined
 let spoken: (typeof languages)[number] = languages[0]
 let chosen: string | undefined
 
-// The language that is spoken comes first; where a text is not translated, the others follow.
+// The chosen language comes first; missing texts come from the other languages.
 const tables = () => {
   const { objects = [], settings = {} } = content ?? {}
   return language({ objects, settings }, ...new Set([spoken, ...languages]))
@@ -89,7 +89,7 @@ const speak = (lang: typeof spoken) => {
   draw()
 }
 
-// Another object begins at the top of its text and at the start of its film, and its button is moved into view.
+// A new object begins at the top of its text and at the start of its film, and its button is scrolled into view.
 const choose = (id: string | undefined) => {
   const { alt = "", text = "", title = "", year = "" } = tables().objects.find((object) => object.id === id) ?? {}
   const { shown } = content?.media.get(`${id}`) ?? {}
@@ -116,11 +116,11 @@ const play = (film: HTMLVideoElement) => {
   if (!isCalm.matches) film.play().catch(() => {})
 }
 
-// 3. The slide show: it goes on when there was time for the text and the film, and no visitor for a minute.
+// 3. The slide show: continues after the time for the text and the film, if there was no visitor for a minute.
 
 const isCalm = matchMedia("(prefers-reduced-motion: reduce)")
 let timer: ReturnType<typeof setTimeout>
-let visited = Number.NEGATIVE_INFINITY // when a visitor did something last
+let visited = Number.NEGATIVE_INFINITY // the time of a visitor's last action
 
 const wait = () => {
   const { objects, settings } = tables()
@@ -146,7 +146,7 @@ for (const event of ["click", "keydown", "pointerdown", "touchmove", "wheel"]) {
   })
 }
 
-// 4. The connection. What the controller has to say is for its status, not for visitors, once there is something to see.
+// 4. The connection. Problems are for the status of the controller. Visitors do not see them once there is content.
 
 const exhibit = connect({
   load,

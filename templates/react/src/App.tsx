@@ -5,7 +5,7 @@ import { useExhibit, useLanguage, useSlideShow } from "./hooks.ts"
 
 export default function App() {
   const { problem, shown } = useExhibit()
-  // What the controller has to say is for its status, and not for visitors once there is something to see.
+  // Problems are for the status of the controller. Visitors do not see them once there is content.
   return shown ? (
     <Exhibit {...shown} />
   ) : (
@@ -29,7 +29,7 @@ const Exhibit = ({ media, ...tables }: Content) => {
   const { alt, id, text, title, year } = objects[index] ?? {}
   const { film, picture } = media.get(`${id}`) ?? {}
 
-  // There is time for the text and the film.
+  // Leaves time for the text and the film.
   const seconds = Math.max(settings.slideSeconds || 16, (text ?? "").length / 15, film?.seconds ?? 0)
   useSlideShow(id, seconds, () => {
     speak(languages[0])
@@ -40,7 +40,7 @@ const Exhibit = ({ media, ...tables }: Content) => {
     document.title = settings.title ?? ""
   }, [settings.title])
 
-  // Another object begins at the top of its text, and its button is moved into view.
+  // A new object begins at the top of its text, and its button is scrolled into view.
   useEffect(() => {
     article.current?.scrollTo(0, 0)
     button.current?.scrollIntoView({ block: "nearest" })
@@ -98,7 +98,7 @@ const Thumbnail = ({ film, picture }: Media) => (
   </span>
 )
 
-/** The browser loads the size that fits: `sizes` is how wide the picture is on the screen. */
+/** The browser loads the size that fits: `sizes` is the width of the picture on the screen. */
 const Picture = ({ alt = "", picture: { sources, ...image }, sizes }: { alt?: string | undefined; picture: client.Picture; sizes: string }) => (
   <picture>
     {sources.map(({ srcset, type }) => (

@@ -3,16 +3,16 @@ import { connect, type Picture, type PictureFile, type Version } from "vitrine/c
 /** Has the objects and their pictures. */
 const source = "exhibits"
 
-/** The first is shown until a visitor chooses. One alone has no buttons. */
+/** The first is shown until a visitor chooses. A single language has no buttons. */
 export const languages = ["en", "de"] as const
 
-/** How wide the picture of the object is on the screen. */
+/** The width of the picture on the screen. */
 export const wide = "(orientation: landscape) 40vw, 90vw"
 
 /** Whether the visitor wants no motion. */
 export const isCalm = matchMedia("(prefers-reduced-motion: reduce)")
 
-/** Everything of a version: it is shown as a whole, or not at all. */
+/** Loads everything of a version, so that it is shown completely or not at all. */
 const load = async (version: Version) => {
   const settings = await version.table("exhibits", "Settings")
   const rows = await version.table(source, "Objects")
@@ -42,7 +42,7 @@ const mediaOf = async (version: Version, file: string | PictureFile | undefined)
   return { picture }
 }
 
-/** Loads the size that the browser will choose, so that it is there at once. */
+/** Loads the size that the browser will choose, so that it appears at once. */
 const decode = async ({ sources, src }: Picture) => {
   const picture = document.createElement("picture")
   const image = Object.assign(new Image(), { src })
@@ -53,5 +53,5 @@ const decode = async ({ sources, src }: Picture) => {
   })
 }
 
-/** What is on the screen: it lives as long as the page. */
+/** The connection to the controller. It lives as long as the page. */
 export const exhibit = connect({ load })

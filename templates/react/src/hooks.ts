@@ -2,10 +2,10 @@ import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } fro
 import { language } from "vitrine/client/helpers"
 import { exhibit, languages } from "./exhibit.ts"
 
-/** What is on the screen. The component is drawn again with each new version, and when the connection changes. */
+/** The content on the screen. Draws the component again with each new version, and when the connection changes. */
 export const useExhibit = () => useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
 
-/** The language that is spoken, how to speak another one, and how a table is in it. Where a text is not translated, the others follow. */
+/** The current language, a function to change it, and a function that translates a table. Missing texts come from the next language. */
 export const useLanguage = () => {
   const [spoken, speak] = useState<(typeof languages)[number]>(languages[0])
   useEffect(() => {
@@ -15,7 +15,7 @@ export const useLanguage = () => {
   return { inLanguage, speak, spoken }
 }
 
-/** Calls `next` when something was shown for so many seconds, and no visitor has done anything for a minute. */
+/** Calls `next` when `seconds` are over, and no visitor has done anything for a minute. */
 export const useSlideShow = (shown: string | undefined, seconds: number, next: () => void) => {
   const visited = useRef(Number.NEGATIVE_INFINITY)
   const goOn = useEffectEvent(next)

@@ -75,7 +75,7 @@ describe("without a controller, the versions on disk", () => {
           `Version ${second} is active now, and stays until "vitrine resume".`
         )
         expect(yield* said("resume")).toBe(`Version ${second} is active, and is not held.`)
-        expect(yield* said("release")).toBe(`Version ${second} is active, and no other one waits.`)
+        expect(yield* said("release")).toBe(`Version ${second} is active, and no other version waits.`)
         expect(yield* said("hold")).toBe(`Version ${second} is active, and stays until "vitrine resume".`)
       }).pipe(Effect.provide(platform))
     )

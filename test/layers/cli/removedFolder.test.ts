@@ -35,7 +35,7 @@ describe("in a working directory that has been removed", () => {
       const error = yield* Effect.flip(says(...line.split(" ")))
       expect(error).toHaveProperty(
         "message",
-        "The folder that the command is run in has been removed. Change to one that is there."
+        "The current folder has been removed. Change to an existing folder."
       )
     }).pipe(Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)))
   )

@@ -35,7 +35,7 @@ it.scopedLive("vitrine screen prints that a screen is asked, and when it has tak
     yield* dispatch({ type: "content.ack", consumerId: "left", versionId })
     expect(yield* Fiber.join(saying)).toEqual([
       "Screen left is asked to reload.",
-      "Screen left has taken it."
+      "Screen left has received it."
     ])
   }).pipe(withLog([]), Effect.provide(platform))
 )
@@ -58,7 +58,7 @@ it.scopedLive(
       }))
       expect(yield* say("identify", "hall-3/left")).toEqual([
         "Screen hall-3/left is asked to identify.",
-        "Its player is told when it next reports, within ten seconds."
+        "Its player gets the request with its next report, within ten seconds."
       ])
       expect(String(yield* Effect.flip(say("reload", "right")))).toContain(
         'There is no screen "right". Known screens: left, hall-3/left.'

@@ -581,7 +581,7 @@ describe("a page in a folder with private files", () => {
         Layer.build(server.layer({ downloadPath: `${folder}/downloads`, site: folder }))
       )
       expect(String(error)).toContain(
-        `site: ${folder}/${named} is in this folder, and everybody who reaches the port could read it. Keep the page in a folder of its own, such as "site".`
+        `site: ${folder}/${named} is in this folder, and everybody who reaches the port could read it. Keep the page in its own folder, such as "site".`
       )
     }).pipe(Effect.provide(server.environment))
   )

@@ -182,7 +182,7 @@ describe("a build of the page", () => {
         const folder = yield* server.makeFolder
         const { current } = yield* SiteBuild.make(`${folder}/${name}`, { content: "show" })
         yield* somebodySleeps
-        expect(lines).toEqual([`WARN The folder of the page is not there: ${folder}/${name}${end}`])
+        expect(lines).toEqual([`WARN The folder of the page is missing: ${folder}/${name}${end}`])
         yield* server.writeFile(`${folder}/${name}/index.html`, "<h1>Exhibit</h1>")
         yield* Effect.zipRight(TestClock.adjust(SiteBuild.lookMs), somebodySleeps)
         expect(Option.isSome(yield* current)).toBe(true)
@@ -209,7 +209,7 @@ describe("a build of the page", () => {
         }
         yield* Effect.all([look, look, look])
         expect(lines.filter((line) => line.startsWith("WARN"))).toEqual([
-          "WARN The page has more than 5000 files and folders: changes of the others are not noticed."
+          "WARN The page has more than 5000 files and folders: changes in the rest are not noticed."
         ])
       })
     ).pipe(withLog(lines))

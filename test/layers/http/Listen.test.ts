@@ -176,7 +176,7 @@ describe("BindError", () => {
 
   it.each([
     ["EADDRINUSE", /port 8710 is already in use\. Stop .*, or set another "port"/],
-    ["EACCES", /the system reserves port 8710\. Set another "port"; Windows lists/],
+    ["EACCES", /the system reserves port 8710\. Set another "port"; "netsh/],
     ["EADDRNOTAVAIL", /no interface "exhibit"\. Set "host" to an address of this machine/],
     ["ENOTFOUND", /no interface "exhibit"\. Set "host"/],
     ["EAI_AGAIN", /no interface "exhibit"\. Set "host"/],

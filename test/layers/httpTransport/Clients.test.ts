@@ -52,7 +52,7 @@ describe("the status of a transport", () => {
       expect(warnings(yield* rows)).toEqual([])
       yield* open(1, { Origin: page, "User-Agent": "another tab" })
       expect(warnings(yield* rows)).toEqual([
-        `Pages of ${page} hold 4 of 6 event streams. If that is not your page, "allowedOrigins" keeps it out.`
+        `Pages of ${page} use 4 of 6 event streams. If it is not your page, set "allowedOrigins" to refuse it.`
       ])
     }).pipe(Effect.provide(transport.layer({ maxClients: 8 })))
   )
@@ -64,7 +64,7 @@ describe("the status of a transport", () => {
       }
       yield* open(maxGroups + 1, {})
       expect(warnings(yield* rows)).toEqual([
-        `Pages of ${page} hold 12 of 23 event streams. If that is not your page, "allowedOrigins" keeps it out.`
+        `Pages of ${page} use 12 of 23 event streams. If it is not your page, set "allowedOrigins" to refuse it.`
       ])
     }).pipe(Effect.provide(transport.layer({ maxClients: 24 })))
   )

@@ -612,8 +612,8 @@ describe("EventStream", () => {
           expect((yield* stream.statistics).framesMissed).toBeGreaterThanOrEqual(round * 20)
         }
       }).pipe(withLog(lines))
-      expect(lines.filter((line) => line.includes("left out"))).toEqual([
-        expect.stringMatching(/^WARN The event bus has left out events/)
+      expect(lines.filter((line) => line.includes("has dropped"))).toEqual([
+        expect.stringMatching(/^WARN The event bus has dropped events/)
       ])
     }).pipe(Effect.provide(inMemory))
   )

@@ -134,7 +134,7 @@ it.scoped("transports with one name are an error, until one of them ends", () =>
         yield* Layer.build(HttpTransportLayer.layer({ port: 0, name: "desk" }))
         const error = yield* Effect.flip(build(HttpTransportLayer.layer({ port: 0, name: "desk" })))
         expect(error.message).toContain(
-          'name: there is another transport called "desk" already. Give each a name of its own.'
+          'name: another transport is called "desk" already. Give each transport its own name.'
         )
         yield* build(HttpTransportLayer.layer({ port: 0 }))
       }).pipe(Effect.provide(services))

@@ -74,12 +74,12 @@ describe("the problems of a state", () => {
       [
         "transport:full",
         "warning",
-        'All 8 event streams of the HTTP transport are open: further clients are refused. See in the status who has them, or raise "maxClients"'
+        'All 8 event streams of the HTTP transport are open: further clients are refused. The status lists the clients. Close one, or raise "maxClients"'
       ],
       [
         "transport:crowded",
         "warning",
-        'Pages of http://evil.example hold 6 of 8 event streams. If that is not your page, "allowedOrigins" keeps it out.'
+        'Pages of http://evil.example use 6 of 8 event streams. If it is not your page, set "allowedOrigins" to refuse it.'
       ],
       [
         "transport:missed",

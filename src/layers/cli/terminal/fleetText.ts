@@ -18,12 +18,12 @@ const mark = 2
 
 const titles = ["player", "state", "version", "last report", "screens and problems"]
 
-/** The most characters of each column except the last, which takes the rest. */
+/** The largest width of each column in characters, except the last column, which gets the rest. */
 const limits = [16, 12, 19, 6]
 
 /**
- * The table in the order of the players, 80 characters wide. Longer texts go on in the next line of their cell, between words.
- * `now` is in milliseconds since 1970. The text has no line break at the end.
+ * The table in the order of the players, 80 characters wide. Longer texts are wrapped in their cells, between words. `now` is in
+ * milliseconds since 1970. The text has no line break at the end.
  */
 export const fleetText = (
   players: ReadonlyArray<PlayerStatus>,
@@ -81,7 +81,7 @@ const ageText = (time: string, now: number): string =>
 
 const gap = "  "
 
-/** As wide as what is in the columns, up to their limits. */
+/** The widths of the columns: as wide as their cells, up to their limits. */
 const widthsOf = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<number> => {
   const widths = limits.map((limit, column) =>
     Math.max(...rows.flatMap((cells) => wrap(cells[column] ?? "", limit)).map(widthOf))
@@ -104,13 +104,13 @@ const linesOf = (
   )
 }
 
-/** Only a word that is longer than the width is broken. */
+/** Breaks a word only if it is longer than the width. */
 const wrap = (text: string, width: number): ReadonlyArray<string> =>
   wrapAnsi(text, width, { hard: true }).split("\n")
 
 const wide = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/gu
 
-/** In the columns of a terminal. */
+/** The width in columns of a terminal. */
 const widthOf = (text: string): number =>
   globalThis.Array.from(text.replace(/\p{Mark}/gu, "").replace(wide, "  ")).length
 

@@ -1,8 +1,8 @@
 /**
  * Text that is replaced in place on a terminal.
  *
- * `log-update` does this for a terminal whose width stays: one that gets narrower breaks the rows again, and it would
- * leave some of them behind. Of a text that is too high it shows the end, without a mark.
+ * `log-update` does this only for a terminal with constant width: a terminal that gets narrower wraps the rows again, and some
+ * old rows would stay. It cuts the beginning of a text that is too high, without a mark.
  */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,10 @@ import type * as Scope from "effect/Scope"
 import wrapAnsi from "wrap-ansi"
 import { countText } from "../../../internal/readable.ts"
 
-/** Shows a text instead of the one before. */
+/** Replaces the text before. */
 export type ShowText = (text: string) => Effect.Effect<void>
 
-/** What is needed of a stream such as `process.stdout`. */
+/** The part of a stream such as `process.stdout` that is used here. */
 export type Output = NodeJS.WritableStream & {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -21,8 +21,8 @@ export type Output = NodeJS.WritableStream & {
 }
 
 /**
- * On a terminal, each text takes the place of the one before: long lines take several rows, and the last row says how many
- * others the screen has no room for. Elsewhere, texts that differ follow each other, with a blank line in between.
+ * On a terminal, each text replaces the text before. Long lines use several rows, and the last row counts the lines that do not
+ * fit. Elsewhere, texts that differ are written one after the other, separated by a blank line.
  */
 export const makeLiveText = (stream: Output): Effect.Effect<ShowText, never, Scope.Scope> =>
   stream.isTTY ? inPlace(stream) : Effect.sync(() => oneAfterTheOther(stream))
@@ -34,15 +34,15 @@ const inPlace = (stream: Output) =>
       () => Effect.sync(() => stream.write(wrapLines + showCursor))
     ),
     (): ShowText => {
-      let shown: ReadonlyArray<string> = []
+      let rows: ReadonlyArray<string> = []
       return (text) =>
         Effect.sync(() => {
-          // A terminal that has become narrower since has broken the rows again, words too.
-          moveCursor(stream, 0, -inRows(shown, stream, false).length)
+          // A terminal that has become narrower has wrapped the rows again, even inside words.
+          moveCursor(stream, 0, -inRows(rows, stream, false).length)
           cursorTo(stream, 0)
           clearScreenDown(stream)
-          shown = thatFit(inRows(text.split("\n"), stream, true), stream)
-          stream.write(`${shown.join("\n")}\n`)
+          rows = thatFit(inRows(text.split("\n"), stream, true), stream)
+          stream.write(`${rows.join("\n")}\n`)
         })
     }
   )
@@ -55,13 +55,13 @@ const inRows = (
 ): ReadonlyArray<string> =>
   lines.flatMap((line) => wrapAnsi(line, columns || 80, { hard: true, trim: false, wordWrap }).split("\n"))
 
-/** What has scrolled out of the terminal cannot be replaced. The last row is left to the cursor. */
+/** Keeps only rows that fit, because rows that have scrolled out cannot be replaced. The cursor needs the last row. */
 const thatFit = (rows: ReadonlyArray<string>, stream: Output): ReadonlyArray<string> => {
   const room = Math.max(1, (stream.rows || 24) - 1)
-  const unshown = rows.length - room + 1
-  return unshown <= 1
+  const hidden = rows.length - room + 1
+  return hidden <= 1
     ? rows
-    : [...rows.slice(0, room - 1), `… (${countText(unshown, "more line")})`.slice(0, stream.columns || 80)]
+    : [...rows.slice(0, room - 1), `… (${countText(hidden, "more line")})`.slice(0, stream.columns || 80)]
 }
 
 const oneAfterTheOther = (stream: Output): ShowText => {

@@ -1,5 +1,5 @@
 /**
- * The log for people, one line an event, and for programs, one JSON object an event.
+ * The log: for people one line per event, for programs one JSON object per event.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,13 +18,13 @@ import type { LogFormat } from "../options.ts"
 export interface LogOptions {
   readonly format: LogFormat
   readonly write: (line: string) => void
-  /** How text tells the time. Default `09:30:00`, the local time; JSON has the date and UTC always. */
+  /** Formats the time in text. Default: local time, such as `09:30:00`. JSON always has the date and UTC. */
   readonly time?: (date: Date) => string
 }
 
 /**
- * Sends what the effect logs there, and nowhere else. Of plugins made with another version of Effect it warns once; Effect
- * itself does so for every step of them.
+ * Sends the log of the effect only to `write`. Warns once about plugins made with another version of Effect; Effect itself would
+ * warn at each of their steps.
  */
 export const logTo =
   ({ format, time = clockTime, write }: LogOptions) =>
@@ -37,7 +37,7 @@ export const logTo =
       Effect.locally(FiberRef.versionMismatchErrorLogLevel, Option.some(versionMismatch))
     )
 
-/** A level of its own, which tells Effect's warning of another version from all others. */
+/** A separate level, which identifies Effect's warning about another version. */
 const versionMismatch: LogLevel.LogLevel = { ...LogLevel.Warning }
 
 const warningOnceOfVersions = (logger: Logger.Logger<unknown, void>): Logger.Logger<unknown, void> => {
@@ -56,8 +56,8 @@ const otherVersion =
   "A plugin is made with another version of Effect than the command line runs with. Install one for both: npm install effect@3 @effect/platform@0 @effect/platform-node@0; npm ls effect shows the versions that are installed."
 
 /**
- * `09:30:00  info   Ready`; stack traces only where debugging was asked for. Further lines of an event are indented, so
- * that none of them can pass for its own event.
+ * `09:30:00  info   Ready`. Stack traces only with the level `debug`. Further lines of an event are indented, so that no line looks
+ * like another event.
  */
 const textLogger = (
   time: (date: Date) => string,
@@ -80,7 +80,7 @@ const jsonLogger = (write: (line: string) => void): Logger.Logger<unknown, void>
 
 const levelText = ({ label }: LogLevel.LogLevel): string => label.toLowerCase().padEnd(5)
 
-/** What an error that ends a command says. Further lines are indented, so that none can pass for the command's own words. */
+/** The message of an error that ends a command. Further lines are indented, so that they do not look like output of the command. */
 export const failureText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
   printable(textOf(cause, debugging)).replace(/\n(?! {2})/g, "\n  ")
 

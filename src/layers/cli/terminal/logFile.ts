@@ -1,5 +1,5 @@
 /**
- * A log in a file that does not grow for ever.
+ * A log file of limited size.
  */
 import { stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -11,10 +11,9 @@ import { explain, isDiskFull } from "../../../files/systemError.ts"
 import { CliError } from "../CliError.ts"
 
 /**
- * Opens the file, to which lines are appended until the scope ends; by then they are written. At 5 MiB it is renamed to
- * `<file>.1` and a new one is begun; four old ones are kept. Lines that cannot be written later, because the disk is full
- * for example, are lost, and those that come afterwards are not. A file that somebody has moved or removed is made again, and one that
- * somebody has put in its place is used, within a second.
+ * Opens the file and appends lines until the scope ends, when all lines are written. At 5 MiB the file is renamed to `<file>.1` and a
+ * new file begins; four old files are kept. Lines that cannot be written, for example to a full disk, are lost, but later lines are
+ * not. If somebody moves or removes the file, it is made again within a second; if somebody replaces it, the new file is used.
  */
 export const openLogFile = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
@@ -26,7 +25,7 @@ export const openLogFile = Effect.fnUntraced(function* (file: string) {
   return write
 })
 
-/** That the file is there and can be written; a disk that is full now may have room later. */
+/** Fails if the file cannot be opened for writing. A full disk is no failure, because it may have room later. */
 const makeSure = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -43,10 +42,10 @@ const makeSure = (file: string) =>
     )
   )
 
-/** How often it is checked at most that the open file is the one of that name, in milliseconds. */
+/** The shortest time between checks that the open file still has the name, in milliseconds. */
 const lookMs = 1000
 
-/** Which file has the name now, whoever made it; a file that cannot be found is no file. */
+/** Identifies the file that has the name now; `undefined` if there is none. */
 const identityOf = (file: string): Promise<string> =>
   stat(file, { bigint: true }).then(
     ({ dev, ino }) => `${dev} ${ino}`,
@@ -73,7 +72,7 @@ const openStream = (folder: string, name: string, file: string) => {
     stream.on("rotation", () => {
       opened = undefined
     })
-    // A stream that has failed stays closed: the next line has a new one.
+    // A failed stream stays closed: the next line opens a new stream.
     stream.on("error", () => {
       current = undefined
     })

@@ -1,5 +1,5 @@
 /**
- * Shows a fetch of the content while it runs: one line on a terminal, lines of the log elsewhere.
+ * Shows the progress of a fetch: one line on a terminal, lines of the log elsewhere.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,18 +19,18 @@ import type { Output } from "./liveText.ts"
 
 export interface ProgressDisplay {
   readonly show: (event: ContentEvent) => Effect.Effect<void>
-  /** Writes a line of the log where it does not run into what is shown. */
+  /** Writes a line of the log without mixing it with the progress line. */
   readonly log: (line: string) => void
 }
 
-/** For standard error; it ends with the scope. */
+/** Shows progress on standard error until the scope ends. */
 export const makeProgressDisplay: Effect.Effect<ProgressDisplay, never, Scope.Scope> = Effect.suspend(() =>
   process.stderr.isTTY && process.env.TERM !== "dumb"
     ? makeProgressLine(process.stderr)
     : Effect.map(makeProgressLines, (show) => ({ show, log: console.error }))
 )
 
-/** Carries out the task that fetches, and shows what the events tell of it. */
+/** Runs the task that fetches, and shows its progress from the events. */
 export const withProgress =
   (
     { show }: Pick<ProgressDisplay, "show">,
@@ -47,14 +47,14 @@ export const withProgress =
         Effect.forkScoped
       )
       const exit = yield* Effect.exit(task)
-      // The last progress may still be on its way.
+      // The last events may still arrive.
       yield* Effect.timeoutOption(Fiber.await(showing), "200 millis")
       return yield* exit
     })
 
 const decode = Schema.decodeUnknownOption(ContentEvent)
 
-/** A line that is written again in its place: a bar for all sources, and what one of them does now. The last state stays. */
+/** A line that is replaced: a bar for all sources, and the current step of a source. The last state stays. */
 export const makeProgressLine = Effect.fnUntraced(function* (stream: Output) {
   const stages = new Map<string, Stage>()
   let text = ""
@@ -97,14 +97,14 @@ export const makeProgressLine = Effect.fnUntraced(function* (stream: Output) {
   } satisfies ProgressDisplay
 })
 
-/** To the beginning of the line, which is then empty. */
+/** Moves to the beginning of the line and clears it. */
 const restart = "\r\u001b[K"
 
 type Stage = SourceProgress["documents"]
 
 const beginning: Stage = { done: 0, total: 1 }
 
-/** First the documents, then the files. */
+/** Counts first the documents, then the files. */
 const stageOf = ({ attachments, documents }: SourceProgress): Stage => attachments ?? documents
 
 const barLength = 20
@@ -121,15 +121,15 @@ const barOf = (stages: ReadonlyArray<Stage>): string => {
 const firstRow = (text: string, { columns }: Output): string =>
   wrapAnsi(text, (columns || 80) - 1, { hard: true, trim: false, wordWrap: false }).split("\n")[0] ?? ""
 
-/** Milliseconds between two lines about one document where nothing but its numbers has changed. */
+/** Milliseconds between two lines about a document if only its numbers have changed. */
 const patience = 5000
 
-/** A source with more documents, such as a copy of a thousand files, has no line for each. */
+/** A source with more documents, such as a copy of a thousand files, does not log each document. */
 const fewDocuments = 20
 
 /**
- * A line when a source begins with one of a few documents, which says what came of the document before, when it rests for longer
- * than its pace, is done or has failed, and a line every five seconds in between.
+ * Logs a line when a source begins one of a few documents, with the result of the document before; when it waits longer than its
+ * pace; when it is done or has failed; and every five seconds in between.
  */
 export const makeProgressLines = Effect.sync(() => {
   const latest = new Map<string, SourceProgress>()

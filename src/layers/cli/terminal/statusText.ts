@@ -1,5 +1,5 @@
 /**
- * The status of the controller for people: sections of aligned lines, with a mark and a colour each.
+ * The status of the controller for people: sections of aligned lines, each with a mark and a colour.
  */
 import pc from "picocolors"
 import wrapAnsi from "wrap-ansi"
@@ -10,13 +10,13 @@ import type { Problem } from "../../../services/Problem.ts"
 import type { HealthWord, View } from "../../../services/View.ts"
 import { problemText, toneOf } from "../../status/rows.ts"
 
-/** How the parts of the text are set off from each other. */
+/** The colours and marks of the text. */
 export interface Palette {
   readonly title: (text: string) => string
-  /** The word for the whole. */
+  /** The overall state, for example OK. */
   readonly word: (word: HealthWord) => string
   readonly tone: Readonly<Record<Tone, (text: string) => string>>
-  /** A text with the mark of its tone in front; what is well has a coloured mark alone. */
+  /** A text after the mark of its tone. If the tone is ok, only the mark is coloured. */
   readonly marked: (text: string, tone: Tone) => string
 }
 
@@ -33,7 +33,7 @@ export interface Size {
 
 const unlimited: Size = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
 
-/** The size of a terminal, 80 by 24 if it does not tell; elsewhere there is room for everything. */
+/** The size of the terminal, 80 by 24 if unknown. Unlimited if the output is not a terminal. */
 export const sizeOf = ({
   columns,
   isTTY,
@@ -54,8 +54,8 @@ export const makePalette = (isColourful: boolean): Palette => {
 }
 
 /**
- * The word for the whole with what it is for, then one line for each row, without a line break at the end. Text that came from
- * elsewhere stays on its line, and ISO times in it become local ones, with their distance from the time of the view.
+ * The overall state and its problems, then a line for each row, without a line break at the end. Text from other machines stays on
+ * its line, and its ISO times become local times, with their distance from the time of the view.
  */
 export const statusText = (
   { header, now, problems, sections, word }: View,
@@ -84,7 +84,7 @@ export const statusText = (
     : [whole, "", ...head.split("\n").slice(0, size.rows - 2)].join("\n")
 }
 
-/** Long lines go on between words, four columns further in. */
+/** Wraps long lines between words, and indents the rest by four columns. */
 const foldLines = (text: string, columns: number): string =>
   columns === Number.POSITIVE_INFINITY
     ? text
@@ -101,8 +101,8 @@ const foldLines = (text: string, columns: number): string =>
 interface StatusFormat {
   readonly palette: Palette
   /**
-   * The size of the terminal. Longer lines are folded. If the rows are too few, the word and its reasons are repeated at the end.
-   * Default unlimited.
+   * The size of the terminal. Longer lines are wrapped. If the text has more rows, the overall state and its problems are repeated at
+   * the end. Default unlimited.
    */
   readonly size?: Size
 }

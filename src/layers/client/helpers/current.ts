@@ -1,35 +1,35 @@
-/** What is valid now, by the clock of this machine. */
+/** Selects rows that are valid now, by the clock of this machine. */
 
-/** The fields of rows that say from when and until when they are valid. */
+/** The names of the fields with the begin and the end of validity. */
 export interface Period<Row> {
   readonly from?: keyof Row | undefined
   readonly until?: keyof Row | undefined
 }
 
-/** How long the clock may be set to another time, or the machine asleep, before that is noticed. */
+/** Milliseconds within which a changed clock, or the end of sleep, is noticed. */
 const lookMs = 60_000
 
-/** In milliseconds, of an ISO date or time; a date alone is the begin of that day here, or its end. */
+/** Milliseconds of an ISO date or time. A date without a time is the begin or the end of the day in local time. */
 const timeOf = (value: unknown, isEnd: boolean): number => {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:[T ](.+))?$/.exec(`${value}`.trim()) ?? []
-  // For browsers, 30 February is 2 March.
+  // Browsers accept 30 February as 2 March.
   if (new Date(`${day}`).getUTCDate() !== Number(day?.slice(-2))) return Number.NaN
   const date = new Date(`${day}T${(time ?? "00:00").replace(/^\d:/, "0$&")}`)
   return time === undefined && isEnd ? date.setHours(24, 0, 0, 0) : date.getTime()
 }
 
-/** What cannot be read is no limit. */
+/** A value that cannot be parsed is no limit. */
 const limitsOf = <Row>(row: Row, { from, until }: Period<Row>): readonly [begin: number, end: number] => [
   timeOf(from && row[from], false),
   timeOf(until && row[until], true)
 ]
 
 /**
- * The rows that are valid at a time, in milliseconds as `Date.now()` has it.
+ * The rows that are valid at a time, in milliseconds as from `Date.now()`.
  *
- * A date alone (`2026-11-21`) is a whole day of this machine's time zone: with it in `until`, a row is valid to the end of that day. A
- * date and a time (`2026-11-21T18:00`, with or without a zone) is that moment; in `until`, it is the first at which the row is not
- * valid any more. What is missing, or is none of both, is no limit.
+ * A date (`2026-11-21`) is a whole day in the time zone of this machine: in `until`, the row is valid to the end of the day. A date
+ * with a time (`2026-11-21T18:00`, with or without a zone) is a moment: in `until`, the row is valid before this moment. A missing
+ * or other value is no limit.
  */
 export const validAt = <Row>(rows: ReadonlyArray<Row>, period: Period<Row>, at: number): ReadonlyArray<Row> =>
   rows.filter((row) => {
@@ -38,15 +38,15 @@ export const validAt = <Row>(rows: ReadonlyArray<Row>, period: Period<Row>, at: 
   })
 
 /**
- * Calls the listener with the rows that are valid now, at once and whenever others are, until the function that it returns is called.
- * The periods are those of `validAt`. When the clock was set or the machine was asleep, that is noticed within a minute.
+ * Calls the listener with the rows that are valid now, at once and after each change, until the returned function is called.
+ * Periods are as in `validAt`. A changed clock, or the end of sleep, is noticed within a minute.
  */
 export const current = <Row>(
   rows: ReadonlyArray<Row>,
   period: Period<Row>,
   listener: (rows: ReadonlyArray<Row>) => void
 ): (() => void) => {
-  let shown: ReadonlyArray<Row> | undefined
+  let last: ReadonlyArray<Row> | undefined
   let timer: ReturnType<typeof setTimeout>
   const look = () => {
     const now = Date.now()
@@ -56,8 +56,8 @@ export const current = <Row>(
       waits.reduce((least, wait) => (wait > 0 && wait < least ? wait : least), lookMs)
     )
     const valid = validAt(rows, period, now)
-    if (valid.length !== shown?.length || valid.some((row, index) => row !== shown?.[index])) {
-      shown = valid
+    if (valid.length !== last?.length || valid.some((row, index) => row !== last?.[index])) {
+      last = valid
       listener(valid)
     }
   }

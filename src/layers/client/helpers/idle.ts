@@ -1,20 +1,20 @@
-/** Whether somebody is there, for attract loops. */
+/** Detects whether somebody uses the screen, for attract loops. */
 
 import { numberOf } from "../numbers.ts"
 
 export interface IdleListeners {
-  /** Time without input. */
+  /** Called after the time without input. */
   readonly begin: () => void
-  /** Somebody does something again. */
+  /** Called at the next input. */
   readonly end: () => void
 }
 
 const events = ["pointerdown", "pointermove", "keydown", "wheel"]
 
-/** How often gamepads are asked; a press takes longer. */
+/** Milliseconds between polls of gamepads; a press lasts longer. */
 const gamepadMs = 50
 
-/** What is pressed and pushed, in halves: the noise of a stick at rest is less. Nothing without one, or where a frame may not ask. */
+/** Buttons and axes of all gamepads, rounded to halves, because an unused stick has noise. Empty without a gamepad, or if a frame has no permission. */
 const readGamepads = (): string => {
   try {
     const pads = navigator.getGamepads().flatMap((pad) => pad ?? [])
@@ -26,9 +26,9 @@ const readGamepads = (): string => {
 }
 
 /**
- * Calls `begin` when there was no touch, key, pointer, wheel or gamepad for so many milliseconds, and `end` at the next, until the
- * function that it returns is called. What happens in frames inside the page is not seen. From 2 ** 31
- * on, 25 days, and for `Infinity`, `begin` is never called: timers have no such time.
+ * Calls `begin` after `ms` milliseconds without touch, key, pointer, wheel or gamepad, and `end` at the next input, until the
+ * returned function is called. Input in frames inside the page is not noticed. From 2 ** 31 (25 days) on, and for `Infinity`,
+ * `begin` is never called: timers have no such duration.
  */
 export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) => {
   const life = new AbortController()
@@ -37,7 +37,7 @@ export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) =>
   let timer = 0
   let polling = 0
   let gamepads = ""
-  /** Browsers tell of pointers that rest while the page moves below them. */
+  /** The last place of the pointer: browsers also report a still pointer if the page moves below it. */
   let place = ""
 
   const waitMs = numberOf("idle", ms, Number.POSITIVE_INFINITY, 1)
@@ -64,7 +64,7 @@ export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) =>
     }
   }
 
-  /** While there is a gamepad. */
+  /** Polls while there is a gamepad. */
   const poll = () => {
     clearTimeout(polling)
     const before = gamepads

@@ -1,8 +1,8 @@
-/** Content in several languages, in the one that was chosen. */
+/** Selects a language in multilingual content. */
 
 /**
- * A value as `language` gives it: `title_de` is `title`, `{ de, en }` is what it has in one of them. As it was where the languages are
- * any text, and not `"de" | "en"` for example.
+ * The result of `language`: `title_de` becomes `title`, and `{ de, en }` becomes the text in one language. Unchanged if the type
+ * of the languages is `string`, and not for example `"de" | "en"`.
  */
 export type InLanguage<Value, Code extends string> = unknown extends Value
   ? Value
@@ -21,7 +21,7 @@ export type InLanguage<Value, Code extends string> = unknown extends Value
           : InLanguage<Value[keyof Value & Code], Code>
         : Value
 
-/** `title` of `title_de`. That of none where there is always a `title`: it has the values of both. */
+/** `title` for `title_de`; `never` if the row always has a `title`, which then has the values of both. */
 type NameOf<Value, Field extends keyof Value, Code extends string> = Field extends `${infer Name}_${Code}`
   ? Name extends RequiredOf<Value>
     ? never
@@ -32,33 +32,33 @@ type RequiredOf<Value> = {
   [Field in keyof Value]-?: Value extends Record<Field, unknown> ? Field : never
 }[keyof Value]
 
-/** What is in `title_de`, where it is there, for `title`. */
+/** The type of `title_de` without `undefined`, for `title`. */
 type Filled<Value, Field extends keyof Value, Code extends string> = Field extends string
   ? Exclude<Value[`${Field}_${Code}` & keyof Value], undefined>
   : never
 
-/** What is looked for: `"de"`, too, for `"de-AT"`. */
+/** The languages to look for: for `"de-AT"`, also `"de"`. */
 type Found<Code extends string> = Code | (Code extends `${infer Language}-${string}` ? Language : never)
 
 type Codes = ReadonlyArray<string>
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a value is in, to end where it is in itself. */
+/** The objects that contain a value, to stop at cycles. */
 type Above = ReadonlyArray<unknown>
 
 const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** As in "de" or "de-AT"; an `id` is none. */
+/** Whether a name is a language, such as "de" or "de-AT"; `id` is not. */
 const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+)?$/.test(name)
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
 
-/** The rank of text in none of the languages; ranks from here on are not wanted. */
+/** The rank of text in none of the languages. */
 const other = 1e9
 
-/** How early a language is wanted: "de" is found in "de", and then in "de-DE"; "de-AT" in "de-AT", and then in "de". */
+/** The rank of a language, the lowest first. "de" matches "de", then "de-DE"; "de-AT" matches "de-AT", then "de". */
 const rankOf = (language: unknown, codes: Codes): number => {
   const index = codes.findIndex(
     (code) => `${language}-`.startsWith(`${code}-`) || `${code}-`.startsWith(`${language}-`)
@@ -70,7 +70,7 @@ type Choice<Value = unknown> = readonly [rank: number, value: Value]
 
 const byRank = ([one]: Choice, [two]: Choice) => one - two
 
-/** The first by its rank that is not empty, or else the first of all. */
+/** The value with the lowest rank that is not empty, or else the value with the lowest rank. */
 const choose = (choices: ReadonlyArray<Choice>): unknown => {
   const [first] = choices
   const [best = first] = choices.filter(([, value]) => !isEmpty(value)).sort(byRank)
@@ -99,13 +99,13 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   )
 }
 
-/** Each language and what the value has in it, where it is of languages and not a record: `{ de, en }`. */
+/** The languages and texts of a value such as `{ de, en }`; empty if it is a record. */
 const textsOf = (value: unknown): ReadonlyArray<readonly [language: string, text: unknown]> => {
   const { _type, ...texts } = isRecord(value) ? value : {}
   return Object.keys(texts).every(isLanguage) ? Object.entries(texts) : []
 }
 
-/** Whether it is in languages although none is wanted: `{ fr }` is; `{ alt }`, `{ no: 1 }` and `{ cm, in }` are not. */
+/** Whether a value has languages, even if none is wanted: `{ fr }` has; `{ alt }`, `{ no: 1 }` and `{ cm, in }` have not. */
 const isSure = (texts: ReturnType<typeof textsOf>): boolean =>
   texts.length === 1 &&
   texts.every(
@@ -132,11 +132,11 @@ const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
 }
 
 /**
- * A copy of a row, or of an array of rows, in the first of the languages in which there is something: `language(row, "de", "en")`.
+ * A copy of a row, or of an array of rows, in the first language that has text: `language(row, "de", "en")`.
  *
- * `title_de` becomes `title`; where it is empty, that is `title_en`, and else the `title` of the row itself. A row's own `title` beside
- * `title_de` is in the first of the languages for which it has no field: in English here, without `title_en`. The same is done, at
- * any depth, with `{ de, en }`. `"de"` is `"de-DE"`, too, and `"de-AT"` is `"de"`. Of `{ fr }` alone, it is the first that there is.
+ * `title_de` becomes `title`. If it is empty, `title_en` is used, or else the row's own `title`. A row's own `title` beside
+ * `title_de` counts as the first language without a field: here English, if there is no `title_en`. The same applies to
+ * `{ de, en }`, at any depth. `"de"` also matches `"de-DE"`, and `"de-AT"` matches `"de"`. `{ fr }` alone becomes its first text.
  */
 export function language<Value, Code extends string>(
   value: Value,

@@ -1,5 +1,5 @@
 /**
- * What somebody has done: asked about first, and sent with the name that they gave, which this browser remembers.
+ * The actions of the page: asks for confirmation, and sends the action with the name of the person, which the browser keeps.
  */
 import { byId, h, now } from "./parts.js"
 
@@ -16,8 +16,8 @@ export const setActions = (actions) => {
 }
 
 /**
- * The dialog stays open where it fails, and says why. With `names`, it asks which of them is muted, until when and why; of a hold, it asks
- * when it ends.
+ * Opens the dialog. If the action fails, the dialog stays open and says why. With `names`, it asks which name to mute, until when
+ * and why; for a hold, it asks when the hold ends.
  */
 export const ask = (label, question, command, names = []) => {
   const isHold = command.type.endsWith(".hold")
@@ -44,7 +44,7 @@ export const ask = (label, question, command, names = []) => {
 
 byId("cancel").onclick = () => byId("dialog").close()
 
-/** The controller knows the zone of the place. */
+/** A local time: the controller knows the time zone of the place. */
 const holdFields = () => (untilInput.value === "" ? {} : { until: untilInput.value })
 
 const mutingFields = () => {
@@ -56,7 +56,7 @@ const mutingFields = () => {
   }
 }
 
-/** Gives why it failed; nothing where it did not. The token is kept for as long as this tab is open. */
+/** Returns why the action failed, or an empty text. The token is kept until this tab is closed. */
 const send = async (command) => {
   const by = nameInput.value.trim()
   const token = needsToken ? tokenInput.value : undefined

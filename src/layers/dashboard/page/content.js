@@ -1,5 +1,5 @@
 /**
- * What is shown, and what has changed: a label for each content, and its versions.
+ * The contents: a label for each content, its versions, and their changes.
  */
 import { ask } from "./actions.js"
 import {
@@ -22,7 +22,7 @@ import {
 
 const isLoopback = (host) => /^(127\.|localhost$|\[::1\]$)/.test(host)
 
-/** A link to the page with what waits, where this browser can reach it. */
+/** A link to the page with the waiting version, if this browser can reach it. */
 const renderLook = (page, everywhere) => {
   if (page === undefined) {
     return []
@@ -33,7 +33,7 @@ const renderLook = (page, everywhere) => {
     : h("a", { className: "button", href, target: "_blank", rel: "noreferrer" }, "Look")
 }
 
-/** On a machine whose own address may have become another, it is at that of this page. */
+/** The address of the page. If its server listens on all interfaces, it has the host of this page: the address of the machine may have changed. */
 export const addressOf = (page, everywhere) => {
   const address = new URL("?version=waiting", page)
   if (everywhere) {
@@ -180,7 +180,7 @@ const renderVersion = (name, actions) => (version) => {
   )
 }
 
-/** How many versions are shown at first. */
+/** How many versions are listed at first. */
 const few = isNarrow ? 3 : 5
 
 const renderVersions = ({ actions, contents }) =>
@@ -192,7 +192,7 @@ const renderVersions = ({ actions, contents }) =>
   ])
 
 export const showContents = ({ actions, contents }) => {
-  const shown = { actions, contents }
-  show("contents", shown, () => contents.map(renderContent(contents.length === 1, actions)))
-  show("versions", shown, renderVersions)
+  const data = { actions, contents }
+  show("contents", data, () => contents.map(renderContent(contents.length === 1, actions)))
+  show("versions", data, renderVersions)
 }

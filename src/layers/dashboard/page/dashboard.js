@@ -1,5 +1,5 @@
 /**
- * The page: it shows what the event stream sends, and nothing else.
+ * The page. It shows only the data of the event stream.
  */
 import { ask, setActions } from "./actions.js"
 import { showContents } from "./content.js"
@@ -21,13 +21,13 @@ const showWord = (word, tone) => {
 
 // Problems
 
-/** How many are shown at first: each is on its tile, too. */
+/** How many problems are listed at first: each problem is also on a tile. */
 const fewProblems = 4
 
 const toneOfProblem = ({ code, muted, severity }) =>
   muted !== undefined ? "neutral" : code === "content:held" ? "held" : severity === "error" ? "error" : "warn"
 
-/** What can be muted: this problem alone, by its own name, or all that is wrong with its player. */
+/** The names that can be muted: this problem, or all problems of its player. */
 const namesOf = ({ code, player, subject }) => {
   const own = [player, code, subject].filter((part) => part !== undefined).join(" ")
   const whole = player ?? (code.startsWith("player:") ? subject : undefined)
@@ -50,7 +50,7 @@ const renderMute = (problem) => {
       )
 }
 
-/** Without the command of the command line for which there is a button. */
+/** The text without the command of the command line: the page has a button for it. */
 const textBesideButtons = ({ code, text }) =>
   code === "content:held" ? text.replace(/\. "vitrine \w+" ends that$/, "") : text
 
@@ -93,12 +93,12 @@ const showProblems = (overview) => {
 
 // The event stream
 
-/** The time of the controller when something last came of it, and what it said of itself. */
+/** The controller's time of the last event, and the last overview. */
 let seen
 let seenAt
 let isAway = false
 
-/** What is not of now can neither be acted on nor does it say that all is well. */
+/** Old data allows no action, and does not say that everything works. */
 const setAway = (away) => {
   isAway = away
   document.body.classList.toggle("away", away)
@@ -142,10 +142,10 @@ const lost = () => {
   )
 }
 
-/** The stream is open, and nothing comes of it. */
+/** The stream is open, but nothing arrives. */
 const waiting = () => {
   byId("lost").textContent =
-    "The controller is reached, and has sent nothing for 5 s: it is busy, or cannot read its state. Its log says more."
+    "The controller is connected, but has sent nothing for 5 s: it is busy, or cannot read its state. See its log."
 }
 
 let stream
@@ -170,8 +170,8 @@ const connect = () => {
 }
 
 /**
- * Something comes every five seconds. A browser does not notice where nothing comes any more, because a cable was pulled, and
- * gives up for good on some failures: then it is tried again here.
+ * An event arrives every five seconds. A browser does not notice a pulled cable, and gives up for good after some failures:
+ * then the page connects again.
  */
 setInterval(() => {
   const silence = performance.now() - heardAt

@@ -1,10 +1,10 @@
 /**
- * What the parts of the page are made of: elements, times and figures. All text is set as text.
+ * The building blocks of the page: elements, times and numbers. Text is never parsed as HTML.
  */
 
 export const byId = (id) => document.getElementById(id)
 
-/** An element; of its properties, those of `data` are data attributes. Children are text or elements. */
+/** An element. The properties in `data` become data attributes. Children are text or elements. */
 export const h = (name, { data = {}, tone, ...properties } = {}, ...children) => {
   const element = Object.assign(document.createElement(name), properties)
   Object.assign(element.dataset, data, tone === undefined ? {} : { tone })
@@ -12,15 +12,15 @@ export const h = (name, { data = {}, tone, ...properties } = {}, ...children) =>
   return element
 }
 
-const shown = new Map()
+const rendered = new Map()
 
-/** Replaces what is in an element, where the data that it shows is other than before: place and focus stay. */
+/** Replaces the children of an element if its data has changed. The focus stays. */
 export const show = (id, data, render) => {
   const key = JSON.stringify(data)
-  if (shown.get(id) === key) {
+  if (rendered.get(id) === key) {
     return
   }
-  shown.set(id, key)
+  rendered.set(id, key)
   const element = byId(id)
   const focused = element.contains(document.activeElement) ? document.activeElement.dataset.button : undefined
   element.replaceChildren(...[render(data)].flat(Number.POSITIVE_INFINITY))
@@ -29,7 +29,7 @@ export const show = (id, data, render) => {
   }
 }
 
-/** A button; `name` is what no other one has. */
+/** A button; `name` must be unique. */
 export const button = (name, label, onclick) =>
   h("button", { type: "button", data: { button: name }, onclick }, label)
 
@@ -37,12 +37,12 @@ export const entry = (label, value, tone) => [h("dt", {}, label), h("dd", { tone
 
 export const nothing = (text) => h("p", { className: "muted" }, text)
 
-/** Whether the page is as narrow as a phone, where less is unfolded at first. */
+/** Whether the page is as narrow as on a phone: then fewer lists are open at first. */
 export const isNarrow = matchMedia("(max-width: 40rem)").matches
 
 const opened = new Set()
 
-/** A button that opens and closes something, which stays so. `update` is given whether it is open, and gives the label. */
+/** A button that opens and closes a part, and keeps its state. `update` gets whether the part is open, and returns the label. */
 export const toggle = (name, update) => {
   const element = button(name, "", () => {
     if (!opened.delete(name)) {
@@ -58,7 +58,7 @@ export const toggle = (name, update) => {
   return element
 }
 
-/** A list of which so many entries are shown at first; below it, a button that shows all of them. */
+/** A list that begins with a few entries; the button below shows all entries. */
 export const folded = (name, few, properties, entries) => {
   const list = h("ul", properties, entries)
   const rest = [...list.children].slice(few)
@@ -107,7 +107,7 @@ const dateAndTime = new Intl.DateTimeFormat(undefined, {
 
 const isToday = (date) => date.toDateString() === new Date(now()).toDateString()
 
-/** Does not break over lines. */
+/** Does not break across lines. */
 export const shortTime = (iso) => {
   const date = new Date(iso)
   return (isToday(date) ? clockTime : dayAndTime).format(date).replaceAll(" ", "\u00a0")
@@ -152,13 +152,13 @@ const relative = (way) => (iso) => {
   return h("span", { className: "age", data: { at: iso, way }, title: longTime(iso) }, text)
 }
 
-/** `5 min ago`, `in 8 s`; it goes on. */
+/** `5 min ago`, `in 8 s`; updates itself. */
 export const age = relative("distance")
 
-/** `in 8 s`, then `now`; it goes on. */
+/** `in 8 s`, then `now`; updates itself. */
 export const due = relative("due")
 
-/** `for 5 min`; it goes on. */
+/** `for 5 min`; updates itself. */
 export const forHow = relative("for")
 
 setInterval(() => {
@@ -177,7 +177,7 @@ export const moment = (iso) => h("span", {}, time(iso), " (", age(iso), ")")
 
 const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\bversion (\d{8}T\d{6}Z(?:-\d\d)?)/
 
-/** Text of the controller: its ISO times as local ones, and versions by their times. */
+/** Text of the controller, with ISO times as local times, and versions by their times. */
 export const readable = (text) => {
   const found = isoTime.exec(text)
   if (found === null) {

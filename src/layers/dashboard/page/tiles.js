@@ -13,7 +13,7 @@ const inWords = (words) =>
     .map(([word, number]) => `${number.toLocaleString()} ${word}`)
     .join(", ")
 
-/** Those that are not shown, by their words. */
+/** The number of tiles that are not listed, by `word`. */
 const restOf = ({ shown, words }) =>
   Object.fromEntries(
     Object.entries(words).map(([word, all]) => [
@@ -24,7 +24,7 @@ const restOf = ({ shown, words }) =>
 
 const isFine = ({ tone }) => tone === "ok" || tone === "held"
 
-/** By its time, which is all that there is room for on small tiles and screens. */
+/** A version by its time: small tiles and screens have no room for more. */
 const renderVersion = (versionId) =>
   h(
     "small",
@@ -48,7 +48,7 @@ const renderAsked = (type) => (screen) => {
   )
 }
 
-/** The name of a tile; a click on it shows what its screens can be asked for, until the next. */
+/** The name of a tile. A click opens the actions of its screens, and the next click closes them. */
 const renderName = ({ actions, content }, { asked = [], name, ...tile }) => {
   if (actions === "off" || asked.length === 0) {
     return [h("strong", {}, name)]
@@ -61,7 +61,7 @@ const renderName = ({ actions, content }, { asked = [], name, ...tile }) => {
   return [h("strong", {}, title), list]
 }
 
-/** On a hub, what is well is small. */
+/** On a hub, tiles without problems are small. */
 const renderTile = (isHub, context) => (tile) => {
   const { isUnexpected, percent, screens, since, text, tone, versionId, word } = tile
   const isSmall = isHub && isFine(tile)
@@ -97,7 +97,7 @@ const renderGroup = (title, isHub, { shown, words }, context, none) => {
   ]
 }
 
-/** The players of a hub first. Its own screens are shown where there are some. The content is that of the players. */
+/** The players of a hub first, then its own screens, if it has some. The content is that of the players. */
 export const renderTiles = ({ players, screens, ...context }) => [
   players === undefined ? [] : renderGroup("Players", true, players, context, "No player has reported yet."),
   players !== undefined && screens.shown.length === 0
@@ -107,7 +107,7 @@ export const renderTiles = ({ players, screens, ...context }) => [
         false,
         screens,
         context,
-        "A screen is listed here when it says what it shows, or where the configuration expects it."
+        "A screen is listed here when it reports its version, or if the configuration expects it."
       )
 ]
 
@@ -118,10 +118,10 @@ const sum = (words, isCounted) =>
 
 const works = ["up to date", "copying", "held", "showing"]
 
-/** What nobody expects may be away without a problem. */
+/** A screen or player that is not expected may be away without a problem. */
 const allWorks = (words) => sum(words, (word) => !works.includes(word)) === 0
 
-/** What is said where nothing is wrong. */
+/** The text if there is no problem. */
 export const renderWellBeing = ({ players, screens }) => {
   if (players !== undefined && total(players.words) > 0) {
     const isAll = allWorks(players.words) && allWorks(screens.words)
@@ -141,6 +141,6 @@ export const renderWellBeing = ({ players, screens }) => {
     .sort()
     .at(-1)
   return last === undefined
-    ? ["The controller works. No screen has said what it shows."]
-    : ["The controller works. No screen is heard of any more; the last one was at ", moment(last), "."]
+    ? ["The controller works. No screen has reported yet."]
+    : ["The controller works. No screen has reported since ", moment(last), "."]
 }
