@@ -164,7 +164,7 @@ export const pagesOf = (client: typeof TableSourceClient.Service, request: Table
     placeOf: ({ cursor }) => Option.getOrElse(cursor, () => ""),
     idOf: ({ id }) => Option.some(id),
     mistake: (detail) => unexpected(table, detail),
-    firstAgain: "the list goes round in a circle: it is page 1 again"
+    firstAgain: "the pages form a circle: this is page 1 again"
   })
 }
 

@@ -421,7 +421,7 @@ describe("a folder as a source", () => {
   )
 
   it.scoped.each<readonly [Files, RegExp]>([
-    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, line 3: the row has not as many cells/],
+    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, line 3: the row does not have as many cells/],
     [{ "a.json": '[\n{"a":1\n' }, /a\.json, line 3, column 1: is not valid JSON/],
     [{ "a.csv": "x\n", "a.json": "[]" }, /a\.csv and a\.json: each would be the document "a"/],
     [{ "p/a.jpg": "", "p/A.jpg": "" }, /p\/(a|A)\.jpg and p\/(a|A)\.jpg: their names differ in case only/],

@@ -214,7 +214,7 @@ describe("records that may be left out", () => {
       const { fetch } = yield* setUp({ "Objects.csv": rowsOf(10, [1, 4]) }, { expect: leavingOut(0.1) })
       const { violations } = yield* Effect.flip(fetch)
       expect(violations?.map(violationText)).toEqual([
-        'Document "Objects": expected at most 1 of 10 records to be left out ("leaveOut" is 0.1), found 2 that are not as expected.',
+        'Document "Objects": expected at most 1 of 10 records to be left out ("leaveOut" is 0.1), found 2 records with mistakes.',
         'Objects.csv, lines 3, 6, "title": expected text, found nothing.'
       ])
     }).pipe(run)

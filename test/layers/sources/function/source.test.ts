@@ -300,9 +300,9 @@ describe("a mistake in the function of a source", () => {
     { what: "a document without a name", gives: { "": 1 }, message: /it gives a document without a name/ },
     { what: "a function", gives: { a: () => 1 }, message: /fetch, document "a": it is a function/ },
     {
-      what: "what JSON cannot say",
+      what: "a value that JSON cannot have",
       gives: { a: 1n },
-      message: /fetch, document "a": it is nothing that JSON can say: /
+      message: /fetch, document "a": it is a value that JSON cannot have: /
     },
     {
       what: "a promise",
@@ -317,7 +317,7 @@ describe("a mistake in the function of a source", () => {
     {
       what: "a map",
       gives: { a: { rooms: new Map([[1, 2]]) } },
-      message: /document "a": it is something of the type Map, in "rooms", which is nothing that JSON can say/
+      message: /document "a": it is a value of the type Map, in "rooms", which JSON cannot have/
     },
     {
       what: "a set in a long document",
@@ -326,7 +326,7 @@ describe("a mistake in the function of a source", () => {
           yield { tags: new Set([1]) }
         })()
       },
-      message: /document "a": it is something of the type Set, in "tags"/
+      message: /document "a": it is a value of the type Set, in "tags"/
     },
     {
       what: "a generator",
@@ -335,7 +335,7 @@ describe("a mistake in the function of a source", () => {
           yield 1
         })()
       },
-      message: /document "a": it is something of the type Generator, which/
+      message: /document "a": it is a value of the type Generator, which/
     },
     {
       what: "two documents in one file",
@@ -400,7 +400,7 @@ describe("a mistake in the function of a source", () => {
         'Source "events": Document "events": step 1 gives undefined'
       )
       expect(yield* givenBy(() => [{ tags: new Set([1]) }])).toContain(
-        'step 1 gives something of the type Set, in "0.tags"'
+        'step 1 gives a value of the type Set, in "0.tags"'
       )
     }).pipe(run)
   )
@@ -426,7 +426,7 @@ describe("a mistake in the function of a source", () => {
         steps: [(rows) => rows.map((row) => row)]
       })
       expect(message).toBe(
-        'Source "events": Document "Settings": step 1 failed, which was given an object and no list of records: rows.map is not a function'
+        'Source "events": Document "Settings": step 1 failed, which got an object and no list of records: rows.map is not a function'
       )
     }).pipe(run)
   )
@@ -449,7 +449,7 @@ describe("a mistake in the function of a source", () => {
       const error = yield* failure({
         fetch: async ({ get }) => ({ events: await get(server.url, { as: "text" }) })
       })
-      expect(error.message).toContain("gives text that is not utf-8")
+      expect(error.message).toContain("sends text that is not in its declared or default encoding, utf-8")
     }).pipe(run)
   )
 
@@ -460,7 +460,7 @@ describe("a mistake in the function of a source", () => {
         fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
       })
       expect(error.message).toMatch(
-        /this is no CSV, line 3: the row has not as many cells as the header line/
+        /this is no CSV, line 3: the row does not have as many cells as the header line/
       )
     }).pipe(run)
   )

@@ -476,9 +476,7 @@ describe("a list whose server", () => {
             ])
           )
         )
-        expect(String(error)).toContain(
-          "page 3: the list goes round in a circle: the next page is one before it"
-        )
+        expect(String(error)).toContain("page 3: the pages form a circle: the next page is an earlier page")
       }
     })
   )

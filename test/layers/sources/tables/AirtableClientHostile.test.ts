@@ -282,7 +282,7 @@ describe("a list", () => {
     ],
     ["that repeats its offset", () => of(records(1), "itr"), failing("UnexpectedAnswer", 2)],
     [
-      "that goes round in a circle",
+      "whose pages form a circle",
       (request: number) => of([{ id: `rec${request}`, fields: {} }], `itr${request % 3}`),
       failing("UnexpectedAnswer", 4)
     ],
