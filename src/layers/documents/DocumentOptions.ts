@@ -83,7 +83,7 @@ export interface DocumentConfig {
 
 const step = expects(
   Schema.declare((input): input is Step => Predicate.isFunction(input)),
-  "a function that is given a document, and gives the one to save"
+  "a function that gets a document, and returns the document to save"
 )
 
 /** The key of a record. One declaration, so that a mistake is reported once and not for each member of a union. */

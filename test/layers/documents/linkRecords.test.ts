@@ -68,7 +68,7 @@ describe("links between documents", () => {
     })
   )
 
-  it.effect("are one level deep, also where a document links to itself", () =>
+  it.effect("are one level deep, also if a document links to itself", () =>
     Effect.gen(function* () {
       const [{ makers: found }] = yield* linking({ teacher: "makers" }, [list("makers", makers)])
       expect(found).toEqual([ada, { ...ben, teacher: ada }])

@@ -96,7 +96,7 @@ const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
 ]
 
 /**
- * What to do about a file that needs other files, by its extension and its text; `undefined` if it refers to no
+ * The advice about a file that needs other files, by its extension and its text; `undefined` if it refers to no
  * files.
  */
 export const adviceOnOthers = (extension: string, text: string): string | undefined => {

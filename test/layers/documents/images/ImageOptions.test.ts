@@ -54,7 +54,7 @@ describe("the options of images", () => {
 })
 
 describe("sharp", () => {
-  it("is found where it is installed", () => {
+  it("is found if it is installed", () => {
     expect(sharpIssue(import.meta.url)).toBeUndefined()
   })
 

@@ -125,7 +125,7 @@ describe("a picture that cannot be made smaller", () => {
       reason: "premature end of JPEG"
     },
     { what: "is empty", change: () => Buffer.alloc(0), reason: "it is empty" }
-  ])("fails with the reason where a JPEG $what", ({ change, reason }) =>
+  ])("fails with the reason if a JPEG $what", ({ change, reason }) =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [20] })

@@ -85,7 +85,7 @@ describe("a link in a document", () => {
     "ftp://a.example/x",
     "C:\\x.jpg",
     "http://"
-  ])("leads nowhere where it is %j", (text) => {
+  ])("leads nowhere if it is %j", (text) => {
     expect(address(text)).toEqual(Option.none())
     expect(address(text, "https://cms.example/")).toEqual(Option.none())
   })

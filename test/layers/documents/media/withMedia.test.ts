@@ -461,7 +461,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns if no document has a link where the patterns point", () =>
+  it.scoped("warns if no document has a link that matches the patterns", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
       set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
@@ -478,7 +478,7 @@ describe("a source with media", () => {
     ["JSON", { "content-type": "application/json" }, '{"error":"no"}'],
     ["JSON that claims nothing", {}, '{"error":"no"}'],
     ["another type", { "content-type": "video/mp4" }, "film"]
-  ] as const)("refuses %s where a picture is expected", ([, headers, body]) =>
+  ] as const)("refuses %s if a picture is expected", ([, headers, body]) =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], types: ["image/*"] })
       files.set("/a.jpg", { body, headers })

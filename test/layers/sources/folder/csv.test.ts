@@ -52,7 +52,7 @@ const fetchTable = (content: string | Uint8Array = "", config?: Partial<FolderSo
 const failureOf = (content: string | Uint8Array = "") =>
   Effect.map(Effect.flip(fetchTable(content)), ({ message }) => message)
 
-/** What spreadsheet programs and exports write: cells in quotes where they need them, or all of them. */
+/** As spreadsheet programs and exports write: quotes around all cells, or only around cells that need them. */
 const names = FastCheck.string({ minLength: 1, unit: "grapheme" }).filter((name) => name.trim() !== "")
 const tables = FastCheck.uniqueArray(names, { minLength: 2, maxLength: 6, selector: (name) => name })
   .filter(([first = ""]) => !/^sep=/i.test(first))
@@ -153,7 +153,7 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect('uses the option "delimiter" where column names contain another delimiter', () =>
+  it.effect('uses the option "delimiter" if column names contain another delimiter', () =>
     Effect.gen(function* () {
       const text = "Price, net, EUR;Price, gross, EUR\n1,50;2,50\n"
       expect(yield* failureOf(text)).toMatch(
@@ -223,7 +223,7 @@ describe("a CSV file in a folder", () => {
       "id,title\n1,M\ufffdller\n",
       /T\.csv, line 2, column 4: has "\ufffd" in the place of a letter that was lost/
     ]
-  ])("is read with a warning where it probably has a mistake: %j", ([text, warning]) =>
+  ])("is read with a warning if it probably has a mistake: %j", ([text, warning]) =>
     Effect.gen(function* () {
       const { warnings } = yield* fetchFiles({ "T.csv": text })
       expect(warnings[0]).toMatch(warning)
@@ -251,7 +251,7 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect("is asked for where the folder has a spreadsheet instead", () =>
+  it.effect("is asked for if the folder has a spreadsheet instead", () =>
     Effect.gen(function* () {
       const files = { "Objects.xlsx": "PK", "Rooms.ods": "PK", "Rooms.csv": "id\n1\n", "Rooms.json.txt": "" }
       const advice =
@@ -316,7 +316,7 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect("is an error where it contains a web page, and read without a byte order mark", () =>
+  it.effect("is an error if it contains a web page, and read without a byte order mark", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(fetchFiles({ "A.json": "\n<html><body>Log in</body></html>" }))
       expect(message).toMatch(/A\.json: is not valid JSON: it looks like a web page \(HTML\)/)
@@ -324,7 +324,7 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect("is an error where it has more commas than are held in memory", () =>
+  it.effect("is an error if it has more commas than are held in memory", () =>
     Effect.gen(function* () {
       const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"0,".repeat(2_000_001)}0]` }))
       expect(failure.message).toMatch(/A\.json: it has more than 2,000,000 commas/)

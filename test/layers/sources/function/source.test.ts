@@ -172,7 +172,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("is rejected where a record is not as expected", () =>
+  it.scoped("is rejected if a record is not as expected", () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ events: [{ slug: "opening" }] }),
@@ -186,7 +186,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped('is rejected where "expect" names a path instead of a field', () =>
+  it.scoped('is rejected if "expect" names a path instead of a field', () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ posts: [{ id: 1, title: { rendered: "Opening" } }] }),
@@ -219,7 +219,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is unchanged where only the signatures of links differ", () =>
+  it.scopedLive("is unchanged if only the signatures of links differ", () =>
     Effect.gen(function* () {
       let signature = 1
       const server = yield* ScriptedServer.make((response, request) =>
@@ -290,14 +290,14 @@ describe("a mistake in the function of a source", () => {
     {
       what: "no documents",
       gives: [],
-      message: /^Source "events": fetch: it must give an object of documents/
+      message: /^Source "events": fetch: it must return an object of documents/
     },
     {
       what: "nothing in a document",
       gives: { a: undefined },
       message: /fetch, document "a": it is undefined/
     },
-    { what: "a document without a name", gives: { "": 1 }, message: /it gives a document without a name/ },
+    { what: "a document without a name", gives: { "": 1 }, message: /it returns a document without a name/ },
     { what: "a function", gives: { a: () => 1 }, message: /fetch, document "a": it is a function/ },
     {
       what: "a value that JSON cannot have",
@@ -350,7 +350,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where the function or an iterable throws", () =>
+  it.scoped("is reported if the function or an iterable throws", () =>
     Effect.gen(function* () {
       const thrown = yield* failure({
         fetch: () => {
@@ -370,7 +370,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where an iterable hangs for ten minutes", () =>
+  it.scoped("is reported if an iterable hangs for ten minutes", () =>
     Effect.gen(function* () {
       const isAsked = yield* Deferred.make<void>()
       const { fetch } = yield* setUp({
@@ -392,7 +392,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where a step returns nothing, or a value that is not JSON", () =>
+  it.scoped("is reported if a step returns nothing, or a value that is not JSON", () =>
     Effect.gen(function* () {
       const givenBy = (step: () => unknown) =>
         Effect.map(failure({ fetch: () => ({ events: [] }), steps: [step] }), ({ message }) => message)
@@ -405,7 +405,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where a step throws", () =>
+  it.scoped("is reported if a step throws", () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ events: [] }),
@@ -419,7 +419,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where a step for records gets a value", () =>
+  it.scoped("is reported if a step for records gets a value", () =>
     Effect.gen(function* () {
       const { message } = yield* failure({
         fetch: () => ({ Settings: { idle: 60 } }),
@@ -431,7 +431,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a server refuses, without the query", () =>
+  it.scopedLive("is reported if a server refuses, without the query", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(403, "no"))
       const error = yield* failure({
@@ -443,7 +443,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a text is not in the charset that the server names", () =>
+  it.scopedLive("is reported if a text is not in the charset that the server states", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response) => response.end(Buffer.from("München", "latin1")))
       const error = yield* failure({
@@ -453,7 +453,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where CSV is malformed, with its line", () =>
+  it.scopedLive("is reported if CSV is malformed, with its line", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, "id;title\n1;Bell\n2\n"))
       const error = yield* failure({
@@ -465,7 +465,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a web page comes instead of JSON", () =>
+  it.scopedLive("is reported if a web page comes instead of JSON", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(
         ScriptedServer.text(200, "<!doctype html>", { "content-type": "text/html" })
@@ -498,7 +498,7 @@ describe("a mistake in the function of a source", () => {
 
 let content = 0
 contentSourceContract(
-  "a source of one's own",
+  "a source of your own",
   Effect.gen(function* () {
     const made = yield* source({ id: "events", fetch: () => ({ events: [{ id: content }] }) }).make
     return { source: made, edit: Effect.sync(() => void content++) }
