@@ -18,7 +18,7 @@ export interface TableExpectation<FieldSchema = never> {
    */
   readonly leaveOut?: number | undefined
 
-  /** The share of the records in the version before that may be gone, from 0 to 1. Default `1`. */
+  /** The largest share of records that may be missing compared to the last version, from 0 to 1. Default `1`. */
   readonly maxVanishing?: number | undefined
 }
 
