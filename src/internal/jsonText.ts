@@ -1,5 +1,5 @@
 /**
- * Values as JSON text, whatever they are (docs/wire.md, section 4.5).
+ * Any values as JSON text (docs/wire.md, section 4.5).
  */
 import * as Predicate from "effect/Predicate"
 import { serializeError } from "./serializeError.ts"

@@ -19,7 +19,7 @@ export type FetchError = SourceError | CopyFailed | VersionStoreError
 export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFailed", {
   /** The address, without credentials. */
   from: Schema.String,
-  /** What happened and, where it is known, what to do. */
+  /** What happened and, if it is known, what to do. */
   detail: Schema.String,
   /** As of `SourceError`. */
   isTransient: Schema.Boolean,

@@ -1,5 +1,5 @@
 /**
- * The commands that Vitrine itself has: what they take, beside their `type`, and what they give.
+ * The built-in commands of Vitrine: their fields, beside `type`, and their results.
  */
 import type { ContentCheck } from "./ContentCheck.ts"
 import type { ContentDiff } from "./ContentDiff.ts"
@@ -30,7 +30,7 @@ interface OfVersion {
 
 type None = Readonly<Record<never, never>>
 
-/** Those of the content, by their names behind that of the plugin. */
+/** The commands of a content, by their names without the name of the plugin. */
 export interface ContentCommands {
   readonly fetch: BuiltInCommand<None, FetchOutcome>
   readonly check: BuiltInCommand<{ readonly source?: string }, ContentCheck | ContentSample>
@@ -50,7 +50,7 @@ export interface ContentCommands {
   readonly screen: BuiltInCommand<Asking & { readonly screen: string; readonly action: ScreenAction }, void>
 }
 
-/** By the `type` of the command, of a content that is called `content`; what gives nothing gives `null` over HTTP. */
+/** The commands of a content named `content`, by their `type`. A command without a result returns `null` over HTTP. */
 export type BuiltInCommands = {
   readonly [Name in keyof ContentCommands as `content.${Name}`]: ContentCommands[Name]
 }

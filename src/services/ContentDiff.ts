@@ -31,7 +31,7 @@ export type FieldChange = typeof FieldChange.Type
 /** A record by its id, or a key of a key/value table. */
 export const RecordChange = Schema.Struct({
   id: Schema.String,
-  /** What people call the record: the text of its field `name`, `title` or `label`. Missing where it has none. */
+  /** What people call the record: the text of its field `name`, `title` or `label`. Missing if it has none. */
   name: optional(Schema.String),
   change: ChangeKind,
   /** For a changed record; at most ten. */

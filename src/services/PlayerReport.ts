@@ -136,7 +136,7 @@ export const PlayerReport = Schema.Struct({
   activeSince: optional(time),
   /** How much of the next version is copied, in percent; missing if none is being copied. */
   copiedPercent: optional(number(0, 100)),
-  /** Of the disk with the versions, in bytes; missing if it is not known. */
+  /** The free space on the disk with the versions, in bytes; missing if it is not known. */
   freeDisk: optional(amount),
   /** The errors first. */
   problems: list(ReportedProblem, (entries) => entries.slice(0, maxProblems)),

@@ -33,7 +33,7 @@ export const Problem = Schema.Struct({
   player: optional(Schema.String),
   /** One sentence, with what to do about it if that is known. Times in it are ISO 8601, UTC. */
   text: Schema.String,
-  /** ISO 8601, UTC; missing where that is not known. */
+  /** ISO 8601, UTC; missing if it is not known. */
   since: optional(Schema.String),
   /** How often it has begun in this run of the controller. Only the state has it. */
   count: optional(Schema.Number),

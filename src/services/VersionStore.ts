@@ -10,7 +10,7 @@
  * versions/<versionId>/files.json  all files of the version, with their sizes and digests
  * acks/<consumerId>.json           leases of consumers that still show a version
  * .staging/…                       what is being fetched; emptied at every start
- * .reserve                         room for a manifest where the disk is full
+ * .reserve                         room for a manifest if the disk is full
  * ```
  */
 

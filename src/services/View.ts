@@ -36,7 +36,7 @@ export const ScreenStatus = Schema.Struct({
   since: optional(timestamp),
   /** What is wrong, errors first. */
   problems: Schema.Array(Problem),
-  /** The name of its content; missing where there is no content. */
+  /** The name of its content; missing if there is no content. */
   content: optional(Schema.String),
   /** Whether the version that it last showed is the active one. */
   active: Schema.Boolean,
@@ -173,7 +173,7 @@ export const View = Schema.extend(
     players: optional(Schema.Array(PlayerStatus)),
     /** The mutes that have not ended, the mute that ends last first. */
     mutes: Schema.Array(Mute),
-    /** The address of the dashboard; missing where there is none. */
+    /** The address of the dashboard; missing if there is none. */
     dashboard: optional(Schema.String)
   })
 )

@@ -21,7 +21,7 @@ const firstManifestMissing =
   /^logged .*manifest\.json is missing\. The newest version on disk is active again.*$/m
 
 /** A kill between the making of a webhook and the note of its id leaves one behind, and a base has room for ten. */
-const noRoomForWebhooks = /^logged Nothing says what has changed.*WEBHOOKS_IN_BASE.*$/gm
+const noRoomForWebhooks = /^logged Changes cannot be listed.*WEBHOOKS_IN_BASE.*$/gm
 
 /** Nothing failed, and nothing was logged, in what a promoter said. */
 export const expectNoFailure = (output: string, hadManifest: boolean) => {

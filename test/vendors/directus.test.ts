@@ -207,7 +207,7 @@ describe.skipIf(installed === null)("directusSource over Directus 11.3.5", () =>
         )
         expect(yield* messageFor({ collections: { languages: { key: "code" } } })).toMatch("no failure")
         expect(yield* messageFor({ collections: { rooms: { filter: { name: { _no: 1 } } } } })).toMatch(
-          "Directus does not understand what is asked of rooms"
+          "Directus does not understand the request for rooms"
         )
       })
     )

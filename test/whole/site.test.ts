@@ -266,7 +266,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 120_000 })("a new
         .map((line) => line.replace(/^\S+ +/, ""))
       expect(said.filter((line) => !line.startsWith("info "))).toEqual([])
       expect(said.filter((line) => /no |not |missing|fail|error|cannot/i.test(line))).toEqual([
-        `info   There is no build of the page in ${reader.folder}/dist yet. Make one, for example with "npm run build": then it is shown.`
+        `info   The page in ${reader.folder}/dist is not built yet. Build it, for example with "npm run build"; the screens then show it.`
       ])
     })
   )

@@ -1,9 +1,8 @@
 /**
- * What content systems such as Strapi and Directus have in common: requests with a token, collections that are read to their end, errors.
+ * Common parts of content systems such as Strapi and Directus: options, requests with a token, complete collections,
+ * errors.
  *
- * A vendor says what to ask, what an answer means, and what to do about a refusal.
- *
- * What sources of content management systems have in common, as options.
+ * A vendor defines what to request, what a response means, and what to do about a refusal.
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Chunk from "effect/Chunk"
@@ -25,10 +24,10 @@ import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
 import { isLast, type List, type ListChanged, type PageRead, readList } from "./wholeList.ts"
 
-/** A text that says something. */
+/** A text that is not empty. */
 export const filled = (what: string) => expects(Schema.NonEmptyString, what)
 
-/** `what` is the token as the system calls it. */
+/** `what` is the system's own name for the token. */
 export const token = (what: string) =>
   omittable(
     secret(
@@ -37,7 +36,7 @@ export const token = (what: string) =>
     )
   )
 
-/** An object by the names of collections, at least one of them. */
+/** An object by the names of collections, with at least one collection. */
 export const collections = <A, I>(
   value: Schema.Schema<A, I>,
   { isName, what, wrongName }: { readonly isName: RegExp; readonly what: string; readonly wrongName: string }
@@ -52,7 +51,7 @@ export const collections = <A, I>(
     )
   )
 
-/** `path` is that of something else at the server: a likely mistake that says the same. */
+/** `path` is another part of the server, which a user often adds to the address by mistake: it is removed. */
 export const cmsFields = (vendor: {
   readonly path: string
   readonly token: string
@@ -75,7 +74,7 @@ export const cmsFields = (vendor: {
   }
 }
 
-/** The options that all of them have, decoded. */
+/** The decoded options of every content system. */
 export interface CmsOptions {
   readonly maxBytes: number
   readonly maxTimeout: number
@@ -84,39 +83,39 @@ export interface CmsOptions {
   readonly locales: ReadonlyArray<string>
 }
 
-/** What a system says when it refuses a request, as it came: unbounded, and empty where it says nothing. */
+/** The system's error for a refused request: of any length, and empty if the response has no text. */
 export interface Refusal {
-  /** Its name for the mistake, as in `FORBIDDEN`; empty where it does not speak like this system. */
+  /** Its name for the mistake, as in `FORBIDDEN`; empty if the response is not an error of this system. */
   readonly name: string
   readonly message: string
-  /** What the mistake is about, and the parameter that it stands in. */
+  /** The subject of the mistake, and the parameter with the mistake. */
   readonly key?: string
   readonly param?: string
 }
 
-/** What each vendor defines. */
+/** The parts that each vendor defines. */
 export interface Vendor {
   readonly name: string
-  /** What "url" is to be. */
+  /** What "url" should be, for messages. */
   readonly address: string
-  /** The option that names collections, the one of a collection that asks for fewer of its items, and what these are called. */
+  /** The option for collections, the option of a collection that limits its items, and the name of its items. */
   readonly option: string
   readonly filter: string
   readonly items: string
-  /** What to do about a refusal, if there is anything particular. */
+  /** What to do about a refusal, if there is special advice. */
   readonly advice: (
     collection: string,
     status: number,
     hasToken: boolean,
     refusal: Refusal
   ) => string | undefined
-  readonly readRefusal: (said: unknown) => Refusal
+  readonly readRefusal: (body: unknown) => Refusal
 }
 
-/** The error for an answer that this system would not give. */
+/** The error for a response that this system would not send. */
 export const strange = ({ address, name }: Vendor, collection: string, detail: string) =>
   new SourceError({
-    detail: `What "url" gives for ${collection} is no answer of ${name}: ${detail}. Check "url", ${address}`
+    detail: `The response of "url" for ${collection} is not from ${name}: ${detail}. Check "url", ${address}`
   })
 
 /** The error for a response with an error status. */
@@ -138,11 +137,11 @@ export const refused = (
   })
 }
 
-/** What to do, with the status and what the server says. */
+/** The advice, with the status and the message of the server. */
 export const refusalText = (advice: string, status: number, words: string): string =>
   `${advice} (HTTP ${status}${words === "" ? "" : `, ${excerpt(words)}`})`
 
-/** What the system is sent so that it knows who asks. */
+/** The headers with the token of the source. */
 export const credentials = (token: CmsOptions["token"]): Readonly<Record<string, Redacted.Redacted>> =>
   token === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) }
 
@@ -177,32 +176,34 @@ export const makeAsk = (
       )
   })
 
-/** How far a collection is read. */
+/** The position in a collection. */
 export interface PagePosition<Item> extends Pick<PageRead, "firstRecords" | "number" | "read"> {
-  /** The item that has come last. */
+  /** The last received item. */
   readonly last: Item | undefined
 }
 
-/** A page of a collection, the one item of what is none, or what came instead, in words. */
+/**
+ * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.
+ */
 export type CollectionAnswer<Item> =
   | {
       readonly kind: "page"
       readonly items: ReadonlyArray<Item>
       readonly total: number
-      /** How many pages there are, where the system says it. */
+      /** How many pages there are, if the system says it. */
       readonly pages?: number
-      /** How many came, where these are more than the items. */
+      /** How many records came, if there are more than items. */
       readonly records?: number
-      /** How many come on a page, as far as that is known. */
+      /** How many items come on a page, if it is known. */
       readonly size: number
     }
   | { readonly kind: "single"; readonly item: Item }
   | { readonly kind: "strange"; readonly detail: string }
 
-/** More of one collection would not fit into memory. */
+/** The most items of a collection, which are held in memory. */
 const maxItems = 100_000
 
-/** All items of a collection, each once; `single` is the one of what is no collection. */
+/** All items of a collection, each once; `single` is the item of a value that is no collection. */
 export const readCollection = <Item>(
   vendor: Vendor,
   {

@@ -12,19 +12,19 @@ import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { TextPlace } from "./recordPlace.ts"
 
-/** The content of a document: one JSON value, records that come some at a time, or one object that was made of records. */
+/** The content of a document: one JSON value, records that arrive page by page, or one object made from records. */
 export type DocumentContent<E> = Data.TaggedEnum<{
   Value: { readonly value: Effect.Effect<unknown, E> }
   Records: { readonly pages: Stream.Stream<ReadonlyArray<unknown>, E> }
   Keys: { readonly keys: Effect.Effect<Keys, E> }
 }>
 
-/** An object that was made of records. */
+/** An object made from records. */
 export interface Keys {
   readonly value: Readonly<Record<string, unknown>>
-  /** The record that a key is from. */
+  /** The record of a key. */
   readonly recordOf: (key: string) => string | undefined
-  /** The line that a key is from, if the records are those of a text file. */
+  /** The line of a key, if the records come from a text file. */
   readonly textPlaceOf?: ((key: string) => TextPlace | undefined) | undefined
 }
 
@@ -33,34 +33,34 @@ interface DocumentContentDefinition extends Data.TaggedEnum.WithGenerics<1> {
 }
 
 /**
- * `Records({ pages })` is read page by page when the document is saved, and with `steps` as a whole; `Value({ value })` and `Keys({ keys })`
- * always are.
+ * `Records({ pages })` is read page by page when the document is saved, but as a whole if there are `steps`. `Value({
+ * value })` and `Keys({ keys })` are always read as a whole.
  */
 export const { Keys, Records, Value } = Data.taggedEnum<DocumentContentDefinition>()
 
-/** One JSON file of a source. `E` is why it cannot be read. */
+/** One JSON file of a source. `E` is the error of reading it. */
 export interface Document<E> {
   /** It is saved as `<name>.json`. */
   readonly name: string
   readonly content: DocumentContent<E>
-  /** What identifies its records: fields, as paths with dots. Default `["id"]`. */
+  /** The key of its records: fields, as paths with dots. Default `["id"]`. */
   readonly key?: RecordKey | undefined
-  /** Where it comes from, for relative links in it. */
+  /** Its address, for relative links in it. */
   readonly url?: string | undefined
-  /** Whether its records come as they are to be saved: the names in them in order. Default false. */
+  /** Whether the names in its records are sorted already. Default false. */
   readonly isSorted?: boolean
-  /** Saves it again from its beginning where what was read of it is worth nothing. Default never. */
+  /** Retries saving it from its beginning if the read part is unusable. Default: no retry. */
   readonly again?: <A, F, R>(save: Effect.Effect<A, E | F, R>) => Effect.Effect<A, E | F, R>
 }
 
-/** Where something is in the documents of a source. */
+/** A place in the documents of a source. */
 export const Place = Schema.Struct({
   document: Schema.String,
-  /** Where the document is a table. */
+  /** Present if the document is a table. */
   kind: Schema.optional(Schema.Literal("table")),
   /** The id of the record, if the document is a list of records. */
   record: Schema.optional(Schema.String),
-  /** Where in the record or the document. */
+  /** The place in the record or the document. */
   field: Schema.optional(Schema.String)
 })
 export type Place = typeof Place.Type
@@ -81,7 +81,7 @@ export const failedIn =
   (detail, cause, isTransient = false) =>
     new SourceError({ place: placeText(place), detail, isTransient, cause })
 
-/** Work on what is nested too deeply throws, wherever it is done: here it becomes the failure of its document. */
+/** Work on values that are nested too deeply throws a `RangeError`. This turns it into a failure of the document. */
 export const catchTooDeep =
   (failed: FailedIn) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SourceError, R> =>

@@ -1,5 +1,5 @@
 /**
- * What all sources of documents have in common, as options.
+ * The options of every source of documents.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -29,19 +29,19 @@ import { Links } from "./linkRecords.ts"
 import type { MediaConfig } from "./media/MediaConfig.ts"
 import { fileFields } from "./media/MediaOptions.ts"
 
-/** A record before anything is expected of it: what its fields are is known to who writes the step. */
+/** A record before its check: only the author of the step knows its fields. */
 // biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` has it, or each step would begin with checks.
 type StepRecord = Readonly<Record<string, any>>
 
-/** As a step is run. */
+/** A step with unchecked input. */
 export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
 /**
- * Makes another document of one, which is held in memory as a whole: of its records, or of what the function declares its document as,
- * `unknown` or its own type.
+ * Makes another document from a document, which is held in memory as a whole: from its records, or from the type that
+ * the function declares, `unknown` or its own.
  */
 export type RecordsStep = {
-  // As a method: a function that declares the type of its records is one as well.
+  // A method, so that a function may declare the type of its records.
   step(records: ReadonlyArray<StepRecord>, about: { readonly name: string }): unknown
 }["step"]
 
@@ -83,10 +83,10 @@ export interface DocumentConfig {
 
 const step = expects(
   Schema.declare((input): input is Step => Predicate.isFunction(input)),
-  "a function that is given a document, and gives the one to save"
+  "a function that gets a document, and returns the document to save"
 )
 
-/** What identifies a record. Declared as one, so that a mistake is reported once and not for each member of a union. */
+/** The key of a record. One declaration, so that a mistake is reported once and not for each member of a union. */
 export const recordKey = expects(
   Schema.declare((input): input is string | ReadonlyArray<string> => {
     const fields = [input].flat()
@@ -95,7 +95,7 @@ export const recordKey = expects(
   'a field such as "id", or an array of fields'
 )
 
-/** What separates the cells of CSV. */
+/** The separator of cells in CSV. */
 export const delimiter = omittable(
   expects(
     Schema.declare((input): input is Delimiter => delimiters.some((delimiter) => delimiter === input)),
@@ -104,8 +104,8 @@ export const delimiter = omittable(
 )
 
 /**
- * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `links`, `maxTimeout` (milliseconds, default
- * 60000), `maxBytes` (default 32 MiB), `media` and `images`.
+ * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `links`,
+ * `maxTimeout` (milliseconds, default 60000), `maxBytes` (default 32 MiB), `media` and `images`.
  */
 export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
@@ -121,15 +121,15 @@ export const DocumentOptions = Schema.Struct({
 })
 export type DocumentOptions = typeof DocumentOptions.Type
 
-/** What identifies the records of documents, by their names. */
+/** The keys of the records of documents, by the names of the documents. */
 export const Keys = expects(
   Schema.Record({ key: documentName, value: recordKey }),
   "an object with what identifies the records of each document"
 )
 
 /**
- * A source as it stands in a configuration. Its options are decoded at once, strictly: mistakes are `issues`, each with its path, and
- * `make` is not called then. `kind` is what it is called in messages, as in "the Strapi source".
+ * A source for a configuration. Its options are decoded at once, strictly: mistakes become `issues`, each with its
+ * path, and then `make` is not called. `kind` is the name of the source in messages, as in "the Strapi source".
  */
 export const define = <A, I>(
   kind: string,
@@ -145,7 +145,7 @@ export const define = <A, I>(
   return { id, issues: issuesOf(decoded), make: Effect.flatMap(decoded, make) }
 }
 
-/** The id in undecoded options, which is the name of a folder as well; empty where it is none. */
+/** The id in undecoded options, which is also the name of a folder; empty if it is missing or invalid. */
 export const idOf = (input: unknown): string =>
   Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
     ? input.id

@@ -21,7 +21,7 @@ import { makeDocumentSource } from "./makeDocumentSource.ts"
 import type { MediaReader } from "./media/placeMedia.ts"
 import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
 
-// The declarations of a program name these types.
+// The declarations of a program use these types.
 export type {
   ContentSource,
   ContentSourceDefinition,
@@ -49,47 +49,48 @@ export const make: <E extends DocumentsError, R>(
   FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
 > = makeDocumentSource
 
-/** Why documents cannot be had. */
+/** Why documents cannot be read. */
 export interface DocumentsError extends Error {
   readonly isTransient: boolean
 }
 
-/** What documents are that are tables. */
+/** The properties of documents that are tables. */
 export interface Tables extends Pick<CheckedTable, "isAttachment" | "view"> {
-  /** The fields of a saved record as they are in the table. */
+  /** The fields of a saved record as in the table. */
   readonly fieldsOf: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 }
 
-/** Files that a source puts into its folder by itself. */
+/** Files that a source puts into its folder itself. */
 export interface OwnFiles<E> extends FetchedAttachments {
   /** By their paths. */
   readonly digests: Readonly<Record<string, string>>
-  /** Puts the files there that are not yet; only if something has changed. */
+  /** Puts the missing files there; called only if something has changed. */
   readonly place: Effect.Effect<unknown, E>
 }
 
 /** A source, opened for one fetch. Everything that belongs to the fetch is in here, and ends with its scope. */
 export interface OpenedSource<E> {
-  /** The documents, in the order in which they are read, one after the other. */
+  /** The documents, in the order of reading, one after the other. */
   readonly documents: ReadonlyArray<Document<E>>
 
-  /** Documents that are none of the source, but that others may link to by name. Default none. */
+  /** Documents of others that documents may link to by name. Default none. */
   readonly linked?: ((name: string) => Document<E> | undefined) | undefined
 
-  /** Finds the files that records name in a way of the source's own, beside those of the options. */
+  /** Finds files in records in the source's own way, beside the files of the options. */
   readonly reader?: MediaReader | undefined
 
-  /** Files of the source's own, once the documents are read. Default none. */
+  /** The source's own files, after the documents are read. Default none. */
   readonly files?:
     | ((progress: (attachments: AttachmentProgress) => Effect.Effect<void>) => Effect.Effect<OwnFiles<E>, E>)
     | undefined
 
-  /** Whether a path is that of one of these files, for what is expected. Default: there are none. */
+  /** Whether a path belongs to one of these files, for expectations. Default: there are none. */
   readonly isFile?: ((path: string) => boolean) | undefined
 }
 
 /**
- * The parts of a source. `E` is why its documents cannot be had, `R` what reading them needs, and `Target` what a fetch is given.
+ * The parts of a source. `E` is the error of reading its documents, `R` the services for reading them, and `Target`
+ * the input of a fetch.
  */
 export interface DocumentSource<E extends DocumentsError, R, Target extends FetchTarget = FetchTarget>
   extends Pick<ContentSource, "changes" | "data">,
@@ -101,15 +102,18 @@ export interface DocumentSource<E extends DocumentsError, R, Target extends Fetc
   /** Begins a fetch, or a check. */
   readonly open: (target: Target) => Effect.Effect<OpenedSource<E>, E, R | Scope.Scope>
 
-  /** Where its documents are tables. */
+  /** Present if its documents are tables. */
   readonly tables?: Tables | undefined
 
   /** As the `poll` of a `ContentSource`. */
   readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>) | undefined
 
-  /** As the `schema` of a `ContentSource`. Default what is expected. */
+  /** As the `schema` of a `ContentSource`. Default the expectations. */
   readonly schema?: ContentSource["schema"] | undefined
 
-  /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. Default nothing. */
+  /**
+   * Removes the volatile parts of a record or value, such as a counter: they are saved, but a change of them makes no
+   * new version. Default: there are none.
+   */
   readonly lasting?: ((value: unknown) => unknown) | undefined
 }

@@ -1,9 +1,12 @@
 /**
- * The header line of CSV: where it is, and what separates cells in it.
+ * The header line of CSV: its place, and the separator of cells.
  */
 import { nameWarnings } from "./textMistakes.ts"
 
-/** Where a line has as many of one as of another, the first one counts: names of columns have commas rather than semicolons in them. */
+/**
+ * By preference, if a line has the same number of two delimiters: names of columns contain commas rather than
+ * semicolons.
+ */
 export const delimiters = [";", "\t", ",", "|"] as const
 
 export type Delimiter = (typeof delimiters)[number]
@@ -19,20 +22,21 @@ export interface Header {
   readonly delimiter: Delimiter
   /** Whether the delimiter was guessed. */
   readonly isGuessed: boolean
-  /** Where it begins. */
+  /** The offset of the line. */
   readonly start: number
-  /** How many cells it has. */
+  /** The number of its cells. */
   readonly cells: number
 }
 
-/** A table has no more. */
+/** The most columns of a table. */
 export const maxColumns = 10_000
 
-/** What is looked at of a line: names, quoted names, and what is between them. */
+/** The most parts of a line that are read: names, quoted names, and the characters between them. */
 const maxParts = 4 * maxColumns
 
 /**
- * The first line that is more than delimiters. `delimiter` is what separates its cells, or else what it has most of outside of quotes.
+ * The first line with more than delimiters. `delimiter` separates its cells; by default, the most frequent delimiter
+ * outside of quotes.
  */
 export const findHeader = (text: string, delimiter?: Delimiter): Header => {
   const [line = "", declared] = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i.exec(text) ?? []
@@ -51,15 +55,18 @@ export const findHeader = (text: string, delimiter?: Delimiter): Header => {
   const countOf = (candidate: Delimiter): number => counts.get(candidate) ?? 0
   const most = Math.max(...delimiters.map(countOf))
   const guess = most === 0 ? "," : delimiters.find((candidate) => countOf(candidate) === most)
-  const said = delimiter ?? delimiters.find((candidate) => candidate === declared)
-  const found = said ?? guess ?? ","
-  return { delimiter: found, isGuessed: said === undefined, start, cells: countOf(found) + 1 }
+  const stated = delimiter ?? delimiters.find((candidate) => candidate === declared)
+  const found = stated ?? guess ?? ","
+  return { delimiter: found, isGuessed: stated === undefined, start, cells: countOf(found) + 1 }
 }
 
-/** How many rows are looked at to tell a title from the name of the only column. */
+/** How many rows are read to tell a title from the name of a single column. */
 const firstRows = 10
 
-/** Warnings about names of columns that are possible, but rarely intended. `records` are the rows, if the delimiter was guessed. */
+/**
+ * Warnings about column names that are possible, but rarely intended. `records` are the rows, if the delimiter was
+ * guessed.
+ */
 export const headerWarnings = (
   columns: ReadonlyArray<string>,
   records: ReadonlyArray<Readonly<Record<string, string>>>
@@ -77,7 +84,7 @@ export const headerWarnings = (
   ]
 }
 
-/** Whether each row has as many of it as the others. */
+/** Whether every row has the same number of this delimiter, and at least one. */
 const areSplit = ([first = "", ...others]: ReadonlyArray<string>, delimiter: Delimiter): boolean => {
   const countIn = (row: string) => row.split(delimiter).length
   return countIn(first) > 1 && others.every((row) => countIn(row) === countIn(first))

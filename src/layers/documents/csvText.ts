@@ -1,8 +1,8 @@
 /**
- * CSV text as rows of cells, all of them texts, as people and their programs write it.
+ * CSV text, as people and their programs write it, as rows of cells, all of them texts.
  *
- * The first line with text names the columns; `csvHeader.ts` finds it, and what separates cells. Empty lines are skipped. Rows may be
- * longer than the header line where nothing is in the cells beyond it.
+ * The first line with text names the columns; `csvHeader.ts` finds it and the separator of cells. Empty lines are
+ * skipped. Rows may be longer than the header line if their extra cells are empty.
  */
 import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
@@ -14,29 +14,29 @@ import { isMarkup, markupProblem, type TextMistake } from "./textMistakes.ts"
 export type CsvRecord = Readonly<Record<string, string>>
 
 export interface CsvTable {
-  /** The rows by the names of the columns. Empty cells are left out, and so are rows without text. */
+  /** The rows by the names of the columns. Empty cells and rows without text are left out. */
   readonly records: ReadonlyArray<CsvRecord>
   /** The lines on which the records end, counted from 1. */
   readonly lines: ReadonlyArray<number>
-  /** Warnings: the text can be read, and editors should look at it. */
+  /** Warnings for editors about a readable text. */
   readonly warnings: ReadonlyArray<TextMistake>
 }
 
 /** In bytes. A longer row has an unclosed quote, or does not fit into memory. */
 const maxRow = 16 * 1024 * 1024
 
-/** In bytes, some milliseconds of work. */
+/** In bytes: some milliseconds of work. */
 const pieceSize = 16 * 1024
 
-/** Parses CSV, in turns of 10 ms. `delimiter` is what separates cells, if the header line does not show it. */
+/** Parses CSV, in turns of 10 ms. `delimiter` separates cells, if the header line does not show it. */
 export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effect<CsvTable, TextMistake> =>
   Effect.gen(function* () {
-    const { columns, isGuessed, line, pages } = yield* reading(() => openTable(text, delimiter))
+    const { columns, isGuessed, line, pages } = yield* tryRead(() => openTable(text, delimiter))
     const giveWay = makeGiveWay()
     const records: Array<CsvRecord> = []
     const lines: Array<number> = []
     let repeated: number | undefined
-    const readPage = reading(() => {
+    const readPage = tryRead(() => {
       const page = pages.next()
       for (const { cells, line } of page.done === true ? [] : page.value) {
         const record = recordOf(columns, cells)
@@ -56,9 +56,9 @@ export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effec
     return { records, lines, warnings: [...ofHeader, ...ofRows] }
   })
 
-const reading = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
+const tryRead = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
 
-/** Nothing where the row has no text. */
+/** `undefined` if the row has no text. */
 const recordOf = (columns: ReadonlyArray<string>, row: ReadonlyArray<string>): CsvRecord | undefined => {
   if (!hasText(row)) return undefined
   const record: Record<string, string> = {}
@@ -83,14 +83,14 @@ interface Row {
 
 type Page = ReadonlyArray<Row>
 
-/** A text from its header line on, and the number of that line. */
+/** A text from its header line on, and the number of this line. */
 interface Body {
   readonly text: string
   readonly delimiter: Delimiter
   readonly line: number
 }
 
-/** Gives the columns, and the rows as they are read. Both throw what `mistakeOf` explains. */
+/** Returns the columns, and the rows while they are read. Both throw errors that `mistakeOf` explains. */
 const openTable = (text: string, delimiter: Delimiter | undefined) => {
   if (isMarkup(text)) throw new Mistake(`${markupProblem}.`)
   if (/^\s*(?:\{\s*"|\[\s*[[{])/.test(text)) throw new Mistake("it looks like JSON, and not like CSV.")
@@ -137,7 +137,7 @@ function* checkedPages(
           ? ` If line ${body.line} is a title, remove it: the first line with text names the columns.`
           : ""
         throw new Mistake(
-          `the row has not as many cells as the header line: ${cells.length}, and not ${columns}.${title} Cells that hold a line break or ${delimiterText[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
+          `the row does not have as many cells as the header line: ${cells.length}, and not ${columns}.${title} Cells with a line break or ${delimiterText[body.delimiter]}, the separator of cells here, need double quotes around them. If the separator is another character, add a first line such as "sep=;".`,
           line
         )
       }
@@ -149,7 +149,7 @@ function* checkedPages(
   for (const page of more) yield checked(page)
 }
 
-/** The rows of one piece of the text after the other. */
+/** The rows of the text, one piece of the text after the other. */
 function* readPages({ delimiter, line, text }: Body): Generator<Page, void> {
   const lines: Array<number> = []
   const parser = parse({
@@ -162,7 +162,7 @@ function* readPages({ delimiter, line, text }: Body): Generator<Page, void> {
       return record
     }
   })
-  // Thrown below.
+  // `take` throws the error.
   parser.on("error", () => {})
   const take = (): Page => {
     const rows: Array<Row> = []
@@ -191,10 +191,10 @@ const explained = (error: Error, body: Body): Mistake => {
   const line = typeof lines === "number" ? lines + body.line - 1 : undefined
   switch (code) {
     case "CSV_QUOTE_NOT_CLOSED":
-      return new Mistake("a cell begins with a double quote and none ends it.", brokenQuoteLine(body))
+      return new Mistake("a cell begins with a double quote that is never closed.", brokenQuoteLine(body))
     case "CSV_INVALID_CLOSING_QUOTE":
       return new Mistake(
-        "a double quote inside a cell must be written twice, and one that begins a cell needs one that ends it.",
+        "a double quote inside a cell must be written twice, and a cell that begins with a double quote must end with a double quote.",
         brokenQuoteLine(body)
       )
     case "INVALID_OPENING_QUOTE":
@@ -220,7 +220,7 @@ const brokenQuoteLine = ({ delimiter, line, text }: Body): number => {
   return lineAt(text, Math.max(open, 0)) + line - 1
 }
 
-/** By hand: a list of all lines may be longer than a memory. */
+/** Counts by hand, because a list of all lines may be too large for memory. */
 const lineAt = (text: string, offset: number): number => {
   let line = 1
   for (let index = 0; index < offset; index++) {

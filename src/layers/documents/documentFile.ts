@@ -1,8 +1,9 @@
 /**
- * The JSON file of a document: written in one pass, digested on the way, and read by its lines.
+ * The JSON file of a document: written in one pass, hashed on the way, and read by its lines.
  *
- * A list is one record a line: `[`, each record as JSON without blanks, a comma behind each except the last, `]`. A single value has an
- * indent of two spaces. Lists in another form, as earlier versions have them, are parsed as a whole.
+ * A list has one record on each line: `[`, each record as JSON without blanks, a comma behind each except the last,
+ * `]`. A single value has an indent of two spaces. Lists in another form, from earlier versions, are parsed as a
+ * whole.
  */
 
 import { createHash, type Hash } from "node:crypto"
@@ -26,9 +27,9 @@ export interface FileTarget {
   readonly failed: FailedIn
 }
 
-/** The file of a document as it was written. */
+/** The written file of a document. */
 export interface DocumentFile {
-  /** Its size. */
+  /** Its size in bytes. */
   readonly bytes: number
   /** The SHA-256 of its bytes. */
   readonly sha256: string
@@ -44,9 +45,9 @@ export type Holds = "records" | "keys"
 
 /** A document in a folder. */
 export interface DocumentOnDisk {
-  /** The name of its file, and what the source says of its records. */
+  /** The name of its file, and the source's information about its records. */
   readonly about: FetchedDocument & { readonly name: string }
-  /** Where the file is (absolute path). */
+  /** The path of the file (absolute). */
   readonly path: string
   readonly holds: Holds
   readonly failed: FileTarget["failed"]
@@ -59,7 +60,7 @@ export interface DocumentPart {
   readonly first: Option.Option<number>
 }
 
-/** In bytes: less is not worth a write. */
+/** In bytes: less text is not worth a write. */
 const fewBytes = 512 * 1024
 
 /** Opens a file for text. A file of this path is replaced. It is closed with the scope. */
@@ -67,8 +68,8 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
   const fileSystem = yield* FileSystem.FileSystem
   const file = yield* writing(target, fileSystem.open(target.path, { flag: "w" }))
   const written = createHash("sha256")
-  // The digest is that of the file until the first volatile part.
-  let lasting: Hash | undefined
+  // The digest of the file itself, until the first volatile part.
+  let stable: Hash | undefined
   let bytes = 0
   let unwritten: Array<Uint8Array> = []
   let unwrittenBytes = 0
@@ -82,13 +83,13 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
   })
 
   return {
-    /** Adds text; `lastingText` is the same without volatile parts. */
-    add: (text: string, lastingText = text) =>
+    /** Adds text; `stableText` is the same text without volatile parts. */
+    add: (text: string, stableText = text) =>
       Effect.suspend(() => {
         const encoded = Buffer.from(text)
-        if (lastingText !== text) lasting ??= written.copy()
+        if (stableText !== text) stable ??= written.copy()
         written.update(encoded)
-        lasting?.update(lastingText)
+        stable?.update(stableText)
         unwritten.push(encoded)
         unwrittenBytes += encoded.length
         bytes += encoded.length
@@ -98,7 +99,7 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
     end: Effect.suspend(() =>
       Effect.map(flush, (): WrittenFile => {
         const sha256 = written.digest("hex")
-        return { bytes, sha256, digest: lasting === undefined ? sha256 : lasting.digest("hex") }
+        return { bytes, sha256, digest: stable === undefined ? sha256 : stable.digest("hex") }
       })
     )
   }
@@ -111,12 +112,15 @@ export const openList = (target: FileTarget) =>
     const linesOf = (records: ReadonlyArray<unknown>): string =>
       `${count === 0 ? "[\n" : ",\n"}${records.map((record) => JSON.stringify(record)).join(",\n")}`
     return {
-      /** Adds records. `lasting` are the same without their volatile parts. It dies with what `JSON.stringify` throws. */
-      add: (records: ReadonlyArray<unknown>, lasting = records) =>
+      /**
+       * Adds records; `stable` are the same records without their volatile parts. It dies with the error of
+       * `JSON.stringify`.
+       */
+      add: (records: ReadonlyArray<unknown>, stable = records) =>
         Effect.suspend(() => {
           if (records.length === 0) return Effect.void
           const text = linesOf(records)
-          const added = file.add(text, lasting === records ? text : linesOf(lasting))
+          const added = file.add(text, stable === records ? text : linesOf(stable))
           count += records.length
           return added
         }),
@@ -124,12 +128,12 @@ export const openList = (target: FileTarget) =>
     }
   })
 
-/** Writes the file of one value. `lasting` is the same without its volatile parts. */
-export const writeValue = (target: FileTarget, value: unknown, lasting = value) =>
+/** Writes the file of one value; `stable` is the same value without its volatile parts. */
+export const writeValue = (target: FileTarget, value: unknown, stable = value) =>
   Effect.gen(function* () {
     const file = yield* open(target)
     const text = savedText(value)
-    yield* file.add(text, lasting === value ? text : savedText(lasting))
+    yield* file.add(text, stable === value ? text : savedText(stable))
     return yield* file.end
   }).pipe(Effect.scoped)
 
@@ -139,7 +143,7 @@ const writing = <A, R>(
 ): Effect.Effect<A, SourceError, R> =>
   Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
 
-/** Writes a document again, changed part by part. The path may be that of the document. */
+/** Rewrites a document, changed part by part. The path may be the path of the document. */
 export const rewrite = Effect.fnUntraced(
   function* (document: DocumentOnDisk, change: (part: DocumentPart) => ReadonlyArray<unknown>, path: string) {
     const { failed, holds } = document
@@ -208,10 +212,13 @@ export const readLines = (
     })
   )
 
-/** How many bytes of a file are read at a time: smaller parts take longer together. */
+/** How many bytes of a file are read at a time. Smaller parts take longer in total. */
 const partLength = 256 * 1024
 
-/** The lines between the brackets, without the commas. A line that a part of the file ends in comes with the next part. */
+/**
+ * The lines between the brackets, without the commas. A line that is cut by the end of a part comes with the next
+ * part.
+ */
 const splitLines = <E>(
   bytes: Stream.Stream<Uint8Array, E>
 ): Stream.Stream<ReadonlyArray<string>, E | Error> =>

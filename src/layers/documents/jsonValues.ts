@@ -1,11 +1,8 @@
 /**
- * The order of names in saved JSON: equal data gives equal bytes.
+ * JSON values: the order of their names, changes in them, and the results of users' functions as JSON.
  *
- * The names in all objects are sorted. Names that look like array indices come first, as in every JavaScript object.
- *
- * Changing what is in a JSON value.
- *
- * What functions of users give, as JSON.
+ * Saved JSON has sorted names in all objects, so that equal data gives equal bytes. Names that look like array
+ * indices come first, as in every JavaScript object.
  */
 
 import * as Either from "effect/Either"
@@ -24,7 +21,7 @@ export const sorted = (value: unknown): unknown => {
 /** The text of one saved value, with a line break at its end. */
 export const savedText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Adds the parts of the value that have these names, each sorted. Assignments take half the time of `Object.fromEntries`. */
+/** Adds the values of these names, each sorted. Assignments take half the time of `Object.fromEntries`. */
 export const fill = (
   object: Record<string, unknown>,
   value: JsonObject,
@@ -44,14 +41,14 @@ const dataProperty = { configurable: true, enumerable: true, writable: true }
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A value with each item or field of it changed; itself where all of them stay. */
+/** A value with each item or field changed; the value itself if all of them stay the same. */
 export const mapParts = (value: unknown, change: (part: unknown, name: string) => unknown): unknown => {
   if (Array.isArray(value)) {
     const items = value.map((item, index) => change(item, String(index)))
     return items.every((item, index) => item === value[index]) ? value : items
   }
   if (!Predicate.isReadonlyRecord(value)) return value
-  // Most objects stay as they are: nothing is made for these.
+  // Most objects do not change: no copy is made for them.
   let changed: Array<readonly [string, unknown]> | undefined
   for (const name of Object.keys(value)) {
     const part = value[name]
@@ -63,7 +60,7 @@ export const mapParts = (value: unknown, change: (part: unknown, name: string) =
   return changed === undefined ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
-/** A value with every object in it changed, those inside of an object first. */
+/** A value with every object in it changed, inner objects first. */
 export const mapObjects = (value: unknown, change: (object: JsonObject) => JsonObject): unknown => {
   const mapped = mapParts(value, (part) => mapObjects(part, change))
   return Predicate.isReadonlyRecord(mapped) ? change(mapped) : mapped
@@ -72,7 +69,10 @@ export const mapObjects = (value: unknown, change: (object: JsonObject) => JsonO
 /** The longest message of a user's function, in characters. */
 export const maxDetail = 500
 
-/** As it is once it is written and read again: dates are texts. `Left` is what it is instead, `a promise, in "rooms.0"`. */
+/**
+ * The value after it is written and read as JSON: dates become texts. `Left` describes a value that JSON cannot have,
+ * `a promise, in "rooms.0"`.
+ */
 export const asJson = (value: unknown): Either.Either<unknown, string> => {
   if (value === undefined) return Either.left("undefined")
   if (Predicate.isFunction(value) || Predicate.isSymbol(value)) return Either.left(`a ${typeof value}`)
@@ -81,14 +81,14 @@ export const asJson = (value: unknown): Either.Either<unknown, string> => {
       json: JSON.parse(JSON.stringify(value)),
       lost: lostIn(value)
     }),
-    catch: (cause) => `nothing that JSON can say: ${printableLine(messageOf(cause), maxDetail)}`
+    catch: (cause) => `a value that JSON cannot have: ${printableLine(messageOf(cause), maxDetail)}`
   })
   return Either.flatMap(read, ({ json, lost }) =>
     lost === undefined ? Either.right(json) : Either.left(described(lost))
   )
 }
 
-/** What JSON would say as `{}`. */
+/** A value that JSON would write as `{}`. */
 interface Lost {
   readonly value: object
   readonly path: ReadonlyArray<string>
@@ -111,5 +111,5 @@ const described = ({ path, value }: Lost): string => {
   const place = path.length === 0 ? "" : `, in "${printableLine(path.join("."), 200)}"`
   return Predicate.isPromiseLike(value)
     ? `a promise${place}: an "await" is missing`
-    : `something of the type ${Object.prototype.toString.call(value).slice(8, -1)}${place}, which is nothing that JSON can say: make it a list`
+    : `a value of the type ${Object.prototype.toString.call(value).slice(8, -1)}${place}, which JSON cannot have: make it a list`
 }

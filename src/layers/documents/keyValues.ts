@@ -1,5 +1,5 @@
 /**
- * Tables that hold keys and values, as one object.
+ * Key/value tables, as one object.
  *
  * It owns how the columns `key` and `value` are read. Other columns are notes.
  */
@@ -16,27 +16,27 @@ import { nameWarnings } from "./textMistakes.ts"
 export interface KeyValues {
   /** The values by key, all keys sorted. */
   readonly value: Readonly<Record<string, unknown>>
-  /** The id of the record in which a key, without an index, came up first. */
+  /** The id of the record in which a key, without an index, first occurs. */
   readonly recordOf: (key: string) => string | undefined
-  /** What was left out and why, one message for each kind of mistake. */
+  /** The rows that were left out, and why: one message for each kind of mistake. */
   readonly warnings: ReadonlyArray<string>
 }
 
-/** `name[9999]` is the last item that an array may have. */
+/** The last item of an array is `name[9999]`. */
 const maxIndex = 9999
 
-/** Items of all arrays together, with their holes. */
+/** The most items of all arrays together, missing items included. */
 const maxItems = 1_000_000
 
 /**
  * Builds the object of a key/value table. Messages name its rows by their ids.
  *
- * - `"true"` and `"false"` become booleans, and text becomes a number where that number is written just so;
+ * - `"true"` and `"false"` become booleans, and text becomes a number if the number is written exactly so;
  *   every other value stays as it is. An empty cell is `null`.
  * - `name[0]`, `name[1]`, … become an array `name`; what is missing between them is `null`.
  * - A row without a key is left out, and the last of several rows with one key counts, both with a warning.
  *
- * It fails where a key is used for a value and for an array, and where an array, or all of them together, would be too long.
+ * Fails if a key is used for a value and for an array, or if an array, or all arrays together, would be too long.
  */
 export const keyValues = (
   records: ReadonlyArray<TableRecord>,
@@ -79,7 +79,7 @@ export const keyValues = (
 
   const items = [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
   if (items > maxItems) {
-    return Either.left(failed(`its arrays have more than ${maxItems} items, with those between them`))
+    return Either.left(failed(`its arrays have more than ${maxItems} items, missing items included`))
   }
 
   return Either.right({
@@ -97,9 +97,9 @@ export const keyValues = (
   })
 }
 
-/** What a key stands for: a value, or the items of an array by their index. */
+/** The content of a key: a value, or the items of an array by their index. */
 interface Entry {
-  /** The record that the key came up in first. */
+  /** The record in which the key first occurs. */
   readonly id: string
   readonly value?: unknown
   readonly items?: Map<number, unknown>
@@ -132,7 +132,7 @@ const coerce = (value: unknown): unknown => {
   return Number.isFinite(number) && String(number) === value ? number : value
 }
 
-/** How many items its array has. */
+/** The number of items of its array. */
 const lengthOf = ({ items }: Entry): number => (items === undefined ? 0 : Math.max(...items.keys()) + 1)
 
 const valueOf = (entry: Entry): unknown =>

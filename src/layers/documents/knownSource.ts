@@ -1,5 +1,5 @@
 /**
- * Remembers the versions of a source that were read here.
+ * Remembers the versions of a source that this process has read.
  */
 import { createHash } from "node:crypto"
 import * as Array from "effect/Array"
@@ -12,22 +12,24 @@ import type { MediaIndex } from "./media/MediaIndex.ts"
 /** A version of a source, as it was read. */
 interface ReadSource {
   readonly fingerprint: string
-  /** The names of documents that have become empty: they are, and had records in a version before. */
+  /** The documents that have become empty: they had records in an earlier version. */
   readonly emptied: ReadonlySet<string>
-  /** What is known of its linked files, which is newer than what is on disk: servers gave them other tags since. */
+  /**
+   * The index of its linked files. It is newer than the index on disk, because servers may have sent new tags since.
+   */
   readonly index: MediaIndex
-  /** What is wrong with its pictures. */
+  /** Warnings about its pictures. */
   readonly flaws: ReadonlyArray<string>
 }
 
-/** What is known of the version before; nothing where that was not read here. */
+/** The remembered state of the last version; `None` if this process has not read it. */
 export interface KnownSource {
   readonly latest: Option.Option<ReadSource>
-  /** Remembers what was read now, beside the version before: it may not become a version. */
+  /** Remembers the current read, beside the last version, because the current read may not become a version. */
   readonly add: (read: ReadSource) => Effect.Effect<void>
 }
 
-/** Gives what is known of the version before. */
+/** Returns the remembered state of the last version. */
 export const makeKnownSource = Effect.map(
   Ref.make<ReadonlyArray<ReadSource>>([]),
   (reads) =>
@@ -47,7 +49,7 @@ export const makeKnownSource = Effect.map(
       })
 )
 
-/** The fingerprint of files, each with the digest of what is in it, in whatever order they were written. */
+/** The fingerprint of files from the digests of their contents, independent of their order. */
 export const fingerprint = (
   files: ReadonlyArray<{ readonly name: string; readonly digest: string }>
 ): string =>

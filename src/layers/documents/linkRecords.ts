@@ -1,5 +1,5 @@
 /**
- * Records in the place of their ids: a field that `links` names gets the records of another document, one level deep.
+ * Records in the place of their ids: a field in `links` gets the records of another document, one level deep.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -27,11 +27,11 @@ export type Links = typeof Links.Type
 
 interface LinkedDocuments<E> {
   readonly documents: ReadonlyArray<Document<E>>
-  /** To be run when all documents are read: warns of fields that no record has. */
+  /** Call it after all documents are read: it warns about fields that no record has. */
   readonly end: Effect.Effect<void>
 }
 
-/** Links documents. Those that others link to are read once, when they are needed first, and held in memory. */
+/** Links documents. A document that others link to is read once, at its first use, and held in memory. */
 export const linkRecords = Effect.fnUntraced(function* <E>(
   links: Links,
   { documents, linked = () => undefined }: Pick<OpenedSource<E>, "documents" | "linked">,
@@ -49,7 +49,7 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
   }
   const seen = new Set<string>()
 
-  /** Reads something with the linked records, and says then which ids were in vain. */
+  /** Reads something with the linked records, and then warns about ids without a record. */
   const linking = <A, E2>(
     read: (resolve: Pick<Resolving, "resolve" | "resolveIn">) => Effect.Effect<A, E2>
   ): Effect.Effect<A, E | E2 | SourceError> =>
@@ -109,7 +109,7 @@ interface Held {
   readonly value: ReadonlyArray<unknown>
   /** Its records by their ids. */
   readonly records: ReadonlyMap<string, unknown>
-  /** The warnings of its reading. */
+  /** The warnings from reading it. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -140,10 +140,10 @@ interface Target {
 
 type Resolving = ReturnType<typeof makeResolving>
 
-/** How many links that lead nowhere are named in a warning. */
+/** How many ids without a record a warning lists. */
 const maxNamed = 5
 
-/** For one document. What has a field is added to `seen`. */
+/** Resolves the links of one document. Adds the fields that occur to `seen`. */
 const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
   const lost = new Map<string, Array<string>>()
 
@@ -176,7 +176,7 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
   }
 }
 
-/** What stands in the place of an id, or of a list of ids. A cell of CSV has several with commas between them. */
+/** The value for an id, or for a list of ids. A cell of CSV has several ids with commas between them. */
 const linkedValue = (
   value: unknown,
   records: ReadonlyMap<string, unknown>,

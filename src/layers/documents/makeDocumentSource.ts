@@ -1,5 +1,6 @@
 /**
- * A source of documents, wherever they come from: saving them, what is expected of them, their files, and what has not changed.
+ * A source of documents of any kind: saves documents, checks expectations, fetches files, and detects unchanged
+ * content.
  *
  * ```
  * <source id>/<document>.json    an array of records, or one value
@@ -42,15 +43,15 @@ import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
 import { withSteps } from "./withSteps.ts"
 
 /**
- * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
- * `media` or `images` say so. It fails with `SourceError`.
+ * Makes the source: each document is saved as `<name>.json`, after its steps and the check of its expectations, and
+ * with its files if `media` or `images` want them. It fails with `SourceError`.
  */
 export const makeDocumentSource = Effect.fnUntraced(function* <
   E extends DocumentsError,
   R,
   Target extends FetchTarget = FetchTarget
 >(source: DocumentSource<E, R, Target>) {
-  const { changes, data, lasting = identity, options, poll, schema, tables } = source
+  const { changes, data, lasting: stablePart = identity, options, poll, schema, tables } = source
   const { expect, id, links = {}, steps = [] } = options
   const environment = yield* withoutParentSpan(
     Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
@@ -61,7 +62,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
   const say = makeSayWarnings()
   const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
-  /** A fetch, begun. */
+  /** Begins a fetch. */
   const open = Effect.fnUntraced(function* (target: Target) {
     const opened = yield* source.open(target)
     yield* checkNames(opened.documents, expect, failedAt)
@@ -81,7 +82,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
             fieldsOf
           )
     const linked = yield* linkRecords(
-      // To read all of what others link to is too much for a look.
+      // A sample would otherwise read all linked documents.
       target.isSample === true ? {} : links,
       { documents: opened.documents.map(ready), linked: opened.linked },
       failedAt
@@ -93,7 +94,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
       fieldsOf,
       finding,
       isOfTables: tables !== undefined,
-      lasting: finding.areLinksSigned ? flow(lasting, withoutSignatures) : lasting
+      stablePart: finding.areLinksSigned ? flow(stablePart, withoutSignatures) : stablePart
     })
     return {
       files,
@@ -132,7 +133,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
   const answering = flow(
     Effect.mapError(failureOf(id)),
     Effect.annotateLogs("source", id),
-    // Whoever asks is told of the failure, without secrets. A fiber of the work would log it as it is.
+    // The caller gets the failure, without secrets. A fiber of the work would log it with them.
     Effect.withUnhandledErrorLogLevel(Option.none()),
     Effect.provideService(SentSecrets, sent),
     Effect.provide(environment)
@@ -152,12 +153,12 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
 interface Fetch<E extends DocumentsError> {
   readonly target: FetchTarget
   readonly opened: OpenedSource<E>
-  /** The documents as they are to be saved. */
+  /** The documents as they will be saved. */
   readonly linked: Effect.Effect.Success<ReturnType<typeof linkRecords<E | SourceError>>>
   readonly read: ReturnType<typeof makeReadDocument>
   readonly finding: Finding
   readonly files: Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
-  /** Knows the version before. */
+  /** The state of the last version. */
   readonly before: KnownSource
   readonly progress: ProgressReporter
   /** Whether messages call documents tables. */
@@ -189,7 +190,7 @@ const readAll = Effect.fnUntraced(function* <E extends DocumentsError>({
   return all
 })
 
-/** Gets the files of the documents, and those of the source's own. */
+/** Gets the files of the documents, and the source's own files. */
 const fetchFiles = Effect.fnUntraced(function* <E extends DocumentsError>(
   { before, files, finding, opened, progress, target }: Fetch<E>,
   all: ReadonlyArray<ReadDocument>
@@ -212,7 +213,7 @@ const fetchFiles = Effect.fnUntraced(function* <E extends DocumentsError>(
   return { own, found, fetched }
 })
 
-/** Puts everything into the folder, unless it is what was there before. */
+/** Puts everything into the folder, unless nothing has changed. */
 const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: Fetch<E>) {
   const { before, files, isOfTables, target } = fetch
   const { directory, isSample = false, previous } = target
@@ -280,7 +281,7 @@ const noFiles: OwnFiles<never> = {
   place: Effect.void
 }
 
-/** Where nothing has changed. */
+/** The result if nothing has changed. */
 const nothingPlaced: Omit<SourceFiles.PlacedFiles, "flaws"> = { bytes: 0, digests: {}, change: undefined }
 
 const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments => ({
@@ -291,7 +292,7 @@ const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, number) => sum + number, 0)
 
-/** No two documents have one file, and what is expected is expected of one that is there. */
+/** Checks that no two documents have the same file, and that all expectations are about existing documents. */
 const checkNames = (
   documents: ReadonlyArray<Document<unknown>>,
   expect: DocumentOptions["expect"],

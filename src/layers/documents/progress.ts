@@ -1,7 +1,5 @@
 /**
- * Reports how far a fetch has come: what a part of it reports, with what the part does not know.
- *
- * Counts what there is of many files, and reports it.
+ * Reports the progress of a fetch, and counts its files and their bytes.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,14 +8,14 @@ import type { AttachmentProgress, SourceProgress } from "../../services/ContentS
 import type { WaitReason } from "../../services/WaitObserver.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 
-/** What a part of a fetch knows. */
+/** The progress that a part of a fetch knows. */
 export type Step = Pick<SourceProgress, "attachments" | "document" | "records">
 
 export interface ProgressReporter {
   readonly report: (step: Step) => Effect.Effect<void>
-  /** The document that was reported last is read to its end. */
+  /** The document of the last report is read to its end. */
   readonly documentDone: Effect.Effect<void>
-  /** The work that was reported last rests; `until` is in milliseconds since 1970. */
+  /** The work of the last report waits; `until` is in milliseconds since 1970. */
   readonly waiting: (wait: { readonly reason: WaitReason; readonly until: number }) => Effect.Effect<void>
 }
 
@@ -46,16 +44,16 @@ export const makeProgressReporter = (
       )
   }))
 
-/** How many files of a source are worked on at the same time. */
+/** How many files of a source are processed at the same time. */
 export const filesAtOnce = 6
 
-/** The most bytes of a file, where no option says otherwise: 8 GiB. */
+/** The most bytes of a file without an option: 8 GiB. */
 export const defaultMaxBytes = 8 * 1024 ** 3
 
-/** Milliseconds from one report of progress to the next, but for the last. */
+/** Milliseconds between two reports of progress, except the last. */
 const reportEvery = 250
 
-/** Files that are there before the first download. */
+/** Files that exist before the first download. */
 export interface Before {
   readonly done: number
   readonly bytes: number
@@ -93,13 +91,13 @@ export const makeDownloadCounter = <File>(
       bytes: () => bytes,
       report,
       onBytes,
-      /** Told after each download. */
+      /** Call it after each download. */
       fileDone: (file: File) =>
         Effect.suspend(() => {
           done++
           return reportIfDue(file)
         }),
-      /** A file that is taken over from elsewhere. */
+      /** A file that is reused. */
       fileKept: (file: File, size: number) =>
         Effect.suspend(() => {
           done++

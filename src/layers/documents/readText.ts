@@ -1,10 +1,8 @@
 /**
- * The texts of files and servers, JSON and CSV: their values, what editors should look at in them, and what is wrong with them.
+ * The texts of files and servers, JSON and CSV: their values, the warnings for editors, and the mistakes in them.
  *
- * JSON text from outside as a value.
- *
- * The caller limits the bytes of an answer. This module limits the values of a short text: two million commas, counted before anything is
- * parsed.
+ * The caller limits the bytes of a response. This module limits the values of a text: two million commas, counted
+ * before parsing.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -33,7 +31,7 @@ import { notice, noticeCounted } from "./warnings.ts"
 const warningAt = (place: string, mistake: TextMistake): string =>
   `${placeText(place, mistake)}: ${mistake.problem}`
 
-/** Stray marks in the pages of a list have one cause: each kind is noticed once. */
+/** Stray marks in the pages of a list have one cause: each kind is reported once. */
 const noticeMarks = (place: string, text: string) =>
   noticeCounted(
     findStrayMarks(text).map((mark) => ({
@@ -43,7 +41,7 @@ const noticeMarks = (place: string, text: string) =>
     }))
   )
 
-/** Notices the numbers that became texts, with one warning for a document. */
+/** Warns about numbers that became texts, once for each document. */
 const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<void> =>
   first === undefined
     ? Effect.void
@@ -56,7 +54,7 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
         }
       ])
 
-/** The value of JSON that a program wrote. A number that would lose digits is a text. */
+/** The value of JSON from a program. A number that would lose digits becomes a text. */
 export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
   Effect.try({
     try: () => readJson(text),
@@ -66,7 +64,7 @@ export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
     Effect.map(({ value }) => value)
   )
 
-/** The value of JSON that an editor may have written: stray marks are noticed too. Warnings begin with `place`. */
+/** The value of JSON that an editor may have written, with warnings about stray marks. Warnings begin with `place`. */
 export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
   Effect.tap(parsePage(text), () => noticeMarks(place, text))
 
@@ -86,16 +84,16 @@ export const parseCsv = (
     Effect.tap(() => noticeMarks(place, text))
   )
 
-/** What asks servers for documents, with retries and limits, and reads their JSON. */
+/** Requests documents from servers, with retries and limits, and reads their JSON. */
 export interface Requests extends HttpRequests {
-  /** The JSON that a URL answers, with where it came from. */
+  /** The JSON of a URL, with its response. */
   readonly getJson: (
     url: string,
     headers?: Readonly<Record<string, string>>
   ) => Effect.Effect<Answer & { readonly json: unknown }, RequestFailed>
 }
 
-/** Makes what asks servers for documents. */
+/** Makes the requests for documents. */
 export const makeRequests = (
   options: RequestOptions
 ): Effect.Effect<Requests, never, HttpClient.HttpClient> =>
@@ -107,7 +105,7 @@ export const makeRequests = (
       )
   }))
 
-/** The JSON of an answer. */
+/** The JSON of a response. */
 export const jsonOf = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
   Effect.mapError(parseJson(text), (mistake) => {
     const type = printableLine(headers["content-type"] ?? "no type", 100)
@@ -123,7 +121,7 @@ export const jsonOf = ({ headers, text, url }: Answer): Effect.Effect<unknown, R
             )
   })
 
-/** For a response without a length, or a connection that ended in the middle of it. */
+/** For a response without a length, or a connection that broke off. */
 const isCut = (text: string): boolean => {
   const [first, last] = [text.trimStart()[0], text.trimEnd().at(-1)]
   return (first === "[" && last !== "]") || (first === "{" && last !== "}")
@@ -144,7 +142,7 @@ export const csvOf = (
 const unreadable = (url: string, detail: string, isTransient = false) =>
   new RequestFailed({ url: printableUrl(url), detail, isTransient })
 
-/** What to do where a URL redirects to another origin, which is not sent an option of the source. */
+/** The advice if a URL redirects to another origin, which does not get an option of the source. */
 export const redirectAdvice = (asked: string, option: string, failed: RequestFailed): string | undefined => {
   if (failed.isTransient || !URL.canParse(failed.url)) return undefined
   const from = new URL(asked).origin
@@ -154,10 +152,10 @@ export const redirectAdvice = (asked: string, option: string, failed: RequestFai
     : `${from} redirects to ${to}, which is not sent "${option}": write that into "url"`
 }
 
-/** A text that can be read, and says more than a content has. */
+/** A valid text with more values than the limit. */
 export class TooMuch extends Error {
   constructor(
-    /** Names the excess, with the limit. */
+    /** Names the excess and the limit. */
     readonly problem: string
   ) {
     super(problem)
@@ -166,11 +164,11 @@ export class TooMuch extends Error {
 
 export interface JsonValue {
   readonly value: unknown
-  /** The numbers that are texts in the value, because a double cannot hold them. */
+  /** The numbers that became texts, because a double cannot store them. */
   readonly digits: ReadonlyArray<string>
 }
 
-/** The value of a text. It throws `SyntaxError` if the text is no JSON, and `TooMuch`. */
+/** The value of a text. Throws `SyntaxError` if the text is no JSON, and `TooMuch`. */
 export const readJson = (text: string): JsonValue => {
   requireFewCommas(text)
   const digits: Array<string> = []
@@ -186,12 +184,12 @@ export const readJson = (text: string): JsonValue => {
   return { value: JSON.parse(exact), digits }
 }
 
-/** Escapes, quotes and long numbers: a pattern for whole strings would need a stack as deep as the longest string. */
+/** Escapes, quotes and long numbers. A pattern for whole strings would need a stack as deep as the longest string. */
 const tokens = /\\.|"|-?\d[\d.eE+-]{3,}/gs
 
 /**
- * Whether the text is an integer that no double is written as, or a number beyond all doubles. Integers of JavaScript programs are as
- * they write them: zeros stand in the place of the digits that they do not have.
+ * Whether the text is an integer that is not the text of any double, or a number beyond all doubles. Integers that
+ * JavaScript programs write are exact: zeros replace the digits that a double does not have.
  */
 export const isInexact = (text: string): boolean => {
   const value = Number(text)
@@ -209,7 +207,7 @@ const requireFewCommas = (text: string): void => {
     commas++
     if (commas > maxCommas) {
       throw new TooMuch(
-        `it has more than ${maxCommas.toLocaleString("en")} commas, more than is held in memory. Split it, or ask for less.`
+        `it has more than ${maxCommas.toLocaleString("en")} commas, the limit for memory. Split it, or request less.`
       )
     }
   }

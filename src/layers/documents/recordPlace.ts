@@ -1,7 +1,7 @@
 /**
- * Where a record stands in a text file that people edit: with its line, an editor finds it.
+ * The place of a record in a text file that people edit, so that an editor finds it by its line.
  *
- * The place is under a symbol. Spreading a record keeps it, and JSON leaves it out.
+ * The place has a symbol as its key. Spreading a record keeps it, and JSON leaves it out.
  */
 import * as Predicate from "effect/Predicate"
 
@@ -12,7 +12,7 @@ export interface TextPlace {
   readonly line: number
 }
 
-/** What messages name a record by. */
+/** The name of a record in messages. */
 export interface RecordPlace {
   readonly id?: string | undefined
   readonly text?: TextPlace | undefined
@@ -20,14 +20,14 @@ export interface RecordPlace {
 
 const placeKey: unique symbol = Symbol("vitrine/TextPlace")
 
-/** A copy of the record that knows its place. */
+/** A copy of the record with its place. */
 export const withTextPlace = (record: object, place: TextPlace): object => ({ ...record, [placeKey]: place })
 
-/** The place of a record of a text file. A step that makes a new record without spreading the old one loses it. */
+/** The place of a record in a text file. A step that makes a new record without spreading the old one loses it. */
 export const textPlaceOf = (record: unknown): TextPlace | undefined =>
   Predicate.hasProperty(record, placeKey) && isTextPlace(record[placeKey]) ? record[placeKey] : undefined
 
-/** The JSON of a value, with the places that records of the value have. */
+/** The JSON of a value, with the places of the value's records. */
 export const withPlacesOf = (value: unknown, json: unknown): unknown =>
   Array.isArray(value) && Array.isArray(json)
     ? json.map((record: unknown, index) => {

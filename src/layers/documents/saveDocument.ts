@@ -1,7 +1,5 @@
 /**
- * One document on its way from its source to its file: its steps, what is expected of it, and the links in it.
- *
- * Reading a document of a source into its folder.
+ * Reads one document and saves it in its file: checks its expectations, and finds its links.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -38,34 +36,37 @@ import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
 export interface DocumentTarget extends FileTarget {
-  /** Told how many records there are so far. */
+  /** Called with the number of records so far. */
   readonly progress: (records: number) => Effect.Effect<void>
   readonly begin: Expectations["begin"]
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  /** Begins to look for files in it. */
+  /** Begins the search for files in it. */
   readonly search: (recordOf?: Keys["recordOf"]) => Search
-  /** Takes out of a record or value what may change without new content, such as a counter: it is saved, but makes no new version. */
-  readonly lasting: (value: unknown) => unknown
+  /**
+   * Removes the volatile parts of a record or value, such as a counter: they are saved, but a change of them makes no
+   * new version.
+   */
+  readonly stablePart: (value: unknown) => unknown
 }
 
-/** A document that was read. */
+/** A saved document. */
 export interface SavedDocument {
-  /** Equal for equal content, whatever is volatile in it. */
+  /** Digest without the volatile parts. */
   readonly digest: string
-  /** In a list. */
+  /** The number of records, for a list. */
   readonly records: number
   readonly holds: Holds
   readonly isEmpty: boolean
   readonly check: Option.Option<TableCheck>
   readonly warnings: ReadonlyArray<string>
   readonly file: DocumentFile
-  /** The files that it names. */
+  /** The files that it links to. */
   readonly found: FoundMedia
 }
 
 type Saving<E> = Effect.Effect<SavedDocument, E | SourceError, FileSystem.FileSystem>
 
-/** Saves a document, and once more from its beginning if its list changed meanwhile. */
+/** Saves a document. Retries once from its beginning if its list changed meanwhile. */
 export const saveDocument = <E>(document: Document<E>, target: DocumentTarget) => {
   const { again = readAgain } = document
   return Effect.zipRight(
@@ -123,9 +124,9 @@ const saveRecords = <E>(
     const save = Effect.fnUntraced(function* (page: ReadonlyArray<unknown>, first: number) {
       const values = search.look({ values: page.map(order), first: Option.some(first) })
       for (const [index, record] of values.entries()) look(record, textPlaceOf(page[index]))
-      const lasting = values.map(target.lasting)
-      const isSame = lasting.every((part, index) => part === values[index])
-      yield* file.add(values, isSame ? values : lasting)
+      const stablePart = values.map(target.stablePart)
+      const isSame = stablePart.every((part, index) => part === values[index])
+      yield* file.add(values, isSame ? values : stablePart)
       yield* giveWay
     })
 
@@ -159,7 +160,7 @@ const saveValue = <E>(
       const place = (key: string) => ({ id: recordOf(key), text: textPlaceOf?.(key) })
       check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, place)
     }
-    const { digest, ...written } = yield* writeValue(target, saved, target.lasting(saved))
+    const { digest, ...written } = yield* writeValue(target, saved, target.stablePart(saved))
     return {
       digest,
       file: written,
@@ -175,10 +176,10 @@ const saveValue = <E>(
 const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<string> =>
   Option.match(check, { onNone: () => [], onSome: ({ warnings }) => warnings() })
 
-/** The names in it, sorted, unless they come as they are to be saved. */
+/** Sorts the names in a value, unless they are sorted already. */
 const orderOf = ({ isSorted = false }: Document<unknown>) => (isSorted ? identity : sorted)
 
-/** Without a `key`, records may all be without an `id`. */
+/** If no `key` is given, records may lack an `id`. */
 const makeRecordIds = (key: RecordKey | undefined) => {
   const idOf = recordId(key ?? defaultKey)
   const name = (key ?? defaultKey).join(" and ")
@@ -204,24 +205,24 @@ const makeRecordIds = (key: RecordKey | undefined) => {
     warnings: (): ReadonlyArray<string> => [
       ...(missing === 0 || (key === undefined && seen.size === 0)
         ? []
-        : [`${countText(missing, "record")} without ${name}, by which they would be compared`]),
+        : [`${countText(missing, "record")} without ${name}, which is needed to compare versions`]),
       ...(twice === 0
         ? []
-        : [`${countText(twice, "record")} with the ${name} of another one, ${excerpt(first)} first`])
+        : [`${countText(twice, "record")} with the ${name} of another record, ${excerpt(first)} first`])
     ]
   }
 }
 
-/** A document that was read. */
+/** A document of a source after reading. */
 export interface ReadDocument extends DocumentOnDisk, Omit<SavedDocument, "check" | "isEmpty"> {
   readonly document: string
-  /** Whether it has become empty: it is, and had records in a version before. */
+  /** Whether it has become empty: it had records in an earlier version. */
   readonly isEmptied: boolean
   readonly verdict: Verdict
 }
 
-/** What the documents of a source have in common. */
-export interface ReadOptions extends Pick<DocumentTarget, "fieldsOf" | "lasting"> {
+/** The common settings for the documents of a source. */
+export interface ReadOptions extends Pick<DocumentTarget, "fieldsOf" | "stablePart"> {
   readonly expectations: Expectations
   readonly finding: Finding
   readonly failedIn: (document: string) => FailedIn
@@ -272,10 +273,10 @@ export const makeReadDocument = ({ expectations, failedIn, finding, isOfTables, 
         failed
       } satisfies ReadDocument
     },
-    (reading) => sourceErrors(reading)
+    (work) => sourceErrors(work)
   )
 
-/** The beginning of a document: one page. */
+/** The first page of a document. */
 export const firstPage = <E>(document: Document<E>): Document<E> =>
   document.content._tag === "Records"
     ? { ...document, content: Records({ pages: Stream.take(document.content.pages, 1) }) }

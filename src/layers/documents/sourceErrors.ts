@@ -1,5 +1,5 @@
 /**
- * How a source fails: with one kind of error, in which no secret is that it has sent.
+ * The failures of a source: one kind of error, without the secrets that it has sent.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import { SentSecrets } from "../httpClient/secrets.ts"
 import type { DocumentsError } from "./DocumentSource.ts"
 import { NotAsExpected } from "./expect/Expectations.ts"
 
-/** The failures of an effect, as the source fails with them. Servers may repeat what was sent: that is taken out. */
+/** Turns the failures of an effect into failures of the source, without sent secrets, which servers may repeat. */
 export const sourceErrors = <A, E extends DocumentsError, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, SourceError, R> =>
@@ -18,7 +18,7 @@ export const sourceErrors = <A, E extends DocumentsError, R>(
     Effect.mapError(effect, (error) => withoutSecrets(sourceErrorOf(error), hide))
   )
 
-/** Says whose failure it is. */
+/** Adds the id of the source. */
 export const failureOf =
   (source: string) =>
   (error: DocumentsError): SourceError =>
@@ -34,11 +34,11 @@ const sourceErrorOf = (error: DocumentsError): SourceError =>
         cause: error
       })
 
-/** An error has no cause where its fields are spread. */
+/** Spreading an error loses its cause, so the cause is set again. */
 const withFields = (error: SourceError, fields: Partial<ConstructorParameters<typeof SourceError>[0]>) =>
   new SourceError({ ...error, cause: error.cause, ...fields })
 
-/** Without its cause if that has a secret: it may be any error of a step. */
+/** Without its cause if the cause contains a secret: it may be any error of a step. */
 const withoutSecrets = (error: SourceError, hide: (text: string) => string): SourceError =>
   withFields(error, {
     place: error.place && hide(error.place),

@@ -1,12 +1,12 @@
 /**
- * Text files that people edit, and where there is a mistake in one.
+ * Text files that people edit, and the mistakes in them.
  */
 import * as Either from "effect/Either"
 import { printableLine, quotedName } from "../../internal/printable.ts"
 
-/** What is wrong with a text, for the people who edit it. */
+/** The mistake in a text, for the people who edit it. */
 export interface TextMistake {
-  /** Counted from 1, where it is known. */
+  /** Counted from 1, if it is known. */
   readonly line?: number | undefined
   readonly column?: number | undefined
   /** As in "is not valid JSON: …". */
@@ -21,10 +21,13 @@ export const placeText = (file: string, { column, line }: Omit<TextMistake, "pro
     ...(column === undefined ? [] : [`column ${column}`])
   ].join(", ")
 
-/** UTF-8 text, or UTF-16 text that begins with a byte order mark, as Excel writes "Unicode Text". Marks at its start are left out. */
+/**
+ * UTF-8 text, or UTF-16 text with a byte order mark, which Excel writes as "Unicode Text". Byte order marks at its
+ * start are removed.
+ */
 export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake> =>
   Either.try(() => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)).pipe(
-    // UTF-16 without a mark.
+    // UTF-16 without a mark has zero bytes.
     Either.filterOrLeft(
       (text) => !text.includes("\0"),
       () => undefined
@@ -39,27 +42,36 @@ export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake
     })
   )
 
-/** Whether bytes begin as those of `.xlsx`, `.ods` and `.numbers`, which are ZIP archives, or of `.xls`. */
+/** Whether bytes begin like `.xlsx`, `.ods` and `.numbers`, which are ZIP archives, or like `.xls`. */
 const isSpreadsheet = (bytes: Uint8Array): boolean =>
   /^(?:PK\x03\x04|\xd0\xcf\x11\xe0)/.test(Buffer.from(bytes.subarray(0, 4)).toString("latin1"))
 
-/** Whether a text is HTML or XML, as a page to log in is, in the place of what was wanted. */
+/** Whether a text is HTML or XML, for example a login page, in the place of the wanted text. */
 export const isMarkup = (text: string): boolean =>
   /^\s*(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/is.test(text.slice(0, 4096))
 
 export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
 
-/** A text without what nobody sees at its ends: spaces, soft hyphens, joiners, directions of writing, byte order marks. */
+/**
+ * A text without invisible characters at its ends: spaces, soft hyphens, joiners, writing directions, byte order
+ * marks.
+ */
 export const bare = (text: string): string =>
   text.replace(/^[\s\u00ad\u200b-\u200f\u2060]+|[\s\u00ad\u200b-\u200f\u2060]+$/g, "")
 
-/** A text as people see it: also without what nobody sees inside. Joiners and line breaks stay there, which some writings need. */
+/**
+ * A text as people see it: also without invisible characters inside, except joiners and line breaks, which some
+ * writing systems need.
+ */
 export const visible = (text: string): string =>
   bare(text)
     .replace(/[\u00ad\u200b\u200e\u200f\u2060\ufeff]+/g, "")
     .replace(/[^\S\r\n]+/g, " ")
 
-/** Warnings about names that are possible, but rarely intended: at most one of each kind. `what` they name is singular. */
+/**
+ * Warnings about names that are possible, but rarely intended: at most one of each kind. `what` is the named thing,
+ * singular.
+ */
 export const nameWarnings = (what: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const keyOf = (name: string): string => visible(name).toLowerCase().normalize()
   const padded = names.find((name) => name !== bare(name))
@@ -85,7 +97,7 @@ export const nameWarnings = (what: string, names: ReadonlyArray<string>): Readon
   ]
 }
 
-/** What shows that letters of a text were lost, or files joined to it. */
+/** The signs that a text has lost letters, or was joined from several files. */
 export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {
   const joined = text.indexOf("\n\ufeff")
   const doubled = doubleEncoded.exec(text.slice(0, maxPlaced))
@@ -96,7 +108,7 @@ export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {
     },
     {
       offset: joined === -1 ? -1 : joined + 1,
-      problem: "has an invisible byte order mark (U+FEFF), as where files were joined. Remove it."
+      problem: "has an invisible byte order mark (U+FEFF), perhaps because files were joined. Remove it."
     },
     {
       offset: doubled?.index ?? -1,
@@ -105,13 +117,16 @@ export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {
   ].flatMap(({ offset, problem }) => (offset === -1 ? [] : [{ ...placeIn(text, () => offset), problem }]))
 }
 
-/** UTF-8 that was read as Windows-1252. Words in capitals may end so before quotes and dashes, which do not count. */
+/**
+ * UTF-8 that was read as Windows-1252. Words in capitals may end with these letters before quotes and dashes, which
+ * do not count.
+ */
 const doubleEncoded = /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›œžŸ¡-ª¬-º¼-¿]|â€./
 
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 
-/** Where a text is no JSON, and why not as the parser has it. Places in long texts, which programs write, are not looked for. */
+/** The mistake in invalid JSON, with the message of the parser. It has no place in long texts, which programs write. */
 export const jsonMistake = (text: string, error: unknown): TextMistake =>
   isMarkup(text)
     ? { problem: `is not valid JSON: ${markupProblem}.` }
@@ -120,7 +135,7 @@ export const jsonMistake = (text: string, error: unknown): TextMistake =>
         problem: `is not valid JSON: ${printableLine(error instanceof Error ? error.message : String(error), 200)}`
       }
 
-/** In characters: some milliseconds of looking. */
+/** In characters: a search takes some milliseconds. */
 const maxPlaced = 1024 * 1024
 
 const placeIn = (text: string, find: () => number): Omit<TextMistake, "problem"> => {
@@ -138,7 +153,10 @@ const mark = /[{}[\]:,]/y
 const quoted = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"/y
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** How much of a text is JSON: where the first thing begins that may not stand there. Messages of Node tell that of few mistakes. */
+/**
+ * The length of the valid beginning of JSON: the offset of the first mistake. Node's messages say the offset of only
+ * a few mistakes.
+ */
 export const endOfJson = (text: string): number => {
   const open: Array<"}" | "]"> = []
   let expected: Expected = "value"
@@ -146,9 +164,9 @@ export const endOfJson = (text: string): number => {
 
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = offset
-    const [taken] = pattern.exec(text) ?? [""]
-    offset += taken.length
-    return taken
+    const [match] = pattern.exec(text) ?? [""]
+    offset += match.length
+    return match
   }
   const ended = (): Expected => (open.length === 0 ? "nothing" : "more")
   const begin = (closer: "}" | "]", next: Expected): Expected => {
@@ -160,7 +178,7 @@ export const endOfJson = (text: string): number => {
     return ended()
   }
 
-  /** What is expected behind what stands here; `undefined` where that may not stand here. */
+  /** Reads one token. Returns what must follow it; `undefined` if the token is a mistake. */
   const next = (): Expected | undefined => {
     const sign = take(mark)
     if (expected === "value" || expected === "item") {

@@ -1,5 +1,5 @@
 /**
- * Warnings for the editors of documents. Every reader of a document says them by `notice`; the fetch collects them.
+ * Warnings for the editors of documents. Every reader of a document adds them with `notice`; the fetch collects them.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,12 +9,12 @@ import * as Ref from "effect/Ref"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 
-/** A warning that may come several times, as on each page of a list. */
+/** A warning that may occur several times, for example on each page of a list. */
 export interface Notice {
-  /** Notices about the same are one warning. */
+  /** Notices with the same `about` become one warning. */
   readonly about: string
   readonly count: number
-  /** The warning, for the counts of all of them together. The text of the first notice is used. */
+  /** The warning, for the total count. The text of the first notice is used. */
   readonly text: (count: number) => string
 }
 
@@ -24,11 +24,14 @@ class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
   defaultValue: () => Option.none<Ref.Ref<Notices>>()
 }) {}
 
-/** Adds warnings for the editors. Outside of a fetch, as in a poll, they are dropped: the next fetch says them. */
+/**
+ * Adds warnings for the editors. Outside of a fetch, for example in a poll, they are dropped: the next fetch reports
+ * them.
+ */
 export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
   noticeCounted(warnings.map((warning) => ({ about: warning, count: 1, text: () => warning })))
 
-/** Adds warnings, one for all notices about the same. */
+/** Adds warnings, one for all notices with the same `about`. */
 export const noticeCounted = (notices: ReadonlyArray<Notice>): Effect.Effect<void> =>
   notices.length === 0
     ? Effect.void
@@ -51,7 +54,7 @@ export const noticeCounted = (notices: ReadonlyArray<Notice>): Effect.Effect<voi
         })
       )
 
-/** Runs an effect, and gives what it noticed beside its value. What a failed run noticed is lost. */
+/** Runs an effect, and returns its warnings beside its value. The warnings of a failed run are lost. */
 export const withWarnings = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<readonly [A, ReadonlyArray<string>], E, R> =>
@@ -62,7 +65,7 @@ export const withWarnings = <A, E, R>(
     )
   )
 
-/** At most so many warnings, and how many more there are. */
+/** The first warnings, and the number of the others. */
 const firstOf = (warnings: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
   warnings.length > most
     ? [...warnings.slice(0, most), `There are ${countText(warnings.length - most, "more warning")}.`]
@@ -72,11 +75,11 @@ const firstOf = (warnings: ReadonlyArray<string>, most: number): ReadonlyArray<s
 export const listed = (warnings: ReadonlyArray<string>): Pick<FetchedSource, "warnings"> =>
   warnings.length === 0 ? {} : { warnings: firstOf(warnings, 100) }
 
-/** Logs the warnings that the fetch before did not have. */
+/** Logs the warnings that the last fetch did not have. */
 export const makeSayWarnings = () => {
-  const said = Ref.unsafeMake<ReadonlySet<string>>(new Set())
+  const logged = Ref.unsafeMake<ReadonlySet<string>>(new Set())
   return (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
-    Effect.flatMap(Ref.getAndSet(said, new Set(warnings)), (before) =>
+    Effect.flatMap(Ref.getAndSet(logged, new Set(warnings)), (before) =>
       Effect.forEach(
         firstOf(
           warnings.filter((warning) => !before.has(warning)),
@@ -91,7 +94,7 @@ export const makeSayWarnings = () => {
 /** `[]` or `{}`, and a line break. */
 const emptyBytes = 3
 
-/** Whether a file of the version before has more in it than an empty list or object. */
+/** Whether a file of the last version contains more than an empty list or object. */
 export const hadRecords = (previous: Option.Option<PreviousContent>, name: string): boolean =>
   Option.exists(
     Option.flatMap(previous, ({ files }) => Record.get(files, name)),

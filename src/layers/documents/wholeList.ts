@@ -1,8 +1,8 @@
 /**
- * Lists that come in pages: whole, or an error.
+ * Lists that come in pages: complete, or an error.
  *
- * It owns what may go wrong between pages: items that come twice or not at all, pages that come again, lists without an end. What is asked,
- * and what an answer means, belongs to the source.
+ * It owns the mistakes between pages: items that come twice or not at all, pages that come again, lists without an
+ * end. The source decides what to request and what a response means.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,34 +15,34 @@ import { countText } from "../../internal/readable.ts"
 /** A page of a list. */
 export interface ListPage<Position, Item> {
   readonly items: ReadonlyArray<Item>
-  /** Where the list continues; none after the last page. */
+  /** The position of the next page; `None` after the last page. */
   readonly next: Option.Option<Position>
-  /** How many items the server says there are on all pages. */
+  /** How many items the server says are on all pages. */
   readonly total?: number | undefined
   /** How many pages the server says there are. */
   readonly pages?: number | undefined
 }
 
-/** How far a list is read, page by page. */
+/** The progress through the pages of a list. */
 export interface PageRead extends Pick<ListPage<unknown, unknown>, "pages" | "total"> {
   /** The number of the page, from 1. */
   readonly number: number
-  /** How many records came on it. */
+  /** The number of records on this page. */
   readonly records: number
-  /** How many records came on the first page. */
+  /** The number of records on the first page. */
   readonly firstRecords: number
-  /** How many have come so far, with those of this page. */
+  /** The number of records so far, this page included. */
   readonly read: number
 }
 
 /**
- * Whether a page is shorter than it would be if another one followed: than the first one, or where it is that one, than `size`. A server
- * that gives fewer at once than it is asked for gives as many on each page.
+ * Whether the page is not full. A full page is as long as page 1; page 1 is compared with `size`. A server that
+ * limits its pages sends the same number of records on each page.
  */
 export const isShort = ({ firstRecords, number, records }: Omit<PageRead, "read">, size = 0): boolean =>
   records < (number > 1 ? firstRecords : size)
 
-/** Whether all has come that there is, as the server states it. */
+/** Whether everything has arrived, according to the server. */
 export const hasAll = ({
   number,
   pages,
@@ -51,19 +51,22 @@ export const hasAll = ({
 }: Omit<PageRead, "firstRecords" | "records">): boolean =>
   total === undefined ? pages !== undefined && number >= pages : read >= total
 
-/** Whether no page follows. Some servers state too little, such as what is on one page: a full page is never the last one. */
+/**
+ * Whether no page follows. A full page is never the last one, because some servers state a total that is too small,
+ * such as the number on one page.
+ */
 export const isLast = (page: PageRead, size?: number): boolean =>
   page.records === 0 || (hasAll(page) && isShort(page, size))
 
-/** What is known of the items of a list. */
+/** The properties of the items of a list. */
 interface Items<Item> {
-  /** What the list is called in messages, as in `Document "events"`. */
+  /** The name of the list in messages, as in `Document "events"`. */
   readonly name: string
-  /** Equal for the same item on any page; none if items cannot be distinguished. */
+  /** Equal for the same item on any page; `None` if items cannot be distinguished. */
   readonly idOf: (item: Item) => Option.Option<string>
-  /** What to check where items are missing, or come twice. Default nothing. */
+  /** What to check if items are missing, or come twice. Default nothing. */
   readonly advice?: { readonly missing?: string; readonly twice?: string }
-  /** Whether the server may count and give an item more than once. It is read once then. Default false. */
+  /** Whether the server may count and send an item more than once. Then it is read once. Default false. */
   readonly mayRepeatItems?: boolean
 }
 
@@ -72,20 +75,20 @@ export interface List<Position, Item, E> extends Items<Item> {
   readonly ask: (position: Position) => Effect.Effect<ListPage<Position, Item>, E>
   /** Equal for the same page. */
   readonly placeOf: (position: Position) => string
-  /** The error for a list that no further try would make right. */
+  /** The error for a list that no retry would correct. */
   readonly mistake: (detail: string) => E
-  /** What to check where the page behind the first is the first one again. */
+  /** What to check if page 2 is the same as page 1. */
   readonly firstAgain: string
-  /** Whether the page behind the last may be the last one again. Default false. */
+  /** Whether the page after the last may be the last page again. Default false. */
   readonly mayRepeatLast?: boolean
-  /** Whether the last page may lead to itself, or to the first one. Default false. */
+  /** Whether the last page may lead to itself, or to the first page. Default false. */
   readonly mayLeadBack?: boolean
 }
 
-/** A list that was not the same from its first page to its last: read again from its first page, it may be whole. */
+/** A list that changed between its first page and its last. Read again from its first page, it may be complete. */
 export class ListChanged extends Schema.TaggedError<ListChanged>()("vitrine/ListChanged", {
   list: Schema.String,
-  /** What says that something is missing, and what to check. */
+  /** The sign that something is missing, and what to check. */
   detail: Schema.String
 }) {
   override get message() {
@@ -97,18 +100,18 @@ export class ListChanged extends Schema.TaggedError<ListChanged>()("vitrine/List
   }
 }
 
-/** More than these are taken for a list without an end. */
+/** More pages count as a list without an end. */
 export const maxPages = 10_000
 
-/** So many pages in a row that are the same are the last one. */
+/** After this many equal pages in a row, the list has ended. */
 const maxSame = 4
 
-/** So many pages in a row without items look like a list without an end. */
+/** After this many pages in a row without items, the list counts as endless. */
 const maxEmpty = 100
 
 /**
- * The pages of a list. It fails where items are known to be missing or to have come twice (`ListChanged`), with what `ask` fails with, and with
- * `mistake`. In memory are the ids of what was read.
+ * The pages of a list. Fails with `ListChanged` if items are known to be missing or to have come twice, with the
+ * error of `ask`, and with `mistake`. The ids of all read items are held in memory.
  */
 export const readList = <Position, Item, E>(
   list: List<Position, Item, E>
@@ -118,11 +121,11 @@ export const readList = <Position, Item, E>(
     const asked = new Set<string>()
     const onlyNew = makeOnlyNew(list)
     const completeness = makeCompleteness(list)
-    /** What tells the page before from others. */
+    /** The content of the page before. */
     let before: string | undefined
     /** How many pages in a row are the same. */
     let same = 0
-    /** The last page that was left out, because it is the one before it again. */
+    /** The number of the last page that was left out because it repeats the page before. */
     let leftOut: number | undefined
 
     return Stream.paginateEffect(
@@ -143,7 +146,7 @@ export const readList = <Position, Item, E>(
         }
         const mayEndSo = mayLeadBack ? [position, first].map(placeOf) : []
         if (leadsBack && !Option.exists(page.next, (next) => mayEndSo.includes(placeOf(next)))) {
-          return yield* Effect.fail(failed("the list goes round in a circle: the next page is one before it"))
+          return yield* Effect.fail(failed("the pages form a circle: the next page is an earlier page"))
         }
         if (same === (items.length === 0 ? maxEmpty : maxSame) && !mayRepeatLast) {
           return yield* Effect.fail(failed(`it came ${same} times in a row`))
@@ -174,10 +177,13 @@ export const readList = <Position, Item, E>(
     )
   })
 
-/** Makes something of a list, and once more from its beginning where that has changed: what was made before must be thrown away. */
-export const readAgain = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/**
+ * Runs the effect, and retries it once from its beginning if the list has changed. The first result must be thrown
+ * away.
+ */
+export const readAgain = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(
-    Effect.tapError(reading, (error) =>
+    Effect.tapError(read, (error) =>
       error instanceof ListChanged
         ? Effect.logDebug(`${error.list} has changed while it was read. It is read again`)
         : Effect.void
@@ -187,7 +193,7 @@ export const readAgain = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effe
 
 const isChanged = (error: unknown): boolean => error instanceof ListChanged
 
-/** Gives the items that have not come on a page before. */
+/** Returns the items that were on no page before. */
 const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {
   const pageOf = new Map<string, number>()
   return ({ items }: ListPage<unknown, Item>, ids: ReadonlyArray<string | undefined>, number: number) =>
@@ -211,7 +217,7 @@ const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>
     })
 }
 
-/** Compares what has come with what the server says there is. */
+/** Compares the received items with the server's total. */
 const makeCompleteness = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {
   let read = 0
   let readPages = 0
@@ -236,7 +242,7 @@ const makeCompleteness = <Item>({ advice, mayRepeatItems = false, name }: Items<
           : Effect.void
       }),
 
-    /** Whether as much has come as the server says. */
+    /** Whether all items of the server's total have arrived. */
     isWhole: () => (total === undefined ? pages !== undefined && readPages >= pages : read >= total),
 
     end: Effect.suspend(() =>

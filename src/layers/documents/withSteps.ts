@@ -13,7 +13,7 @@ import type { Step } from "./DocumentOptions.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
 import { withPlacesOf } from "./recordPlace.ts"
 
-/** Runs the steps on all of a document; without any it stays as it is. */
+/** Runs the steps on the whole document. Without steps it stays as it is. */
 export const withSteps = <E>(
   document: Document<E>,
   steps: ReadonlyArray<Step>,
@@ -31,7 +31,7 @@ export const withSteps = <E>(
         })
       }
 
-/** All of a document. */
+/** The whole document. */
 export const wholeOf = <E>(content: DocumentContent<E>): Effect.Effect<unknown, E> => {
   switch (content._tag) {
     case "Value":
@@ -53,7 +53,7 @@ const runSteps = Effect.fnUntraced(function* (
   for (const [index, step] of steps.entries()) {
     const before = value
     const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
-    const onValue = Array.isArray(before) ? "" : `, which was given ${kindOf(before)} and no list of records`
+    const onValue = Array.isArray(before) ? "" : `, which got ${kindOf(before)} and no list of records`
     const given = yield* Effect.tryPromise({
       try: async () => step(before, { name }),
       catch: (cause) =>

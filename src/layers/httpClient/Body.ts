@@ -104,11 +104,11 @@ export const reader = Effect.fnUntraced(function* ({
   const codings = codingsOf(headers).toReversed()
   const unknown = codings.find((coding) => !Object.hasOwn(decoders, coding))
   if (unknown !== undefined) {
-    return yield* failed(`${url.origin} gives it compressed (${unknown}), which was not asked for`)
+    return yield* failed(`${url.origin} sends the body compressed (${unknown}), which was not requested`)
   }
   if (codings.length > maxCodings) {
     return yield* failed(
-      `${url.origin} gives it compressed ${codings.length} times, and ${maxCodings} are read`
+      `${url.origin} sends the body compressed ${codings.length} times, more than ${maxCodings}`
     )
   }
   const body = nodeBodyOf(source) ?? (yield* NodeStream.toReadable(source.stream))
@@ -118,7 +118,7 @@ export const reader = Effect.fnUntraced(function* ({
     (cause) =>
       isDecoderError(cause)
         ? retryable(
-            `${url.origin} gives what is not ${codings.join(", ")}, as it says: ${deepestMessage(cause)}`
+            `${url.origin} sends a body that is not ${codings.join(", ")}, as its headers say: ${deepestMessage(cause)}`
           )
         : broken(url, cause)
   )
@@ -263,11 +263,11 @@ export const readText = Effect.fnUntraced(function* (...body: Parameters<typeof 
   const label = charsetOf(headers)
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
     return yield* failed(
-      `${url.origin} gives a file that is packed with gzip, and no text. Unpack it there, or let the server say "Content-Encoding: gzip"`
+      `${url.origin} sends a gzip file instead of text. Unpack the file on the server, or let the server send "Content-Encoding: gzip"`
     )
   }
   return yield* Effect.try({
     try: () => decodeText(bytes, label),
-    catch: () => failed(`${url.origin} gives text that is not ${label}, as it says or leaves to be assumed`)
+    catch: () => failed(`${url.origin} sends text that is not in its declared or default encoding, ${label}`)
   })
 })

@@ -265,7 +265,7 @@ const decodeRefusal = Schema.decodeOption(
 
 /** The address without the parts that may be secret. */
 export const printableUrl = (address: string): string => {
-  if (!URL.canParse(address)) return "an address that is none"
+  if (!URL.canParse(address)) return "an invalid address"
   const { origin, pathname } = new URL(address)
   return printableLine(`${origin}${pathname}`, 200)
 }

@@ -197,7 +197,7 @@ export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
     return failed(`its link or a redirect leads to ${origin}, but ${cause.message}${advice}`, { cause })
   }
   if (["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"].includes(errorCode(cause) ?? "")) {
-    return failed(`the headers that ${origin} gives have more than ${sizeText(maxHeaderBytes)}`)
+    return failed(`the headers of ${origin} have more than ${sizeText(maxHeaderBytes)}`)
   }
   return isCertificateProblem(cause)
     ? failed(

@@ -68,7 +68,7 @@ describe("links between documents", () => {
     })
   )
 
-  it.effect("are one level deep, also where a document links to itself", () =>
+  it.effect("are one level deep, also if a document links to itself", () =>
     Effect.gen(function* () {
       const [{ makers: found }] = yield* linking({ teacher: "makers" }, [list("makers", makers)])
       expect(found).toEqual([ada, { ...ben, teacher: ada }])
@@ -96,7 +96,7 @@ describe("links between documents", () => {
     })
   )
 
-  it.effect("fail where the document is not there, or is no list", () =>
+  it.effect("fail if the document is missing, or is no list", () =>
     Effect.gen(function* () {
       const value: Document<never> = { name: "makers", content: Value({ value: Effect.succeed({}) }) }
       const objects = list("objects", [{ id: 1, maker: "m1" }])
@@ -109,7 +109,7 @@ describe("links between documents", () => {
     })
   )
 
-  it.effect("read a document once, however many fields link to it", () =>
+  it.effect("read a document once, even if several fields link to it", () =>
     Effect.gen(function* () {
       let reads = 0
       const slow: Document<never> = {
@@ -133,7 +133,7 @@ describe("links between documents", () => {
   )
 
   it.effect.prop(
-    "are the records of the ids, in their order, whatever the ids are",
+    "are the records of the ids, in their order, for any ids",
     [FastCheck.array(FastCheck.oneof(FastCheck.nat(20), FastCheck.stringMatching(/^[a-z]{1,3}$/)))],
     ([ids]) =>
       Effect.gen(function* () {
@@ -151,7 +151,7 @@ describe("links between documents", () => {
   )
 })
 
-it.scoped("a source links its documents after their steps, and says the warnings of each of them", () =>
+it.scoped("a source links its documents after their steps, and reports the warnings of each document", () =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "links-"))),

@@ -24,7 +24,7 @@ interface Given {
   readonly lasting?: (value: unknown) => unknown
 }
 
-/** Fetches into its own folder each time, and returns what a version would know of it. */
+/** Fetches into its own folder each time, and returns the content as a version would know it. */
 const setUp = (given: () => Given) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
@@ -63,7 +63,7 @@ describe("a source of documents", () => {
       "check of all sources": { isCheck: true }
     }
     for (const [name, check] of Object.entries(checks)) {
-      it.scoped(`says its warnings at the next fetch, after a ${name}`, () => {
+      it.scoped(`reports its warnings at the next fetch, after a ${name}`, () => {
         const log: Array<string> = []
         return Effect.gen(function* () {
           const fetch = yield* setUp(() => ({
@@ -76,24 +76,26 @@ describe("a source of documents", () => {
         }).pipe(run, withLog(log))
       })
 
-      it.scoped(`still says that a document has become empty, after a ${name} that found records in it`, () =>
-        Effect.gen(function* () {
-          let records: ReadonlyArray<unknown> = [{ id: 1 }]
-          const fetch = yield* setUp(() => ({ documents: [value("a", records)] }))
-          const full = yield* fetch()
-          records = []
-          const empty = yield* fetch({ previous: full.previous })
-          records = [{ id: 2 }]
-          yield* fetch({ previous: empty.previous, ...check })
-          records = []
-          const { fetched } = yield* fetch({ previous: empty.previous })
-          expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, and had records before")])
-        }).pipe(run)
+      it.scoped(
+        `still reports that a document has become empty, after a ${name} that found records in it`,
+        () =>
+          Effect.gen(function* () {
+            let records: ReadonlyArray<unknown> = [{ id: 1 }]
+            const fetch = yield* setUp(() => ({ documents: [value("a", records)] }))
+            const full = yield* fetch()
+            records = []
+            const empty = yield* fetch({ previous: full.previous })
+            records = [{ id: 2 }]
+            yield* fetch({ previous: empty.previous, ...check })
+            records = []
+            const { fetched } = yield* fetch({ previous: empty.previous })
+            expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, and had records before")])
+          }).pipe(run)
       )
     }
   })
 
-  it.scoped("has the same fingerprint where only volatile parts have changed", () =>
+  it.scoped("has the same fingerprint if only volatile parts have changed", () =>
     Effect.gen(function* () {
       let version = 1
       const fetch = yield* setUp(() => ({
@@ -140,7 +142,7 @@ describe("a source of documents", () => {
       const fetch = yield* setUp(() => ({ documents: [{ ...value("a", [{ id: 1 }, {}]), key: ["slug"] }] }))
       const { fetched } = yield* fetch()
       expect(fetched.warnings).toEqual([
-        'Document "a": 2 records without slug, by which they would be compared'
+        'Document "a": 2 records without slug, which is needed to compare versions'
       ])
     }).pipe(run)
   )

@@ -24,7 +24,7 @@ describe("JSON from outside", () => {
   )
 
   it.prop(
-    "has all other values as JSON.parse has them, whatever digits are in texts",
+    "has all other values as in JSON.parse, with any digits in texts",
     {
       value: FastCheck.jsonValue({ noUnicodeString: false }),
       name: FastCheck.array(
@@ -51,7 +51,7 @@ describe("JSON from outside", () => {
     ])
   })
 
-  it("throws where it is no JSON, also where digits are in it", () => {
+  it("throws if it is no JSON, also if it contains long digits", () => {
     for (const text of ["", "[12345678901234567890", "12345678901234567890x", '"12345678901234567890']) {
       expect(() => readJson(text)).toThrow(SyntaxError)
     }
@@ -62,7 +62,7 @@ describe("JSON from outside", () => {
     expect(() => readJson(`[${"{},".repeat(2_000_001)}0]`)).toThrow(TooMuch)
   })
 
-  it("takes a time that grows with its length only", () => {
+  it("takes time in proportion to its length", () => {
     const texts = ["1".repeat(2_000_000), `"${'\\"'.repeat(2_000_000)}`, `["${"x".repeat(8_000_000)}`]
     for (const text of texts) expect(() => readJson(`[${text}12345678901234567890`)).toThrow(SyntaxError)
   })

@@ -25,7 +25,7 @@ describe("JSON that people edit", () => {
       if (isValid) {
         expect(end).toBe(edited.length)
       } else {
-        // What follows the mistake makes no difference.
+        // The text after the mistake makes no difference.
         expect(endOfJson(`${edited.slice(0, end)}\u0000`)).toBe(end)
       }
     },
@@ -44,7 +44,7 @@ describe("JSON that people edit", () => {
     expect(mistake(text)).toMatchObject({ line, column })
   })
 
-  it("is read to its end where it is 2 MB long and 50,000 levels deep", () => {
+  it("is read to its end if it is 2 MB long and 50,000 levels deep", () => {
     const text = `[${"[".repeat(50_000)}"${"x".repeat(2_000_000)}"`
     expect(endOfJson(text)).toBe(text.length)
   })

@@ -13,7 +13,7 @@ interface Item {
   readonly id: number
 }
 
-/** What happens to a list before the answer to a request. */
+/** The changes to a list before the response to a request. */
 interface Change {
   readonly request: number
   readonly kind: "remove" | "add" | "reverse"
@@ -76,14 +76,14 @@ const read = ({ asked, cap, changes, length, repeats }: Server) =>
   })
 
 describe("a list of a server", () => {
-  it.effect.prop("is complete where nothing changes, however small the pages are", [server], ([given]) =>
+  it.effect.prop("is complete if nothing changes, with pages of any size", [server], ([given]) =>
     Effect.gen(function* () {
       const { items, result } = yield* read({ ...given, changes: [] })
       expect(Either.getOrThrow(result)).toEqual(items)
     })
   )
 
-  it.effect.prop("is complete or an error where it changes while it is read", [server], ([given]) =>
+  it.effect.prop("is complete or an error if it changes while it is read", [server], ([given]) =>
     Effect.gen(function* () {
       const { items, result } = yield* read(given)
       if (Either.isLeft(result)) {
@@ -91,14 +91,14 @@ describe("a list of a server", () => {
         return
       }
       expect(new Set(result.right).size).toBe(result.right.length)
-      // What was there from the first to the last request.
+      // The records that existed from the first to the last request.
       const lasting = items.filter(({ id }) => id < 100)
       expect(result.right).toEqual(expect.arrayContaining(lasting))
     })
   )
 
   it.effect.prop(
-    "has no page missing in its middle where the page before comes in the place of one, and no total is stated",
+    "lacks no page in its middle if the page before comes instead of it, and no total is stated",
     [FastCheck.integer({ min: 1, max: 8 }), FastCheck.integer({ min: 1, max: 16 }), FastCheck.boolean()],
     ([pageCount, glitch, lasts]) =>
       Effect.gen(function* () {
@@ -132,7 +132,7 @@ describe("a list of a server", () => {
       })
   )
 
-  it.effect("says once how many numbers are texts, though it is read again", () =>
+  it.effect("reports once how many numbers are texts, even if it is read again", () =>
     Effect.gen(function* () {
       let tries = 0
       const text = "[12345678901234567890,12345678901234567891]"

@@ -103,7 +103,7 @@ describe("a download", () => {
       server.next(packed("x-gzip", gzipSync("1".repeat(1_000_000))), packed("zstd", Buffer.from("1234")))
       yield* remove
       expect((yield* Effect.flip(fetch())).detail).toMatch(/^it has at least \d+ bytes, more than the 8 of/)
-      expect((yield* Effect.flip(fetch())).detail).toContain("gives it compressed (zstd)")
+      expect((yield* Effect.flip(fetch())).detail).toContain("sends the body compressed (zstd)")
       for (const deflate of [deflateSync, deflateRawSync]) {
         server.next(packed("deflate", deflate("123")))
         expect(yield* fetch()).toMatchObject({ bytes: 3 })

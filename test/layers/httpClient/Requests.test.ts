@@ -87,7 +87,9 @@ describe("a response", () => {
       const { server, text } = yield* setUp
       server.next(...Array.from({ length: 4 }, () => coded("gzip", "12345")))
       const { value } = yield* withAdvancingClock(Effect.flip(text))
-      expect(value.detail).toBe(`${server.url} gives what is not gzip, as it says: incorrect header check`)
+      expect(value.detail).toBe(
+        `${server.url} sends a body that is not gzip, as its headers say: incorrect header check`
+      )
     }).pipe(run)
   )
 
@@ -97,7 +99,7 @@ describe("a response", () => {
       server.next(typed("text/csv", gzipSync("id,name")))
       const { detail } = yield* Effect.flip(text)
       expect(detail).toContain(
-        'packed with gzip, and no text. Unpack it there, or let the server say "Content-Encoding: gzip"'
+        'sends a gzip file instead of text. Unpack the file on the server, or let the server send "Content-Encoding: gzip"'
       )
     }).pipe(run)
   )
@@ -107,7 +109,7 @@ describe("a response", () => {
       const { server, text } = yield* setUp
       server.next(coded("zstd", "12345"))
       const { detail } = yield* Effect.flip(text)
-      expect(detail).toBe(`${server.url} gives it compressed (zstd), which was not asked for`)
+      expect(detail).toBe(`${server.url} sends the body compressed (zstd), which was not requested`)
     }).pipe(run)
   )
 
@@ -161,7 +163,7 @@ describe("a response", () => {
       for (const charset of ["utf-8", "binary"]) {
         server.next(typed(`text/csv; charset=${charset}`, Buffer.from("Köln", "latin1")))
         expect((yield* Effect.flip(text)).detail).toBe(
-          `${server.url} gives text that is not ${charset}, as it says or leaves to be assumed`
+          `${server.url} sends text that is not in its declared or default encoding, ${charset}`
         )
       }
     }).pipe(run)
@@ -173,9 +175,7 @@ describe("a response", () => {
       server.next(text(200, "large", { "x-large": "x".repeat(40_000) }))
       expect(yield* get).toBe("large")
       server.next(text(200, "larger", { "x-large": "x".repeat(70_000) }))
-      expect((yield* Effect.flip(get)).detail).toBe(
-        `the headers that ${server.url} gives have more than 64.0 KiB`
-      )
+      expect((yield* Effect.flip(get)).detail).toBe(`the headers of ${server.url} have more than 64.0 KiB`)
     }).pipe(run)
   )
 
@@ -184,7 +184,7 @@ describe("a response", () => {
       const { get, server } = yield* setUp
       server.next(coded(Array.from({ length: 300 }, () => "gzip").join(", "), "12345"))
       expect((yield* Effect.flip(get())).detail).toBe(
-        `${server.url} gives it compressed 300 times, and 5 are read`
+        `${server.url} sends the body compressed 300 times, more than 5`
       )
     }).pipe(run)
   )

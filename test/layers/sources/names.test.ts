@@ -1,5 +1,5 @@
 /**
- * Names that others have chosen: of documents, of fields and of keys, those of what every object has among them.
+ * Names that others have chosen: of documents, fields and keys, including names that every object inherits.
  */
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -32,7 +32,7 @@ const json = FastCheck.dictionary(
   { maxKeys: 4 }
 )
 
-/** As JSON has it, in whatever order: `toEqual` takes no notice of `__proto__`. */
+/** As in JSON, in any order: `toEqual` ignores `__proto__`. */
 const entriesOf = (value: unknown): unknown =>
   typeof value !== "object" || value === null
     ? value

@@ -1,5 +1,5 @@
 /**
- * What a server repeats of the token that it was sent is shown nowhere: not in an error, an event, the state, the status, a span or the
+ * A token that a server repeats appears nowhere: not in an error, an event, the state, the status, a span or the
  * log. `airtable/hostileApiSecrets.test.ts` has the same of tables.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -29,13 +29,13 @@ const platform = Layer.mergeAll(
   ControllerStateMemory.layer("persistent")
 )
 
-/** JSON may write each letter as its number. */
+/** JSON may escape each letter. */
 const escaped = (words: string) =>
   [...words].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
 
 type Hostile = readonly [what: string, answer: Answer]
 
-/** A refusal in words of the vendor, in each form that these may have. */
+/** A refusal with a text of the vendor, in each possible form. */
 const refusals = (refusal: (words: string) => unknown): ReadonlyArray<Hostile> => [
   ...[400, 401, 403, 404, 429].map(
     (status): Hostile => [`refused with HTTP ${status}`, json(status, refusal(echo))]
@@ -142,7 +142,7 @@ const vendors: Readonly<
 
 const media = { find: ["**"] }
 
-/** What comes instead of what the fetch needs, though each answer for a document is a good one. */
+/** The response in the place of the needed response; every response for a document is good. */
 const repeated: ReadonlyArray<
   readonly [what: string, record: unknown, options: Partial<Parameters<typeof jsonSource>[0]>]
 > = [

@@ -1,7 +1,6 @@
 /**
- * What is expected of tables, as a user writes it, for programs with any Effect or none.
- *
- * `FieldSchema` is nothing, or for programs with the Effect of Vitrine a schema.
+ * The expectations of a user about tables, for programs with any version of Effect or none. `FieldSchema` is `never`,
+ * or a schema for programs with the Effect of Vitrine.
  */
 export interface TableExpectation<FieldSchema = never> {
   /**
@@ -19,13 +18,13 @@ export interface TableExpectation<FieldSchema = never> {
    */
   readonly leaveOut?: number | undefined
 
-  /** The share of the records in the version before that may be gone, from 0 to 1. Default `1`. */
+  /** The largest share of records that may be missing compared to the last version, from 0 to 1. Default `1`. */
   readonly maxVanishing?: number | undefined
 }
 
 /**
- * A schema of Effect that needs nothing from an environment; its decoding must be synchronous. It names no type of Effect, which is
- * `any` in projects without it.
+ * A schema of Effect that needs no services; its decoding must be synchronous. It avoids the types of Effect, which
+ * are `any` in projects without Effect.
  */
 export interface EffectSchema {
   readonly ast: object
@@ -35,7 +34,7 @@ export interface EffectSchema {
 /** A type, or a schema of the cell as it comes; `undefined` is an empty cell. */
 export type FieldExpectations<FieldSchema = never> = Readonly<Record<string, FieldType | FieldSchema>>
 
-/** What is in a cell. With `?` behind it, the cell may be empty. */
+/** The content of a cell. With `?` behind it, the cell may be empty. */
 export type FieldType = FullFieldType | `${FullFieldType}?`
 
 /** The type of a cell that is not empty. `file` is the path of a file in the folder of `folderSource`. */

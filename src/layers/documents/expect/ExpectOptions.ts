@@ -1,5 +1,5 @@
 /**
- * What a user expects of tables, as options; `ExpectConfig.ts` says what they mean.
+ * The expectations of a user about tables, as options; `ExpectConfig.ts` describes them.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -8,15 +8,15 @@ import { documentName, expects, omittable } from "../../../internal/Options.ts"
 import type * as Config from "./ExpectConfig.ts"
 import { fieldTypes, isFieldType } from "./fieldTypes.ts"
 
-/** A schema that needs nothing from an environment; its decoding must be synchronous. */
+/** A schema that needs no services; its decoding must be synchronous. */
 export type FieldSchema = Schema.Schema.AnyNoContext
 
-/** What a table is to be like, also by schemas of Effect. */
+/** The expectations about a table, also with schemas of Effect. */
 export type TableExpectation = Config.TableExpectation<FieldSchema>
 
 type Fields = NonNullable<TableExpectation["fields"]>
 
-/** Its members are looked at one by one, so that each mistake has its place. */
+/** Its members are checked one by one, so that each mistake has its place. */
 const isFields = (input: unknown): input is Fields => Schema.isSchema(input) || Predicate.isRecord(input)
 
 const isExpectation = (input: unknown): boolean => Schema.isSchema(input) || isFieldType(input)

@@ -1,7 +1,7 @@
 /**
- * What is expected of the tables of a source, and the verdict on what was fetched.
+ * The expectations about the tables of a source, and the verdict on fetched tables.
  *
- * Tables of which nothing is expected are not looked at. Violations of all tables are reported together: an editor is to see
+ * Tables without expectations are not checked. Violations of all tables are reported together, so that an editor sees
  * them at once.
  */
 import * as Path from "@effect/platform/Path"
@@ -32,7 +32,7 @@ import {
 
 export type Expectations = ReturnType<typeof makeExpectations>
 
-/** What is expected of tables, by their names. */
+/** The expectations about tables, by the names of the tables. */
 export const makeExpectations = (
   expect: Readonly<Record<string, TableExpectation>>,
   tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
@@ -40,7 +40,7 @@ export const makeExpectations = (
   const tooMany = new Map<string, TooManyLeftOut>()
 
   return {
-    /** The document without the records that may be left out. The fields of `links` are not looked at. */
+    /** The document without the records that may be left out. The fields of `links` are not checked. */
     leaveOut: <E>(
       document: Document<E>,
       links: ReadonlyArray<string>,
@@ -67,13 +67,13 @@ export const makeExpectations = (
           })
     },
 
-    /** A fresh check of a table, for each time that it is read. */
+    /** A new check of a table, for each time that it is read. */
     begin: (table: string, holds: CheckedTable["holds"]) =>
       Option.map(Record.get(expect, table), (expectation) =>
         makeTableCheck({ table, holds, ...tables }, expectation)
       ),
 
-    /** The verdict on a table that was read. `previous` reads what the version before has of it. */
+    /** The verdict on a table. `previous` reads the names of the table in the last version. */
     end: Effect.fnUntraced(function* <R>(
       table: string,
       check: Option.Option<TableCheck>,
@@ -90,7 +90,7 @@ export const makeExpectations = (
         table,
         ...(tables.kind && { kind: tables.kind }),
         expected: `at most ${mostOf(share, total)} of ${countText(total, "record")} to be left out ("leaveOut" is ${share})`,
-        found: `${count} that are not as expected`
+        found: `${countText(count, "record")} with mistakes`
       }
       return { ...verdict, violations: [beyond, ...verdict.violations] }
     })
@@ -101,7 +101,7 @@ const noExpectation: TableExpectation = {}
 
 const noViolations: Verdict = { violations: [], unlisted: 0 }
 
-/** What is known of documents by what is expected of them; `keyValueTables` are those that are one object. */
+/** Schemas of documents from their expectations; `keyValueTables` are documents that are one object. */
 export const documentSchemas = (
   expect: Readonly<Record<string, TableExpectation>>,
   keyValueTables: ReadonlyArray<string> = []
@@ -119,7 +119,7 @@ export const documentSchemas = (
   }
 }
 
-/** What the version before has in a file; `None` if it does not exist, or is not whole. */
+/** The names in a file of the last version; `None` if the file is missing or incomplete. */
 export const readNames = Effect.fnUntraced(function* (
   previous: Option.Option<PreviousContent>,
   file: string,
@@ -143,10 +143,10 @@ export const readNames = Effect.fnUntraced(function* (
   )
 })
 
-/** What is in tables is not what the options of their source expect. */
+/** The content of tables does not meet the expectations in the options of their source. */
 export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/NotAsExpected", {
   violations: Schema.NonEmptyArray(Violation),
-  /** How many more there are. */
+  /** The number of further violations. */
   unlisted: Schema.Number
 }) {
   override get message() {
@@ -159,7 +159,7 @@ export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/
   }
 }
 
-/** Fails where something in a table is not as expected, with the violations of all tables. */
+/** Fails with the violations of all tables, if there are any. */
 export const requireExpected = (verdicts: ReadonlyArray<Verdict>): Effect.Effect<void, NotAsExpected> => {
   const [first, ...rest] = verdicts.flatMap(({ violations }) => violations)
   if (first === undefined) {

@@ -1,8 +1,8 @@
 /**
  * Checking a table while it is read.
  *
- * It owns which violations are reported. Equal ones are counted, up to 10 different ones are kept, and of names of fields the
- * first 1,000 of the table and all expected ones: the others are counted, or taken for none.
+ * It owns which violations are reported. Equal violations are counted, and up to 10 different violations are kept. It
+ * keeps all expected names of fields and the first 1,000 others; further names count as missing.
  */
 import * as Array from "effect/Array"
 import * as Option from "effect/Option"
@@ -18,7 +18,7 @@ import type { TableExpectation } from "./ExpectOptions.ts"
 import { makeFieldProblems, type Problem } from "./fieldProblems.ts"
 import { type CellTests, isSpreadsheetError } from "./fieldTypes.ts"
 
-/** What is in a saved table, without its cells. */
+/** The names and the number of records in a saved table. */
 export interface SavedNames {
   /** The names of the fields of all records, or all keys. */
   readonly names: ReadonlySet<string>
@@ -29,35 +29,35 @@ export interface SavedNames {
 /** The violations of a table. */
 export interface Verdict {
   readonly violations: ReadonlyArray<Violation>
-  /** How many more there are. */
+  /** The number of further violations. */
   readonly unlisted: number
 }
 
-/** Checks the fields of a record, or the keys of a key/value table; `recordOf` gives the record of one of them. */
+/** Checks the fields of a record, or the keys of a key/value table; `recordOf` returns the record of a field. */
 export type CheckFields = (
   fields: TableRecord["fields"],
   recordOf: (field: string) => RecordPlace
 ) => ReadonlyArray<Problem>
 
 export interface TableCheck {
-  /** Gives what is wrong with these fields alone. */
+  /** Returns the problems of these fields alone. */
   readonly add: CheckFields
-  /** Whether `end` needs what was in the version before. */
+  /** Whether `end` needs the names of the last version. */
   readonly needsPrevious: () => boolean
   readonly end: (previous: Option.Option<SavedNames>) => Verdict
-  /** What is accepted, and is rarely intended. */
+  /** Warnings about accepted values that are rarely intended. */
   readonly warnings: () => ReadonlyArray<string>
 }
 
 export interface CheckedTable extends CellTests {
   readonly table: string
-  /** Where it is a document of a source that has no tables. */
+  /** Present for a document of a source without tables. */
   readonly kind?: "document" | undefined
-  /** `keys` are those of a key/value table. */
+  /** `keys` for a key/value table. */
   readonly holds: "records" | "keys"
   /** The view that is read; `null` for the whole table. */
   readonly view: string | null
-  /** Fields that are judged elsewhere. Default none. */
+  /** Fields that are checked elsewhere. Default none. */
   readonly unjudged?: ReadonlyArray<string> | undefined
 }
 
@@ -84,7 +84,7 @@ export const makeTableCheck = (
   let count = 0
 
   const addProblem = (
-    { expected, found: shown, path }: Problem,
+    { expected, found: actual, path }: Problem,
     recordOf: (field: string) => RecordPlace
   ) => {
     const field = printableLine(placeOf(path), maxName)
@@ -109,7 +109,7 @@ export const makeTableCheck = (
         ...(id === undefined && text === undefined ? {} : { records: 1 }),
         ...(field === "" ? {} : { field }),
         expected,
-        found: shown
+        found: actual
       })
     }
   }
@@ -117,7 +117,7 @@ export const makeTableCheck = (
   /** Expected fields that are in no record. */
   const missing = () => (count === 0 ? [] : [...expectedNames].filter((name) => !names.has(name)))
 
-  /** The new field that may be the missing one, renamed. */
+  /** The new field that the missing field may have been renamed to. */
   const renamed = (name: string, previous: Option.Option<SavedNames>): Option.Option<string> => {
     const unknown = [...names].filter((other) => !expectedNames.has(other))
     const fresh = Option.match(previous, {
@@ -149,7 +149,7 @@ export const makeTableCheck = (
           }
     }
 
-  /** Fields that may be empty everywhere, but were there, and are not where a new one looks like them. */
+  /** Optional fields that have vanished since the last version, if a new field looks like them. */
   const vanished = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
     Array.filterMap(missing(), (name) =>
       [...found.values()].some(({ field }) => field === printableLine(name, maxName)) ||
@@ -160,21 +160,21 @@ export const makeTableCheck = (
             (other): Violation => ({
               ...about,
               field: printableLine(name, maxName),
-              expected: `it in at least one ${holds === "keys" ? "row" : "record"}, as in the version before`,
-              found: "it in none",
+              expected: `the field in at least one ${holds === "keys" ? "row" : "record"}, as in the last version`,
+              found: "it nowhere",
               hint: renamedHint(name, other)
             })
           )
     )
 
   const counted = (number: number) => countText(number, holds === "keys" ? "key" : "record")
-  const shownCount = () => {
-    const shown = count === 0 ? `no ${holds}` : counted(count)
-    return view === null ? shown : `${shown} in the view ${quotedName(view)}`
+  const countFound = () => {
+    const all = count === 0 ? `no ${holds}` : counted(count)
+    return view === null ? all : `${all} in the view ${quotedName(view)}`
   }
 
   const tooFew = (): ReadonlyArray<Violation> =>
-    count < minRecords ? [{ ...about, expected: `at least ${counted(minRecords)}`, found: shownCount() }] : []
+    count < minRecords ? [{ ...about, expected: `at least ${counted(minRecords)}`, found: countFound() }] : []
 
   const tooFewLeft = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
     Option.match(previous, {
@@ -184,8 +184,8 @@ export const makeTableCheck = (
           ? [
               {
                 ...about,
-                expected: `at least ${Math.ceil(before * (1 - maxVanishing))} of the ${counted(before)} before to be there ("maxVanishing" is ${maxVanishing})`,
-                found: shownCount()
+                expected: `at least ${Math.ceil(before * (1 - maxVanishing))} of the ${counted(before)} in the last version ("maxVanishing" is ${maxVanishing})`,
+                found: countFound()
               }
             ]
           : []
@@ -225,7 +225,7 @@ export const makeTableCheck = (
   }
 }
 
-/** Names a record in messages. */
+/** The name of a record in messages. */
 export const recordText = ({ id = "", text }: RecordPlace): string =>
   text === undefined ? `the record ${printableLine(id, maxName)}` : `${text.file}, line ${text.line}`
 
@@ -240,7 +240,7 @@ export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
     ""
   )
 
-/** At most half of the name is different, its case left aside. */
+/** The closest name, if at most half of the characters differ; case does not count. */
 const similar = (name: string, others: ReadonlyArray<string>): Option.Option<string> => {
   const folded = new Map(others.map((other) => [other.toLowerCase().slice(0, maxName), other]))
   const closest = closestMatch(name.toLowerCase().slice(0, maxName), [...folded.keys()], {
@@ -251,7 +251,7 @@ const similar = (name: string, others: ReadonlyArray<string>): Option.Option<str
 
 type ExpectedFields = NonNullable<TableExpectation["fields"]>
 
-/** The names of the fields that something is expected of. */
+/** The names of the fields with an expectation. */
 export const namesOf = (expected: ExpectedFields): ReadonlyArray<string> =>
   Schema.isSchema(expected)
     ? AST.getPropertySignatures(AST.encodedAST(expected.ast)).map(({ name }) => String(name))

@@ -1,5 +1,5 @@
 /**
- * What is wrong with the fields of one record: each of a type, or by a schema of the user's.
+ * The problems of the fields of one record: checked by types, or by a schema of the user.
  */
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
@@ -12,7 +12,7 @@ import { isInexact } from "../readText.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
 import { type CellTests, fieldTest, formulaError, isSpreadsheetError } from "./fieldTypes.ts"
 
-/** What is wrong with the fields of a record. */
+/** Returns the problems of the fields of a record. */
 export const makeFieldProblems = (
   expected: NonNullable<TableExpectation["fields"]>,
   cellTests: CellTests
@@ -43,12 +43,12 @@ const schemaProblems = (schema: FieldSchema) => {
   return (value: unknown): ReadonlyArray<Problem> =>
     Either.try(() => decode(value)).pipe(
       Either.map(Either.match({ onLeft: (issue) => problemsIn(issue), onRight: () => [] })),
-      // A filter of the user's threw.
+      // A filter of the user threw.
       Either.getOrElse(() => [{ path: [], expected: String(schema.ast), found: cellText(value) }])
     )
 }
 
-/** A mistake, and where it is. */
+/** A mistake and its place. */
 export interface Problem {
   /** Names of fields, and indices of lists. */
   readonly path: ReadonlyArray<PropertyKey>
@@ -56,7 +56,7 @@ export interface Problem {
   readonly found: string
 }
 
-/** The mistakes in an issue: of a union the one of the whole, or else those of its parts. */
+/** The mistakes in an issue: for a union, one mistake of the whole; otherwise the mistakes of its parts. */
 const problemsIn = (
   issue: ParseResult.ParseIssue,
   path: ReadonlyArray<PropertyKey> = []
@@ -96,7 +96,7 @@ const withMessage = (expected: string, issue: ParseResult.ParseIssue): string =>
 const maxExpected = 200
 const maxFound = 80
 
-/** A cell as it is shown. */
+/** A cell as text for messages. */
 export const cellText = (cell: unknown): string => {
   if (typeof cell === "string") {
     if (cell.trim() === "") return "nothing"

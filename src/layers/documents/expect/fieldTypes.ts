@@ -1,5 +1,5 @@
 /**
- * The types of fields that can be expected without a schema, and what is expected of a table as a schema of what is saved.
+ * The types of fields that can be expected without a schema, and the schema of a saved table from its expectations.
  */
 import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
@@ -13,14 +13,14 @@ import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
 /** Whether an item of a cell is an attachment. */
 export type IsAttachment = (item: unknown) => boolean
 
-/** What types ask of the source that has the cells. */
+/** Tests of the source that has the cells. */
 export interface CellTests {
   readonly isAttachment: IsAttachment
-  /** Whether a path is that of a file that the source itself has; it has none where this is missing. */
+  /** Whether a path belongs to a file of the source. Missing if the source has no files. */
   readonly isFile?: ((path: string) => boolean) | undefined
 }
 
-/** The schemas that those of types are made of. */
+/** The schemas that the schemas of types are made from. */
 interface Parts {
   readonly attachment: FieldSchema
   /** The path of a file. */
@@ -29,10 +29,10 @@ interface Parts {
 
 /** A type of cells that are not empty. */
 interface Type {
-  /** The words for it in a message, as in "expected …". */
+  /** The type in a message, as in "expected …". */
   readonly expected: string
   readonly schema: (parts: Parts) => FieldSchema
-  /** Whether a text may stand for it: the cells of CSV are texts. Default not. */
+  /** Whether a text is accepted as this type, because the cells of CSV are texts. Default: no. */
   readonly asText?: (text: string) => boolean
 }
 
@@ -48,7 +48,7 @@ const types: Readonly<Record<FullFieldType, Type>> = {
   number: {
     expected: "a number",
     schema: () => Schema.Finite,
-    // As key/value tables read it.
+    // As in key/value tables.
     asText: (text) => String(Number(text)) === text && Number.isFinite(Number(text))
   },
   boolean: {
@@ -66,16 +66,16 @@ const types: Readonly<Record<FullFieldType, Type>> = {
 
 const fullTypes = Record.keys(types)
 
-/** All types without those with `?` behind them. */
+/** All types, without `?` behind them. */
 export const fieldTypes: ReadonlyArray<string> = fullTypes.map((type) => JSON.stringify(type))
 
-/** The type without its mark. */
+/** The type without its question mark. */
 const fullTypeOf = (type: unknown): FullFieldType | undefined =>
   fullTypes.find((full) => type === full || type === `${full}?`)
 
 export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(input) !== undefined
 
-/** Nothing, blank text, a list without items, and a formula without a result. */
+/** Nothing, blank text, an empty list, or a formula without a result. */
 const isEmpty = (cell: unknown): boolean =>
   cell === undefined ||
   cell === null ||
@@ -84,8 +84,8 @@ const isEmpty = (cell: unknown): boolean =>
     : isEmptyList(cell) || Option.isSome(formulaError(cell)))
 
 /**
- * Whether a cell has what Excel and Google Sheets write for a formula without a result, in English, German, French, Spanish, Italian and
- * Dutch. Other texts that begin with `#` are texts.
+ * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
+ * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
  */
 export const isSpreadsheetError = (cell: unknown): cell is string =>
   Predicate.isString(cell) && spreadsheetError.test(cell.trim())
@@ -95,7 +95,7 @@ const spreadsheetError =
 
 const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
 
-/** What a formula of Airtable without a result gives: `{ error: "#ERROR!" }` or `{ specialValue: "NaN" }`. */
+/** Airtable's value for a formula without a result: `{ error: "#ERROR!" }` or `{ specialValue: "NaN" }`. */
 export const formulaError = (cell: unknown): Option.Option<string> =>
   Option.fromNullable(
     Predicate.hasProperty(cell, "error")
@@ -109,7 +109,7 @@ export const formulaError = (cell: unknown): Option.Option<string> =>
   )
 
 export interface FieldTest extends Pick<Type, "expected"> {
-  /** Whether a cell is that; `undefined` is an empty one. */
+  /** Whether a cell has this type; `undefined` is an empty cell. */
   readonly accepts: (cell: unknown) => boolean
 }
 
@@ -120,7 +120,7 @@ export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }
   const is = Schema.is(
     schema({
       attachment: Schema.Unknown.pipe(Schema.filter(isAttachment)),
-      // An object may stand in the place of the path.
+      // An object may be in the place of the path.
       file: Schema.Union(path, Schema.Struct({ localPath: path }))
     })
   )
@@ -133,11 +133,11 @@ export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }
   }
 }
 
-/** How a source saves what is expected. */
+/** How a source saves its cells. */
 export interface SavedForm {
   /** An attachment. */
   readonly attachment: FieldSchema
-  /** Whether an empty cell is left out, or may be `null` as well. */
+  /** Whether an empty cell is left out, or may also be `null`. */
   readonly emptyCells: "left out" | "null"
 }
 

@@ -1,8 +1,9 @@
 /**
- * Leaving out records that are not as expected, before anything else is made of them, as long as they are few.
+ * Leaves out records that do not meet the expectations, before anything else is done with them, as long as there are
+ * few.
  *
- * Records are judged one by one here, before fields become linked records. What is expected of a table as a whole is judged on the
- * records that are left.
+ * Records are checked one by one here, before links are resolved. The expectations about the whole table are checked
+ * on the remaining records.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,12 +23,12 @@ import { placeOf, recordText, type TableCheck } from "./TableCheck.ts"
 /** How many records are named in warnings. */
 const maxNamed = 100
 
-/** More records are not as expected than may be left out. */
+/** More records fail the check than may be left out. */
 export interface TooManyLeftOut {
   readonly check: TableCheck
-  /** How many. */
+  /** The number of these records. */
   readonly count: number
-  /** Of how many. */
+  /** The number of all records. */
   readonly total: number
 }
 
@@ -37,11 +38,11 @@ export interface LeavingOut {
   readonly share: number
   readonly begin: () => TableCheck
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  /** Told at the end of each reading; `None` if few enough are left out. */
+  /** Called at the end of each read; `None` if few enough records are left out. */
   readonly ended: (tooMany: Option.Option<TooManyLeftOut>) => void
 }
 
-/** The document without its records that are not as expected. A document that is one value stays as it is. */
+/** The document without the records that fail the check. A document that is one value stays as it is. */
 export const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> => {
   const { content } = document
   switch (content._tag) {
@@ -117,7 +118,7 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
   }
 }
 
-/** How many may be left out. As doubles, 0.29 of 100 is less than 29. */
+/** How many records may be left out. The small addend is needed because 0.29 of 100 as doubles is less than 29. */
 export const mostOf = (share: number, total: number): number => Math.floor(share * total + 1e-9)
 
 const problemText = ({ expected, found, path }: Problem): string => {

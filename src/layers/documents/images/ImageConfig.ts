@@ -1,9 +1,9 @@
 /**
- * The sizes of pictures as a user asks for them, for programs with any Effect or none.
+ * The sizes of pictures that a user wants, for programs with any version of Effect or none.
  *
- * It needs the package `sharp` beside Vitrine: `npm install sharp`. Each picture gets `sizes` beside its `localPath`: smaller
- * ones, upright, without metadata, in the colours of screens. The picture itself stays as it came. Animated pictures and SVG
- * get none; of an animated PNG it is its first picture.
+ * It needs the package `sharp` beside Vitrine: `npm install sharp`. Each picture gets `sizes` beside its `localPath`:
+ * smaller pictures, upright, without metadata, in the colours of screens. The picture itself stays as it is. Animated
+ * pictures and SVG get no sizes.
  */
 export interface ImageConfig {
   /**

@@ -1,7 +1,7 @@
 /**
- * Smaller pictures of a picture, in the formats that pages want, with `sharp` in their own processes.
+ * Makes smaller pictures of a picture, in the formats that pages want, with `sharp` in separate processes.
  *
- * It owns how one picture is derived. Which files are pictures that a document shows, and where `sizes` go, is not known here.
+ * It owns how one picture is converted. It does not know which files are pictures of a document, or where `sizes` go.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -23,28 +23,31 @@ import { areaOf, type Cut, type Dimensions, keyOf, pathOf, sizesOf } from "./rec
 
 /** A file that may be a picture. */
 export interface ImageFile extends Cut {
-  /** Where it is (absolute path). */
+  /** Its path (absolute). */
   readonly file: string
   /** Its path in the folder of the source. */
   readonly localPath: string
   readonly sha256: string
 }
 
-/** A picture as it stands in a document, beside the `localPath` of what it is made of. */
+/** A picture in a document, beside the `localPath` of the original. */
 export interface Size extends Dimensions {
-  /** Relative to the folder of the source; as it stands a relative URL as well. */
+  /** Relative to the folder of the source; also a valid relative URL. */
   readonly localPath: string
-  /** `image/webp` for example. */
+  /** For example `image/webp`. */
   readonly type: `image/${ImageFormat}`
 }
 
-/** What was made of a picture, or taken over. */
+/** The pictures that were made or reused for a picture. */
 export interface Derived {
-  /** In the order of the formats in the options, small ones first. Empty for what is no picture, or is left alone. */
+  /**
+   * In the order of the formats in the options, small pictures first. Empty for a file that is no picture, or is not
+   * converted.
+   */
   readonly sizes: ReadonlyArray<Size>
   /** By their paths. */
   readonly files: Readonly<Record<string, SourceFile>>
-  /** What the decoder says of a picture that it could read nevertheless. */
+  /** The decoder's warning about a picture that it could read. */
   readonly warning: Option.Option<string>
 }
 
@@ -55,7 +58,7 @@ export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous">
   readonly made: Made
 }
 
-/** Pictures made or being made in a fetch, by path: a second request for one waits for it. */
+/** Pictures that were made or are being made in a fetch, by path: a second request for a picture waits for it. */
 export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
 
 type SaveImage = Effect.Effect<SavedImage, PictureWorkers.PictureNotMade | PlatformError>
@@ -79,16 +82,16 @@ const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
     )
   )
 
-/** Names of what is no picture at all, or a drawing, are others. */
+/** Other names mean that the file is no picture, or is a drawing. */
 const isNamedAsPicture = (localPath: string) =>
   /\.(avif|bmp|gif|hei[cf]|ico|jfif|jpe?g|png|tiff?|webp)$/i.test(localPath)
 
 /**
- * Makes pictures as long as the scope lasts. A broken or empty picture is an error, and so is one that neither `sharp` nor a browser
- * reads, and a file that is none though it is called so: a page would show a gap. What browsers show and `sharp` cannot make smaller,
- * and any other file, has no sizes.
+ * Makes pictures until the scope ends. A broken or empty picture is an error, and so is a picture that neither
+ * `sharp` nor a browser can read, or a file that only has the name of a picture: a page would show a gap. A picture
+ * that browsers show but `sharp` cannot convert has no sizes, and neither has any other file.
  *
- * `derive` makes the same whenever it is given the same, in a fetch only once.
+ * `derive` gives the same result for the same input, and makes it only once in a fetch.
  */
 export const make = Effect.fnUntraced(function* ({ crop, formats, quality, widths }: ImageOptions) {
   const fileSystem = yield* FileSystem.FileSystem
@@ -97,12 +100,12 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
   const ratio = crop === undefined ? undefined : Option.getOrUndefined(aspectRatio(crop))
   const encoding = quality === undefined ? {} : { quality }
 
-  /** What is to be made of a file; nothing where it is no picture, or left alone. */
+  /** The pictures to make from a file; none if it is no picture, or is not converted. */
   const jobsFor = Effect.fnUntraced(function* (input: ImageFile) {
     const seen = yield* workers.look(input.file)
     if (seen.is === "unknown" && isNamedAsPicture(input.localPath)) {
       return yield* new PictureWorkers.PictureNotMade({
-        detail: "it is no picture, or none of the kind that its name says."
+        detail: "it is no picture, or not of the kind in its name."
       })
     }
     if (seen.is !== "picture") return []
@@ -129,7 +132,7 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
     )
   }
 
-  /** What the version before has, of the same path. */
+  /** Reuses the file with this path from the last version. */
   const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
     Record.get(files, localPath).pipe(
       Effect.tap(linkOrCopy(path.join(directory, localPath), to)),

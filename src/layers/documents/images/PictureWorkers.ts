@@ -1,7 +1,7 @@
 /**
- * Processes that make pictures: two at a time, with a low priority, so that screens hardly wait for them.
+ * Processes that make pictures: two at a time, with a low priority, so that screens stay responsive.
  *
- * It owns when they start and end. What they do is in `pictureWorker.ts`.
+ * It owns when they start and end. `pictureWorker.ts` is their program.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { createRequire } from "node:module"
@@ -22,7 +22,7 @@ import type * as Worker from "./pictureWorker.ts"
 export class PictureNotMade extends Schema.TaggedError<PictureNotMade>()("vitrine/PictureNotMade", {
   /** Why, as a sentence for people. */
   detail: Schema.String,
-  /** Whether the process has ended, and another one may make it. */
+  /** Whether the process has ended, so that another process may make the picture. */
   hasEnded: Schema.optionalWith(Schema.Boolean, { default: () => false })
 }) {
   override get message() {
@@ -30,14 +30,14 @@ export class PictureNotMade extends Schema.TaggedError<PictureNotMade>()("vitrin
   }
 }
 
-/** How many work at the same time, for all sources of this process. */
+/** How many processes work at the same time, for all sources of this process. */
 const maxWorkers = 2
 const working = Effect.unsafeMakeSemaphore(maxWorkers)
 
 /** How often a job is retried with another worker, because idle workers may have ended. */
 const retries = maxWorkers
 
-/** Said once, before all answers. */
+/** The first message of a process. */
 const Ready = Schema.Struct({ is: Schema.Literal("ready") })
 export type Ready = typeof Ready.Type
 
@@ -47,10 +47,13 @@ const Looked = Schema.Union(
     /** Upright, in pixels. */
     width: Schema.Int,
     height: Schema.Int,
-    /** The libraries that would make others of it. */
+    /** The libraries that would convert it. */
     versions: Schema.Record({ key: Schema.String, value: Schema.String })
   }),
-  /** What browsers show as it is, an animation for example; or no picture that is known, a drawing too. */
+  /**
+   * `left alone`: browsers show it as it is, for example an animation. `unknown`: no known kind of picture, or a
+   * drawing.
+   */
   Schema.Struct({ is: Schema.Literal("left alone", "unknown") })
 )
 export type Looked = typeof Looked.Type
@@ -59,7 +62,7 @@ const Made = Schema.Struct({
   is: Schema.Literal("made"),
   bytes: Schema.Int,
   sha256: Sha256,
-  /** What the decoder says of a file that it could read nevertheless. */
+  /** The decoder's warning about a file that it could read. */
   warning: optional(Schema.String)
 })
 export type Made = typeof Made.Type
@@ -67,27 +70,26 @@ export type Made = typeof Made.Type
 const Failed = Schema.Struct({
   is: Schema.Literal("failed"),
   message: Schema.String,
-  /** The code of the system, where it is an error of that. */
+  /** The code of the system, for an error of the system. */
   code: optional(Schema.String)
 })
 export type Failed = typeof Failed.Type
 
-/** AVIF of 12 megapixels takes up to 22 seconds on a machine of today. */
+/** AVIF of 12 megapixels takes up to 22 seconds on a current machine. */
 const limitMsOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? 600_000 : 120_000)
 
-/** To read the head of a picture. */
+/** The limit for reading the head of a picture. */
 const lookLimitMs = 30_000
 
-/** How long a job may take where its process does not even use the processor. */
+/** The limit for a job whose process does not even use the processor. */
 const longest = "1 hour"
 
 /**
- * Starts processes when there is work, and ends them when there has been none for half a minute to a minute, and with the
- * scope.
+ * Starts processes when there is work. Ends them after half a minute to a minute without work, and with the scope.
  *
- * Where a job is interrupted or takes longer than it may (10 minutes of the processor for AVIF, else 2, half a minute to
- * find out what it is; an hour by the clock) or more than 3 GiB of memory, its process is killed: nothing goes on.
- * A process that ends by itself is replaced, and the job begun again, up to twice.
+ * A process is killed if its job is interrupted, uses more than 3 GiB of memory, or takes too long: 10 minutes of
+ * processor time for AVIF, 2 minutes for other formats, half a minute for a look, an hour by the clock. A process
+ * that ends by itself is replaced, and its job is retried up to twice.
  */
 export const make = Effect.gen(function* () {
   const workers = yield* Pool.makeWithTTL({
@@ -117,7 +119,7 @@ export const make = Effect.gen(function* () {
   }
 })
 
-/** As TypeScript in this repository, and else as it is in the package, from whatever bundle this is called. */
+/** TypeScript in this repository; otherwise the program in the package, also if the caller is in a bundle. */
 const programOf = () => {
   const require = createRequire(import.meta.url)
   const isSource = import.meta.url.endsWith(".ts")
@@ -139,8 +141,8 @@ const programOf = () => {
 }
 
 /**
- * By this process: on Linux it counts for threads that begin later, and a worker has begun some when its program runs. One whose priority
- * cannot be lowered works too.
+ * Sets the priority from this process: on Linux it counts for threads that begin later, and the worker has begun some
+ * when its program runs. A failure is ignored: the worker also works with a normal priority.
  */
 const lowerPriority = ({ pid }: ChildProcess) =>
   pid === undefined
@@ -155,7 +157,8 @@ const startWorker = Effect.acquireRelease(
     },
     catch: (error) => new PictureNotMade({ detail: error instanceof Error ? error.message : String(error) })
   }).pipe(Effect.tap(lowerPriority)),
-  // Without waiting for its end: a pool that is closed while it ends an idle one would wait for ever.
+  // Does not wait for the end of the process: a pool that is closed while it ends an idle process would wait for
+  // ever.
   (worker) => Effect.sync(() => worker.kill("SIGKILL"))
 ).pipe(
   Effect.tap((worker) => within("10 minutes", nextAnswer(worker, Ready))),
@@ -182,7 +185,7 @@ const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>)
     )
   )
 
-/** The process is killed when the effect is interrupted. */
+/** The process is killed if the effect is interrupted. */
 const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
   Effect.async<unknown, PictureNotMade>((resume) => {
     const settle = (outcome: Effect.Effect<unknown, PictureNotMade>) => {
@@ -202,7 +205,7 @@ const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
     )
   )
 
-/** Ends with the process. */
+/** Ends when the process has ended. */
 const kill = (worker: ChildProcess) =>
   Effect.async<void>((resume) => {
     if (worker.pid === undefined || worker.exitCode !== null || worker.signalCode !== null) {
@@ -215,7 +218,7 @@ const kill = (worker: ChildProcess) =>
 
 const isFailed = Schema.is(Failed)
 
-/** Explains errors of the system; other messages are those of `sharp`. */
+/** Explains errors of the system. Other messages come from `sharp`. */
 const reasonOf = ({ code, message }: Failed) =>
   code === undefined ? excerpt(message) : explain({ name: "Error", message: excerpt(message), code })
 

@@ -1,38 +1,39 @@
 /**
- * What kind of picture a file is, by its first bytes: names and types of files are often wrong.
+ * The kind of a picture by its first bytes, because names and types of files are often wrong.
  *
- * It decodes nothing, so that no file makes it slow. It has no Effect in it: `pictureWorker.ts` starts quickly.
+ * It decodes nothing, so that no file makes it slow. It does not use Effect, so that `pictureWorker.ts` starts
+ * quickly.
  */
 
 export interface PictureFormat {
-  /** As people call it. */
+  /** Its name for people. */
   readonly name: string
-  /** The decoder of `sharp` for still pictures; none where `sharp` makes nothing of it. */
+  /** The decoder of `sharp` for still pictures; missing if `sharp` cannot convert the format. */
   readonly decoder?: "gif" | "heif" | "jp2" | "jpeg" | "jxl" | "png" | "tiff" | "webp"
-  /** Whether Chromium shows it. */
+  /** Whether Chromium displays it. */
   readonly isShown: boolean
 }
 
-/** How many of the first bytes of a file tell its format. */
+/** The number of first bytes of a file that are needed to tell its format. */
 export const headBytes = 256 * 1024
 
-/** `undefined` where it is no picture, a drawing, or of a kind that is not known. */
+/** `undefined` for a file that is no picture, a drawing, or of an unknown kind. */
 export const formatOf = (bytes: Uint8Array): PictureFormat | undefined => {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes))
   const start = head.toString("latin1", 0, 64)
   return formats.find(({ is }) => (is instanceof RegExp ? is.test(start) : is(head)))
 }
 
-/** Why browsers show no picture of this format; `undefined` if they do. */
+/** Why browsers do not display this format; `undefined` if they do. */
 export const notShown = ({ isShown, name }: PictureFormat): string | undefined =>
   isShown ? undefined : `it is ${name}, which browsers do not show: export it as JPEG`
 
 interface Signature extends PictureFormat {
-  /** Looks at the beginning: an expression at 64 bytes of Latin-1. */
+  /** Tests the beginning of a file; a regular expression gets 64 bytes as Latin-1. */
   readonly is: RegExp | ((head: Buffer) => boolean)
 }
 
-/** The brands of a file in boxes, as MP4 has them. */
+/** The brands of a file that consists of boxes, such as MP4. */
 const brandsOf = (head: Buffer): ReadonlyArray<string> =>
   head.length >= 12 && head.toString("latin1", 4, 8) === "ftyp"
     ? (head.toString("latin1", 8, Math.min(head.readUInt32BE(0), 256)).match(/.{4}/gs) ?? [])
@@ -40,7 +41,7 @@ const brandsOf = (head: Buffer): ReadonlyArray<string> =>
 
 const hasBrand = (pattern: RegExp) => (head: Buffer) => brandsOf(head).some((brand) => pattern.test(brand))
 
-/** A PNG says before its first picture whether more follow. */
+/** A PNG declares before its first picture whether more follow. */
 const isAnimatedPng = (head: Buffer): boolean => {
   if (!png.test(head.toString("latin1", 0, 8))) return false
   for (let at = 8; at + 12 <= head.length; at += 12 + head.readUInt32BE(at)) {
@@ -54,7 +55,7 @@ const isAnimatedPng = (head: Buffer): boolean => {
 const png = /^\x89PNG\r\n\x1a\n/
 const tiff = /^(?:II[*+]\0|MM\0[*+])/
 
-/** Files of cameras have the form of TIFF, and begin with a thumbnail, or say that they are DNG. */
+/** RAW files of cameras look like TIFF. They begin with a thumbnail, or have the version of DNG. */
 const isRawTiff = (head: Buffer): boolean => {
   const start = head.toString("latin1", 0, 10)
   if (!/^(?:II\*\0|MM\0\*)/.test(start)) return false
@@ -72,7 +73,7 @@ const isRawTiff = (head: Buffer): boolean => {
 const dngVersion = 50_706
 const subfileType = 254
 
-/** In the order in which they are looked for. */
+/** In the order of the tests. */
 const formats: ReadonlyArray<Signature> = [
   { name: "JPEG", decoder: "jpeg", isShown: true, is: /^\xff\xd8\xff/ },
   { name: "animated PNG", isShown: true, is: isAnimatedPng },

@@ -1,8 +1,8 @@
 /**
- * The program of a process that makes pictures, one at a time: it gets a message for each job, and answers it.
+ * The program of a process that makes pictures, one at a time: it receives a message for each job, and answers it.
  *
- * It is a process because nothing else stops an encoder that takes too long, and because a picture that crashes the decoder ends
- * this process only. It has no Effect in it, so that it starts quickly.
+ * It is a process because nothing else stops an encoder that takes too long, and because a picture that crashes the
+ * decoder then ends only this process. It does not use Effect, so that it starts quickly.
  */
 import { createHash } from "node:crypto"
 import { open as openFile, writeFile } from "node:fs/promises"
@@ -12,13 +12,13 @@ import type { Failed, Looked, Made, Ready } from "./PictureWorkers.ts"
 import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
 import type { Area } from "./recipe.ts"
 
-/** Its jobs: reading the size of a picture, or writing one. */
+/** Its jobs: reading the size of a picture, or writing a picture. */
 export type Job = Look | Make
 
 interface Limited {
   /** Absolute path. */
   readonly file: string
-  /** How much time of the processor it may take, in milliseconds. */
+  /** The most processor time for the job, in milliseconds. */
   readonly limitMs: number
 }
 
@@ -28,9 +28,9 @@ export interface Look extends Limited {
 
 export interface Make extends Limited {
   readonly job: "make"
-  /** Where it is written (absolute path). */
+  /** The path of the new file (absolute). */
   readonly to: string
-  /** The part of the picture, upright. Default all of it. */
+  /** The part of the picture, upright. Default the whole picture. */
   readonly area?: Area
   readonly width: number
   readonly height: number
@@ -49,10 +49,10 @@ const fail = (error: unknown) => {
 const start = async () => {
   const { default: sharp } = await import("sharp")
   sharp.cache(false)
-  // The bytes of AVIF depend on it.
+  // The bytes of AVIF depend on the number of threads.
   sharp.concurrency(1)
 
-  /** Only what is cut is refused: decoders warn of much that every browser shows. */
+  /** Fails only for cut files, because decoders warn about many pictures that every browser shows. */
   const open = (file: string, limitInputPixels: number | false) =>
     sharp(file, { failOn: "truncated", limitInputPixels })
 
@@ -107,15 +107,15 @@ const start = async () => {
   answer({ is: "ready" })
 }
 
-/** A picture of 400 megapixels whose decoder needs all of it at once takes 2.4 GB. */
+/** In bytes. A picture of 400 megapixels takes 2.4 GB if its decoder needs all of it at once. */
 const maxMemory = 3 * 1024 ** 3
 
-/** A scan of 20,000 by 20,000. */
+/** A scan of 20,000 by 20,000 pixels. */
 const maxPixels = 400_000_000
 
 /**
- * In a limited time, and in 3 GiB of memory. It is the time of the processor: a process of low priority may have to wait for that as
- * long as others need it.
+ * Runs the work with a limit of time, and of 3 GiB of memory. The limit is processor time, because a process of low
+ * priority may wait for the processor as long as others need it.
  */
 const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> => {
   const start = process.cpuUsage()
@@ -136,7 +136,7 @@ const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> =>
   }
 }
 
-/** Node itself would wait for what is being encoded. */
+/** Kills the process, because Node itself would wait for the running encoder. */
 const end = () => process.kill(process.pid, "SIGKILL")
 
 const decoded = <A>(work: Promise<A>): Promise<A> =>
@@ -167,7 +167,7 @@ const encode = (picture: Sharp, format: ImageFormat, quality: number | undefined
     case "avif":
       return picture.avif(options)
     case "jpeg":
-      // Black, otherwise.
+      // JPEG has no transparency; without this, it becomes black.
       return picture.flatten({ background: "white" }).jpeg(options)
     case "png":
       return picture.png()

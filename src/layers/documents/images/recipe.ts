@@ -1,5 +1,5 @@
 /**
- * What is made of a picture: pure functions of its size, of what its document says of it, and of the options.
+ * The recipe of a picture: pure functions of its size, of the information in its document, and of the options.
  */
 import { createHash } from "node:crypto"
 import type { ImageFormat } from "./ImageConfig.ts"
@@ -16,11 +16,11 @@ export interface Area extends Dimensions {
   readonly top: number
 }
 
-/** What a document says of a picture: fractions of its width and height, upright. */
+/** The cut of a picture in its document: fractions of its width and height, upright. */
 export interface Cut {
-  /** The point that stays in the picture however that is cut. Default the middle. */
+  /** The point that stays in the picture after cropping. Default the middle. */
   readonly focus?: { readonly x: number; readonly y: number }
-  /** How much is cut off at each side, whatever the aspect ratio. Where nothing would be left, nothing is. */
+  /** The part to cut off at each side, before the aspect ratio. If nothing would remain, nothing is cut off. */
   readonly crop?: {
     readonly top: number
     readonly bottom: number
@@ -29,7 +29,7 @@ export interface Cut {
   }
 }
 
-/** A picture that is made. */
+/** A picture to make. */
 export interface Output extends Dimensions {
   readonly format: ImageFormat
 }
@@ -37,7 +37,7 @@ export interface Output extends Dimensions {
 /** The largest width and height of WebP, which has the smallest limit of all formats. */
 export const maxSide = 16_383
 
-/** The part of a picture that is shown: as large as it can be of an aspect ratio, where one is given, and around the focus. */
+/** The visible part of a picture: as large as possible for the aspect ratio, if there is one, and around the focus. */
 export const areaOf = (picture: Dimensions, { crop, focus }: Cut, ratio: number | undefined): Area => {
   const across = remaining(picture.width, crop?.left, crop?.right)
   const down = remaining(picture.height, crop?.top, crop?.bottom)
@@ -65,18 +65,18 @@ const remaining = (length: number, before: number | undefined, after: number | u
   return { start, length: length - start - Math.round(fraction(after, 0) * length) }
 }
 
-/** Where a part of a span begins that has a point in its middle, as far as that can be. */
+/** The begin of a part of a span, with the point in its middle if possible. */
 const around = ({ length, start }: Span, point: number, part: number): number =>
   within(start, Math.round(point - part / 2), start + length - part)
 
 const within = (smallest: number, value: number, largest: number): number =>
   Math.min(Math.max(value, smallest), largest)
 
-/** What comes from documents may be anything. */
+/** Values from documents may be anything. */
 const fraction = (value: number | undefined, otherwise = 0.5): number =>
   value === undefined || !Number.isFinite(value) ? otherwise : within(0, value, 1)
 
-/** Every size in every format, small ones first. None is larger than the area, none is there twice. */
+/** Every size in every format, small sizes first. No size is larger than the area, and no size comes twice. */
 export const sizesOf = (
   area: Dimensions,
   {
@@ -95,17 +95,17 @@ export const sizesOf = (
   )
 }
 
-/** What a picture is made of and by, beside the width and the format in its name. */
+/** Everything that determines a picture, beside the width and the format in its name. */
 export interface Recipe {
   /** The digest of the original file. */
   readonly sha256: string
   readonly area: Area
   readonly quality?: number
-  /** The libraries that make it: others may write other bytes. */
+  /** The libraries that make it. Other versions may write other bytes. */
   readonly versions: Readonly<Record<string, string>>
 }
 
-/** Raised where the same recipe gives other pictures. */
+/** Increase it if the same recipe gives other pictures. */
 const revision = 1
 
 /** 16 hexadecimal digits, equal for equal recipes. */
@@ -125,10 +125,12 @@ const extensions: Readonly<Record<ImageFormat, string>> = {
   webp: "webp"
 }
 
-/** Where a picture is, relative to the folder of the source. A file of this path in another version is the same. */
+/**
+ * The path of a picture, relative to the folder of the source. A file with this path in another version is the same.
+ */
 export const pathOf = (key: string, { format, width }: Output): string =>
   `images/${key}-${width}.${extensions[format]}`
 
-/** Whether it is a path that `pathOf` gives. */
+/** Whether the path is a result of `pathOf`. */
 export const isImagePath = (path: string): boolean =>
   /^images\/[0-9a-f]{16}-\d{1,5}\.(?:avif|jpg|png|webp)$/.test(path)

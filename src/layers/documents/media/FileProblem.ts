@@ -1,7 +1,5 @@
 /**
- * What is wrong with files that documents name.
- *
- * A file that documents name, and why it cannot be had.
+ * Files that documents link to, and the problems with them, as failures and as warnings.
  */
 import * as Array from "effect/Array"
 import type * as Effect from "effect/Effect"
@@ -15,20 +13,23 @@ import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { Place, placeText } from "../Document.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 
-/** Where a link is; `path` is in the record, or else in the document. */
+/** The place of a link; `path` is the path in the record, or else in the document. */
 export interface LinkPlace extends Place {
   readonly path: DocumentPath
 }
 
-/** A file cannot be had or written; smaller pictures cannot be made of it; or it is a picture that is not as it should be. */
+/** A file cannot be downloaded or written, smaller pictures cannot be made from it, or the picture has a mistake. */
 export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/FileProblem", {
   wrong: Schema.Literal("file", "others", "sizes", "picture"),
   place: Place,
-  /** What it is called there, its path in the folder of the source, or that of the link: links may be signed, and are in no message. */
+  /**
+   * Its name in the document, its path in the folder of the source, or the path of the link. Never the link itself,
+   * which may be signed.
+   */
   file: Schema.optional(Schema.String),
-  /** What happened. No more of an address than its origin is in it. */
+  /** What happened. It contains no more of an address than its origin. */
   detail: Schema.String,
-  /** Whether another try may succeed later without anybody doing something. */
+  /** Whether a later try may succeed without anybody doing something. */
   isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   cause: OptionalErrorChain
 }) {}
@@ -61,20 +62,20 @@ const texts = {
   }
 }
 
-/** The problem with a file that is named at a place. */
+/** The problem with a file at a place. */
 export const problemAt = (
   { path, ...place }: LinkPlace,
   problem: Omit<ConstructorParameters<typeof FileProblem>[0], "place">
 ): FileProblem => new FileProblem({ place: { ...place, field: format(path) }, ...problem })
 
-/** In how many places something is wrong, before the others are only counted. */
+/** How many places a warning lists, before it only counts the others. */
 const maxPlaces = 3
 
-/** Problems as warnings: one for each reason. */
+/** Problems as warnings: one warning for each reason. */
 export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<string> =>
   Object.values(
     Array.groupBy(
-      // A picture that is cut in several ways has failed as often.
+      // A picture with several crops fails once for each crop.
       new Map(problems.map((problem) => [sourceErrorOf(problem).message, problem])).values(),
       ({ detail, wrong }) => `${wrong} ${detail}`
     )
@@ -89,31 +90,34 @@ export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<
     return `${what.replace(/\.$/, "")}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
   })
 
-/** A file that documents name, however often. */
+/** A file that documents link to, once or often. */
 export interface WantedFile {
-  /** `None` where its link is relative, and where its document came from is not known. */
+  /** `None` if its link is relative, and the address of its document is not known. */
   readonly url: Option.Option<string>
-  /** As the document gives them. */
+  /** As in the document. */
   readonly name: string | undefined
   readonly size: number | undefined
   readonly version: string | undefined
-  /** What tells it from others. */
+  /** Tells the file from other files. */
   readonly identity: string
-  /** A place of a link that needs it, where there is one. */
+  /** The place of a required link, if there is one. */
   readonly place: LinkPlace
-  /** Whether it may be missing everywhere. */
+  /** Whether all its links are optional. */
   readonly isOptional: boolean
-  /** Whether a document with a link to it came from the same host, which may be a local one then. */
+  /** Whether a document with a link to it came from the same host. Then this host may be a local one. */
   readonly isAtServer: boolean
-  /** Its path in the folder of the source, where that is fixed: it stays the same as long as its path and its size do. */
+  /**
+   * Its fixed path in the folder of the source, if it has one. The file stays the same as long as its path and its
+   * size do.
+   */
   readonly localPath?: string | undefined
   readonly refresh?: Refresh | undefined
 }
 
-/** Gives another link in the place of one that has expired. */
+/** Returns a fresh link in the place of an expired link. */
 export type Refresh = (expired: string) => Effect.Effect<string, Reason>
 
-/** Why a file cannot be had. */
+/** Why a file cannot be saved. */
 export type Reason = Pick<DownloadFailed, "detail"> &
   Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTransient">>
 

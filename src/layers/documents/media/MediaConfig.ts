@@ -1,16 +1,16 @@
 /**
- * The options of media as a user writes them, for programs with any Effect or none.
- *
- * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well.
+ * The options of media as a user writes them, for programs with any version of Effect or none. `Secret` is text, or
+ * also `Redacted` for programs with the Effect of Vitrine.
  */
 
 /**
- * Which links in documents lead to files that are to be on disk: downloaded into `media/` of the source's folder, and checked.
- * A link is one where all that is given of `find`, `hosts` and `types` holds; at least one of them is.
+ * Which links in documents lead to files that should be on disk: downloaded into `media/` of the source's folder, and
+ * checked. A text is such a link if it meets all given conditions of `find`, `hosts` and `types`; at least one of
+ * them is given.
  *
- * An object with such a link gets `localPath` beside it: the path of the file in the folder of the source, which is also a
- * relative URL as it stands. It is the file of the object's field `url`, where that is such a link, or else of its first link in
- * the order of names.
+ * An object with such a link gets `localPath` beside it: the path of the file in the folder of the source, which is
+ * also a valid relative URL. It is the file of the object's field `url`, if this field has such a link, or else of
+ * its first link in the order of names.
  */
 export interface MediaConfig<Secret = string> {
   /**

@@ -1,5 +1,5 @@
 /**
- * Downloads one file to the name that it has in a version, unless it is the one that the version before has.
+ * Downloads one file to its name in a version, unless the last version has the same file.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -27,23 +27,23 @@ export interface Target {
   /** A key made from its identity. */
   readonly key: string
   readonly wanted: WantedFile
-  /** What the version before has of it. */
+  /** The file in the last version. */
   readonly before: Option.Option<RememberedFile>
   /** The folder of the source. */
   readonly directory: string
   readonly onBytes: Download.OnBytes
 }
 
-/** A file that was downloaded, or that the server says is the one of the version before. */
+/** A file that was downloaded, or is unchanged since the last version. */
 export interface FetchedFile extends SourceFile {
   readonly entry: IndexEntry
-  /** Whether it is still only in the version before. */
+  /** Whether it is still only in the last version. */
   readonly isKept: boolean
-  /** The format of a picture that was downloaded. */
+  /** The format of a downloaded picture. */
   readonly format: Option.Option<PictureFormat>
 }
 
-/** One that is in the version before. */
+/** A file of the last version. */
 export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile => ({
   entry,
   sha256,
@@ -53,11 +53,11 @@ export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile =>
 })
 
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
-  /** Where documents come from. */
+  /** The address of the documents. */
   readonly url?: string | undefined
   /** Headers for its origin only. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
-  /** The most bytes that an attached file may have, and the name of the option that says so. Default as other files. */
+  /** The most bytes of an attached file, and the name of the option for this limit. Default as for other files. */
   readonly maxAttachment?: Download.Options["maxBytes"]
 }
 
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
   const serverCredentials = Record.map(serverHeaders, Redacted.value)
   const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
 
-  /** What may be sent there. */
+  /** The credentials for an address. */
   const credentialsFor = (url: URL) => ({
     ...(url.origin === serverOrigin ? serverCredentials : {}),
     ...(isAtHost(url, hosts) ? credentials : {})
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
       notSaved(wanted, { detail: `cannot write ${file}: ${explain(cause)}`, cause })
     )
 
-  /** Downloads a file to a temporary name, and gives it its own, which its response may say. */
+  /** Downloads a file to a temporary name, and then renames it. The response may determine the name. */
   const downloadFile = Effect.fnUntraced(function* (
     url: URL,
     { before, directory, key, onBytes, wanted }: Target
@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* (
       }
     })
     if (Option.isNone(downloaded)) {
-      // Keeps the old tags: those of a body that did not come would hide the change.
+      // Keeps the old ETag: the new one, stored without its body, would hide the change.
       return kept({ ...Option.getOrThrow(before), ...given })
     }
     const { bytes, sha256 } = downloaded.value
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function* (
     if (!URL.canParse(link)) return Effect.fail(noAddress)
     const { isAtServer, localPath } = target.wanted
     const url = new URL(link)
-    // What the configuration names may be a local host: that of the source, or those of the option.
+    // Hosts in the configuration may be local: the host of the source, or the hosts of the option.
     const named =
       localPath === undefined ? (isAtServer || isAtHost(url, hosts) ? [link] : []) : [server ?? link]
     return naming(...named)(downloadFile(url, target))
@@ -181,7 +181,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     makeFolderFor,
-    /** By its link, and once more by a fresh one if that has expired. */
+    /** Downloads by the link, and retries with a fresh link if it has expired. */
     download: (target: Target): Effect.Effect<FetchedFile, FileProblem> => {
       const { wanted } = target
       const { refresh } = wanted
@@ -189,7 +189,7 @@ export const make = Effect.fnUntraced(function* (
         return notSaved(
           wanted,
           wanted.localPath === undefined
-            ? { detail: "its link is relative, and where the document came from is not known" }
+            ? { detail: "its link is relative, and the address of its document is not known" }
             : noAddress
         )
       }
@@ -208,7 +208,10 @@ export const make = Effect.fnUntraced(function* (
 
 const noAddress: Reason = { detail: "its link is no http or https address" }
 
-/** A name for the file of a link: that of the version before where it still fits, or else what the document, the response or the link says. */
+/**
+ * The name for the file of a link: the name in the last version if it still fits, or else the name in the document,
+ * the response or the link.
+ */
 const namedByResponse = (
   url: URL,
   wanted: WantedFile,
@@ -233,7 +236,7 @@ const adviseOnHost = (
 ): Reason | FileProblem =>
   localPath === undefined && isRefused(failed.cause, url)
     ? {
-        detail: `${failed.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
+        detail: `${failed.detail}. If the link may lead there, add ${url.host} to "media.hosts"`,
         cause: failed
       }
     : failed
@@ -245,11 +248,14 @@ const failWith = ({ origin }: URL, what: Option.Option<string>) =>
       new Download.DownloadFailed({ detail: `${origin}: ${detail}`, isTransient: false, isExpired: false })
   })
 
-/** Whether it is the host of the link itself that would have to be named. */
+/** Whether the refused host is the host of the link itself, so that the user can allow it. */
 const isRefused = (cause: unknown, { hostname }: URL): boolean =>
   cause instanceof LocalAddressRefused && !cause.isMetadata && cause.hostname === hostname
 
-/** Whether the response is about the file that is there: not modified, or the same by what servers say that do not compare. */
+/**
+ * Whether the response means that the file is unchanged: status 304, or the same tags from a server that does not
+ * compare.
+ */
 const isUnchanged = (response: Download.Response, { etag, lastModified, size }: RememberedFile): boolean => {
   const { headers, status } = response
   return (
@@ -270,7 +276,7 @@ const conditions = Option.match({
   })
 })
 
-/** What tells the file from one that comes later; nothing where it could change again under the same tags. */
+/** The tags that tell the file from a later one; none if it could change again under the same tags. */
 const tagsOf = (response: Download.Response) => {
   const { etag, "last-modified": lastModified } = response.headers
   return mayChangeUnseen(response.headers)

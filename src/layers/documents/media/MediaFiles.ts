@@ -1,5 +1,5 @@
 /**
- * The files that documents name: taken over from the version before, or downloaded.
+ * The files that documents link to: reused from the last version, or downloaded.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -18,19 +18,19 @@ import * as MediaDownload from "./MediaDownload.ts"
 import { type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
 import { adviceOnOthers, mayNameOthers } from "./mediaTypes.ts"
 
-/** A file that is to be in the version. */
+/** A file for the version. */
 export interface MediaFile extends MediaDownload.FetchedFile {
   readonly key: string
   readonly wanted: WantedFile
 }
 
 export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous"> {
-  /** What is known of the files of `previous`. */
+  /** The index of the files of `previous`. */
   readonly index: MediaIndex
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
-/** What became of a file: one of both, or both where that of the version before is kept. */
+/** The result for a file: the file or the problem, or both if the file of the last version is kept. */
 interface Outcome {
   readonly file: Option.Option<MediaFile>
   readonly problem: Option.Option<FileProblem>
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
             () => wanted.isOptional,
             (problem) =>
               Effect.succeed<Outcome>({
-                // What cannot be had for now need not vanish.
+                // A temporary failure must not remove the file.
                 file: Option.map(
                   Option.filter(before, () => problem.isTransient),
                   (before) => ({ ...MediaDownload.kept(before), key, wanted })
@@ -93,7 +93,9 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
       const media = outcomes.flatMap(({ file }) => Option.toArray(file))
 
-      /** A file that names others, which are not saved. What is longer than `maxText` is not looked into. */
+      /**
+       * Warns about a file that refers to other files, which are not saved. Files larger than `maxText` are not read.
+       */
       const findOthers = Effect.fnUntraced(function* ({ entry, isKept, size, wanted }: MediaFile) {
         const extension = path.extname(entry.path).slice(1).toLowerCase()
         if (!mayNameOthers(extension) || size > maxText) return []
@@ -107,12 +109,12 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         )
         const advice = adviceOnOthers(extension, text)
         if (advice === undefined) return []
-        const detail = `these are not saved, so that it does not play offline. ${advice}, or save the files together with folderSource.`
+        const detail = `the other files are not saved, so it does not play offline. ${advice}, or save the files together with folderSource.`
         return [problemAt(wanted.place, { wrong: "others", file: entry.path, detail })]
       })
       const others = yield* Effect.forEach(media, findOthers)
 
-      /** Takes over what is only in the version before; what has vanished there is downloaded. */
+      /** Reuses a file that is only in the last version. If it has vanished there, it is downloaded. */
       const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
         if (!file.isKept) return file
         const { entry, key, wanted } = file
@@ -130,9 +132,9 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
 
       return {
         media,
-        /** Why files are missing, or are those of the version before, that may be so; and which name others. */
+        /** Why optional files are missing or are kept from the last version, and which files refer to other files. */
         problems: [...outcomes.flatMap(({ problem }) => Option.toArray(problem)), ...others.flat()],
-        /** Makes the files of the version before part of this one. */
+        /** Puts the reused files into this version. */
         takeOver: Effect.mapError(
           Effect.forEach(media, takeOver, { concurrency: filesAtOnce }),
           sourceErrorOf
@@ -151,7 +153,7 @@ const maxText = 16 * 1024 ** 2
 export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
   files.reduce((sum, { size }) => sum + size, 0)
 
-/** What the version before has of it. */
+/** The file in the last version. */
 const fileBefore = (
   { localPath, size }: WantedFile,
   key: string,
@@ -165,7 +167,10 @@ const fileBefore = (
         Option.map((file) => ({ ...file, path: localPath }))
       )
 
-/** Whether nothing has to be asked: the document says so, or names a size and the server gave nothing to ask with. */
+/**
+ * Whether no request is needed: the document proves that the file is unchanged, or states a size and the server sent
+ * no tags.
+ */
 const isProven = ({ localPath, size, version }: WantedFile, before: RememberedFile): boolean =>
   localPath !== undefined ||
   (version !== undefined
@@ -178,10 +183,13 @@ interface Failures {
   readonly detail: string
 }
 
-/** How often in a row a server fails, each time after all tries, before no more is asked of it. */
+/** The most failures of a server in a row, each after all retries, before it gets no more requests. */
 const maxFailures = 3
 
-/** Fails at once where its server has failed too often in this fetch: to try each file of such a server takes too long. */
+/**
+ * Fails at once if the server has failed too often in this fetch, because retrying each file of such a server takes
+ * too long.
+ */
 const unlessUnreachable = (
   failures: Ref.Ref<HashMap.HashMap<string, Failures>>,
   wanted: WantedFile,

@@ -1,5 +1,5 @@
 /**
- * What is known of the media files of a version: `media/files.json` in the folder of the source.
+ * The index of the media files of a version: `media/files.json` in the folder of the source.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -13,16 +13,16 @@ import { isMediaPath, mediaFolder } from "./fileNames.ts"
 
 const optionalText = optional(Schema.String)
 
-/** A file, and what tells whether it has changed. */
+/** A file, and the tags that tell whether it has changed. */
 export const IndexEntry = Schema.Struct({
   /** Its path in the folder of the source. */
   path: Schema.String.pipe(Schema.filter(isMediaPath)),
-  /** As the server gave them. */
+  /** As the server sent them. */
   etag: optionalText,
   lastModified: optionalText,
   /** Without parameters. */
   type: optionalText,
-  /** As the document gave it. */
+  /** As in the document. */
   version: optionalText
 })
 export type IndexEntry = typeof IndexEntry.Type
@@ -34,12 +34,12 @@ export type MediaIndex = typeof MediaIndex.Type
 /** Its path in the folder of the source. */
 export const indexPath = `${mediaFolder}/files.json`
 
-/** A file that the version before has. */
+/** A file of the last version. */
 export interface RememberedFile extends IndexEntry, SourceFile {}
 
 const decodeIndex = Schema.decodeUnknown(Schema.parseJson(MediaIndex))
 
-/** What the version before says of its files; nothing where that cannot be read: all files are downloaded then. */
+/** The index of the last version. If it cannot be read, it is empty, and all files are downloaded. */
 export const read = Effect.fnUntraced(function* ({ directory, files }: PreviousContent) {
   if (!Object.hasOwn(files, indexPath)) return {}
   const fileSystem = yield* FileSystem.FileSystem
@@ -50,7 +50,7 @@ export const read = Effect.fnUntraced(function* ({ directory, files }: PreviousC
   )
 })
 
-/** The file of a key, where the version before has it whole. */
+/** The file of a key, if the last version has all of it. */
 export const remembered = (
   index: MediaIndex,
   files: PreviousContent["files"],

@@ -1,8 +1,6 @@
 /**
- * The options about files of documents, `media` and `images`, and what each must be; `MediaConfig.ts` and `ImageConfig.ts` say what they
- * are for.
- *
- * The sizes of pictures, as options; `ImageConfig.ts` says what they mean.
+ * The options about files of documents, `media` and `images`, and their checks. `MediaConfig.ts` and `ImageConfig.ts`
+ * describe them.
  */
 
 import { createRequire } from "node:module"
@@ -24,14 +22,14 @@ const formats = ["avif", "jpeg", "png", "webp"] as const satisfies ReadonlyArray
 
 const format = expects(Schema.Literal(...formats), `one of ${formats.join(", ")}`)
 
-/** Width divided by height. None where it is no aspect ratio from 1:100 to 100:1. */
+/** Width divided by height. `None` for a text that is no aspect ratio from 1:100 to 100:1. */
 export const aspectRatio = (text: string): Option.Option<number> => {
   const [, across, down] = /^(\d{1,5}(?:\.\d{1,4})?):(\d{1,5}(?:\.\d{1,4})?)$/.exec(text) ?? []
   const ratio = text === "square" ? 1 : Number(across) / Number(down)
   return ratio >= 0.01 && ratio <= 100 ? Option.some(ratio) : Option.none()
 }
 
-/** What is wrong where the package `sharp` is not found from a module. It is only resolved: workers load it. */
+/** The mistake if the package `sharp` is not found from a module. It is only resolved here; workers load it. */
 export const sharpIssue = (from: string | URL): string | undefined =>
   Option.isSome(Option.liftThrowable(createRequire(from).resolve)("sharp"))
     ? undefined
@@ -44,7 +42,7 @@ const some = <A, I>(members: Schema.Schema<A, I>, what: string) =>
     )
   )
 
-/** To be the value of `images` in the options of a source. */
+/** The value of `images` in the options of a source. */
 export const ImageOptions = expects(
   Schema.Struct({
     widths: optional(some(width, "widths"), [640, 1920]),
@@ -61,7 +59,7 @@ export const ImageOptions = expects(
 ).pipe(Schema.filter(() => sharpIssue(import.meta.url)))
 export type ImageOptions = typeof ImageOptions.Type
 
-/** Declared as one, so that a mistake is reported once and not for each member of a list. */
+/** One declaration, so that a mistake is reported once and not for each member of a list. */
 const patterns = (valid: (input: unknown) => boolean, what: string) =>
   omittable(
     expects(
@@ -84,12 +82,12 @@ const places = omittable(
   )
 )
 
-/** In the form that an address has: small letters, and no port that goes without saying. */
+/** As in a URL: small letters, and no default port. */
 const isHost = (text: string): boolean => !/[\s/\\?#@]/.test(text) && URL.canParse(`http://${text}`)
 
 const isType = (text: string): boolean => /^[a-z]+\/(?:\*|[a-z0-9][a-z0-9.+-]*)$/.test(text)
 
-/** Those that say which bytes are asked for, and how they come, are ours. */
+/** Headers about the requested bytes and their coding are set by Vitrine. */
 const isHeaderName = (name: string): boolean =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(name) &&
   !/^(?:host|connection|content-length|transfer-encoding|accept-encoding|range|if-.*)$/i.test(name)
@@ -108,7 +106,7 @@ const headers = expects(
   )
 )
 
-/** Without what holds between them. */
+/** Without the rules between options. */
 export const AnyMediaOptions = Schema.Struct({
   find: patterns(arePaths, whatPaths),
   hosts: patterns(isListOf(isHost), 'an array of hosts, such as "cdn.museum.example"'),
@@ -143,13 +141,13 @@ export type MediaOptions = typeof MediaOptions.Type
 /** The options as a user writes them. */
 export type MediaConfig = Config.MediaConfig<string | Redacted.Redacted>
 
-/** For a source whose user says where its links are. */
+/** For a source whose user says where the links are. */
 export const fileFields = {
   media: omittable(MediaOptions),
   images: omittable(ImageOptions)
 }
 
-/** For a source of a vendor, which finds its media by a reader: `false` leaves them where they are. */
+/** For a source of a vendor, which finds its media with a reader. `false` saves no files. */
 export const fileFieldsOfReader = {
   media: omittable(
     expects(

@@ -14,7 +14,7 @@ export type DocumentPath = ReadonlyArray<string>
 
 export type PathPattern = ReadonlyArray<string | typeof anyLevel | typeof anyDepth>
 
-/** `None` where a level is empty, or nothing follows a backslash. */
+/** `None` if a level is empty, or nothing follows a backslash. */
 export const parse = (text: string): Option.Option<PathPattern> => {
   const levels = text.match(/(?:\\.|[^\\.])+|\.|\\$/gsu) ?? []
   const isPattern =
@@ -27,15 +27,15 @@ export const parse = (text: string): Option.Option<PathPattern> => {
 const levelOf = (text: string) =>
   text === "*" ? anyLevel : text === "**" ? anyDepth : text.replace(/\\(.)/gsu, "$1")
 
-/** A path as a pattern that matches nothing else. */
+/** A path as a pattern that matches only this path. */
 export const format = (path: DocumentPath): string =>
   path.map((level) => level.replace(/[\\.*]/g, "\\$&")).join(".")
 
-/** In a time that grows with the product of both lengths at most. */
+/** The time grows at most with the product of both lengths. */
 export const matches = (pattern: PathPattern, path: DocumentPath): boolean => {
   let step = 0
   let level = 0
-  /** The last `**`, and the levels that it stands for so far end before this one. */
+  /** The last `**`, and the end of the levels that it covers so far. */
   let depth = -1
   let covered = 0
   while (level < path.length) {

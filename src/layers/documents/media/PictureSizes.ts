@@ -1,5 +1,6 @@
 /**
- * Smaller pictures of those that documents show: media, and files that the source itself has put beside objects.
+ * Makes smaller pictures of the pictures in documents: media, and files that the source itself has put beside
+ * objects.
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -11,13 +12,13 @@ import { type FileProblem, problemAt, sourceErrorOf } from "./FileProblem.ts"
 import type { FoundMedia, FoundPicture } from "./findMedia.ts"
 import type { ImageOptions } from "./MediaOptions.ts"
 
-/** What was made of all pictures. */
+/** The pictures that were made. */
 export interface Pictures {
   /** By their paths in the folder of the source. */
   readonly files: Readonly<Record<string, SourceFile>>
-  /** The sizes of pictures that have some, by the keys of these. */
+  /** The sizes of pictures, by the keys of the pictures. */
   readonly sizes: ReadonlyMap<string, ReadonlyArray<Images.Size>>
-  /** Why pictures have no sizes that may be missing, and what is wrong with others that could be made smaller. */
+  /** Why optional pictures have no sizes, and the warnings about pictures that were converted. */
   readonly problems: ReadonlyArray<FileProblem>
 }
 
@@ -70,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: ImageOptions) {
   })
 })
 
-/** A linked file that is not there may be missing; one of the source itself should be there. */
+/** A missing linked file is optional; a missing file of the source itself is a problem. */
 const absent = ({ ownPath, place }: FoundPicture): ReadonlyArray<FileProblem> =>
   ownPath === undefined
     ? []

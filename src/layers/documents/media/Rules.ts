@@ -1,20 +1,20 @@
 /**
- * Which strings of a document are links to files that are wanted.
+ * Rules for the links in a document that lead to wanted files.
  */
 import * as Option from "effect/Option"
 import { type Address, isAtHost, looksLikeLink, readAddress, typeOfUrl } from "./links.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { type DocumentPath, matches, type PathPattern, parse } from "./PathPattern.ts"
 
-/** Places in a document: all or none, or those that a pattern names. */
+/** Places in a document: all, none, or the places that match a pattern. */
 type Places = boolean | ReadonlyArray<PathPattern>
 
-/** Which links are wanted: those that match all given rules. */
+/** The rules for wanted links. A link must match all given rules. */
 export interface Rules {
   readonly hosts: MediaOptions["hosts"] | undefined
   readonly types: MediaOptions["types"] | undefined
   readonly find: ReadonlyArray<PathPattern> | undefined
-  /** Patterns for what is one level deeper, such as in each language: they find nothing, but say what is meant. */
+  /** Patterns for links one level deeper, for example in each language: they find nothing, but give a hint. */
   readonly deeper: ReadonlyArray<DeeperPattern>
   readonly replace: Places
   readonly optional: Places
@@ -37,16 +37,18 @@ export const fromOptions = ({ find, hosts, optional, replace, types }: Partial<M
 const placesOf = (places: true | ReadonlyArray<string> | undefined): Places =>
   places === undefined || places === true ? places === true : parsed(places)
 
-/** `**.file.url` is `**.file.*.url`. */
+/** `**.file.url` becomes `**.file.*.url`. */
 const deeper = (text: string): string => text.replace(/(?:\\.|[^\\.])+$/su, "*.$&")
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))
 
-/** Reads a string at a path as a link; `None` if it is not a link, or not a wanted one. */
+/** Reads a string at a path as a link; `None` if it is no link, or not wanted. */
 type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
 
-/** `base` is where the document came from; `near` gets the pattern for a link that is one level deeper than in `find`. */
+/**
+ * `base` is the address of the document; `near` gets the pattern for a link that is one level deeper than in `find`.
+ */
 export const makeReadLink =
   (
     { deeper, find, hosts, types }: Rules,
@@ -73,7 +75,7 @@ export const makeReadLink =
     )
   }
 
-/** Whether a type is one of those, of which one may end in `/*`. */
+/** Whether a type is in the list. An entry may end in `/*`. */
 export const isOfType = (type: string, types: ReadonlyArray<string>): boolean =>
   types.some((wanted) => wanted === type || (wanted.endsWith("/*") && type.startsWith(wanted.slice(0, -1))))
 

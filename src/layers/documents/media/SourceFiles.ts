@@ -1,5 +1,5 @@
 /**
- * The files of a source: which are wanted, what they come to, and where they are in the version (docs/content.md).
+ * The files of a source: which files are wanted, their contents, and their places in the version (docs/content.md).
  *
  * ```
  * <source id>/media/<name>-<hash>.<extension>    the files of links
@@ -7,7 +7,8 @@
  * <source id>/images/…                           smaller pictures
  * ```
  *
- * Links are asked for at each fetch: once for each that the version before has, unless the document proves that it is still the same.
+ * Each fetch sends one request for each file of the last version, unless the document proves that the file is
+ * unchanged.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -45,38 +46,38 @@ export interface FileOptions {
 
 export interface FileSettings extends Pick<MediaDownload.Options, "maxAttachment"> {
   /**
-   * Where documents came from that do not say so: relative links are relative to it, and where it is a local address, files may come
-   * from the same host.
+   * The address of documents without their own: relative links are relative to it. If it is a local address, files
+   * may come from the same host.
    */
   readonly url?: string | undefined
-  /** Whether the vendor says where files are, so that its links are no content. Default false. */
+  /** Whether the vendor fixes the paths of files, so that its links are not content. Default false. */
   readonly hasFixedPaths?: boolean
   /** Sent to the origin of `url` only; names in lower case. Default none. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
 }
 
-/** What a fetch wants. */
+/** The files that a fetch wants. */
 export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous"> {
   /** The links of all documents. */
   readonly found: FoundMedia
   readonly finding: Finding
-  /** What is known of the linked files of `previous`; None to read it. */
+  /** The index of the linked files of `previous`; `None` to read it. */
   readonly index: Option.Option<MediaIndex.MediaIndex>
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
-/** Files that are in the version. */
+/** The files in the version. */
 export interface PlacedFiles {
   readonly digests: Readonly<Record<string, string>>
-  /** Gives what the parts of a document become with the places of its files; missing where documents get none. */
+  /** Writes the paths of files into the parts of a document; missing if documents get no paths. */
   readonly change: ((document: DocumentOnDisk) => (part: DocumentPart) => ReadonlyArray<unknown>) | undefined
-  /** What is wrong with pictures. */
+  /** Warnings about pictures. */
   readonly flaws: ReadonlyArray<string>
-  /** The size of the pictures that were made. */
+  /** The total size of the made pictures in bytes. */
   readonly bytes: number
 }
 
-/** Which files a source has, and what fetches them. */
+/** The files of a source, and their fetches. */
 export const make = Effect.fnUntraced(function* (
   { images, maxTimeout = defaultTimeout, media }: FileOptions,
   settings: FileSettings
@@ -86,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
   const files = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
   const makePictures = yield* Effect.transposeMapOption(Option.fromNullable(images), PictureSizes.make)
-  /** What is looked for, with what finds the files of the vendor. */
+  /** The search for files, with the vendor's reader. */
   const findingOf = (reader: MediaReader | undefined): Finding => {
     const hasLinks = media !== false && (media ?? reader) !== undefined
     return {
@@ -99,7 +100,10 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  /** A digest of what is added to documents: paths and contents of files, and the options that decide where they are written. */
+  /**
+   * A digest of the additions to documents: paths and contents of files, and the options that decide where they are
+   * written.
+   */
   const digestOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): string => {
     const { find, hosts, replace, types } = options
     return sha256OfText(
@@ -137,21 +141,21 @@ export const make = Effect.fnUntraced(function* (
     const fetched = yield* files.fetchAll([...found.files.values()], { directory, previous, index, progress })
     const linked = fetched.media.filter(isLinked)
 
-    /** Makes everything part of the version; `own` are digests of files that the source itself has put there. */
+    /** Makes everything part of the version; `own` are digests of the source's own files. */
     const place = Effect.fnUntraced(function* (own: Readonly<Record<string, string>>) {
-      const taken = yield* fetched.takeOver
-      const digests = Object.fromEntries(taken.map(({ entry, sha256 }) => [entry.path, sha256]))
+      const saved = yield* fetched.takeOver
+      const digests = Object.fromEntries(saved.map(({ entry, sha256 }) => [entry.path, sha256]))
       const placed: PictureSizes.PlacedFiles = new Map([
         ...Object.entries({ ...own, ...digests }).map(
           ([localPath, sha256]) => [ownIdentity(localPath), { localPath, sha256 }] as const
         ),
-        ...taken
+        ...saved
           .filter(isLinked)
           .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
       ])
       const pictures = yield* Option.match(makePictures, {
         onNone: () =>
-          Effect.succeed<PictureSizes.Pictures>({ files: {}, sizes: new Map(), problems: unseen(taken) }),
+          Effect.succeed<PictureSizes.Pictures>({ files: {}, sizes: new Map(), problems: unseen(saved) }),
         onSome: (makePictures) => makePictures(found.pictures, placed, target)
       })
       const placeOf = (link: FoundLink): Option.Option<Placed> => {
@@ -192,7 +196,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     findingOf,
     fetchAll,
-    /** What is wrong where there are records, but no link at all that `find` is about. */
+    /** The mistake if there are records, but `find` matches no link at all. */
     nothingFound: (
       { files, near }: FoundMedia,
       records: number
@@ -202,7 +206,7 @@ export const make = Effect.fnUntraced(function* (
         : Option.isSome(near)
           ? notSaved(
               near.value.document,
-              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are some a level deeper, as where a field is in several languages: "${printableLine(near.value.pattern, 200)}"`
+              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links one level deeper, perhaps because a field has several languages: "${printableLine(near.value.pattern, 200)}"`
             )
           : Effect.succeed([
               `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
@@ -217,7 +221,7 @@ const isLinked = ({ wanted }: MediaFiles.MediaFile): boolean => wanted.localPath
 const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaIndex.MediaIndex =>
   Object.fromEntries(linked.map(({ entry, key }) => [key, entry]))
 
-/** Pictures that no browser shows. */
+/** Warnings about pictures that no browser displays. */
 const unseen = (files: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<FileProblem> =>
   files.flatMap(({ entry, format, wanted: { place } }) =>
     Option.toArray(Option.flatMapNullable(format, notShown)).map((detail) =>

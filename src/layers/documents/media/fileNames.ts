@@ -1,40 +1,41 @@
 /**
  * Names of media files: `media/<readable>-<16 hexadecimal digits>.<extension>`.
  *
- * They are ASCII letters, digits, `-`, `_` and one dot: paths on every system, and relative addresses as they stand.
+ * They consist of ASCII letters, digits, `-`, `_` and one dot: valid paths on every system, and valid relative
+ * addresses.
  */
 import { parse } from "content-disposition"
 import * as Option from "effect/Option"
 import mime from "mime"
 
-/** The folder of media in that of their source. */
+/** The folder of media in the folder of the source. */
 export const mediaFolder = "media"
 
-/** What tells what kind of file it is. */
+/** The evidence for the kind of a file. */
 export interface FileKind {
-  /** Names from anywhere, with or without an extension: an extension of the first counts, or else of the next. */
+  /** Names from anywhere, with or without an extension: the extension of the first name counts, or else of the next. */
   readonly names: ReadonlyArray<string>
-  /** What the server says that it is. */
+  /** The type in the response of the server. */
   readonly type: Option.Option<string>
-  /** What its first bytes say. */
+  /** The type by its first bytes. */
   readonly byBytes: Option.Option<string>
 }
 
-/** The path of a file, relative to the folder of its source. `key` says which file it is, as 16 hexadecimal digits. */
+/** The path of a file, relative to the folder of its source. `key` identifies the file with 16 hexadecimal digits. */
 export const localPathOf = (name: string, key: string, kind: FileKind): string => {
   const ending = extensionOf({ ...kind, names: [name, ...kind.names] })
   return `${mediaFolder}/${readable(partsOf(name).stem)}-${key}${ending === "" ? "" : `.${ending}`}`
 }
 
-/** Whether a file of this path may be of this kind: its extension would stay. */
+/** Whether a file of this kind keeps this path: its extension would stay. */
 export const fits = (localPath: string, kind: FileKind): boolean =>
   extensionOf({ ...kind, names: [localPath, ...kind.names] }) === partsOf(localPath).extension
 
-/** Whether it is a path that `localPathOf` gives. */
+/** Whether the path is a result of `localPathOf`. */
 export const isMediaPath = (path: string): boolean =>
   /^media\/[\w-]{1,60}-[0-9a-f]{16}(?:\.[a-z0-9]{1,16})?$/.test(path)
 
-/** The name that a server gives a file, without folders. */
+/** The server's name for a file, without folders. */
 export const dispositionName = (header: string | undefined): Option.Option<string> =>
   Option.fromNullable(header).pipe(
     Option.flatMap(Option.liftThrowable((text) => parse(text).parameters.filename)),
@@ -43,7 +44,7 @@ export const dispositionName = (header: string | undefined): Option.Option<strin
     Option.filter((name) => name.trim() !== "")
   )
 
-/** The last part of an address, as it was before it was escaped; it may be empty. */
+/** The last part of an address, unescaped; it may be empty. */
 export const nameOfUrl = ({ pathname }: URL): string => {
   const last = pathname.split("/").findLast((part) => part !== "") ?? ""
   return Option.getOrElse(decode(last), () => last)
@@ -57,7 +58,7 @@ const partsOf = (name: string) => {
   return { extension: extension.toLowerCase(), stem }
 }
 
-/** Characters of a name that are looked at, from its end. */
+/** The most characters of a name that are read, from its end. */
 const maxName = 1000
 
 const readable = (stem: string): string => {
@@ -70,14 +71,12 @@ const readable = (stem: string): string => {
   return words === "" ? "file" : words
 }
 
-/**
- * That of a name, unless the server says that the file is something else. Where neither says what it is, its first bytes do.
- */
+/** The extension of a name, unless the server states another type. If neither says the type, the first bytes do. */
 const extensionOf = ({ byBytes, names, type }: FileKind): string => {
   const extensions = names.map((name) => partsOf(name).extension).filter((extension) => extension !== "")
   const known = extensions.find((extension) => typeOf(extension) !== null)
-  const said = Option.filter(type, (type) => !saysNothing.has(type) && mime.getExtension(type) !== null)
-  return Option.match(said, {
+  const stated = Option.filter(type, (type) => !saysNothing.has(type) && mime.getExtension(type) !== null)
+  return Option.match(stated, {
     onSome: (type) => (known !== undefined && isOf(known, type) ? known : usualExtension(type)),
     onNone: () =>
       known ??
@@ -87,19 +86,19 @@ const extensionOf = ({ byBytes, names, type }: FileKind): string => {
   })
 }
 
-/** What an extension says that a file is; nothing for a program that makes files of any kind. */
+/** The type of an extension; `null` for the extensions of programs, which make files of any kind. */
 const typeOf = (extension: string): string | null => {
   const type = mime.getType(extension)
   return type === "application/octet-stream" || type === "application/x-httpd-php" ? null : type
 }
 
-/** A type has several extensions, and `application/ogg` those of `audio/ogg` too. */
+/** A type has several extensions, and `application/ogg` has the extensions of `audio/ogg` too. */
 const isOf = (extension: string, type: string): boolean =>
   typeOf(extension)?.split("/")[1] === type.split("/")[1]
 
 const usualExtension = (type: string): string => usual.get(type) ?? mime.getExtension(type) ?? ""
 
-/** What servers say of files that they do not know, or of which they know only how they are written. */
+/** The types that servers state for unknown files, or that only describe the syntax of a file. */
 export const saysNothing: ReadonlySet<string> = new Set([
   "application/octet-stream",
   "binary/octet-stream",

@@ -1,5 +1,5 @@
 /**
- * Collecting what documents have links to, and the files that their source itself has put beside objects.
+ * Collects the files that documents link to, and the files that the source itself has put beside objects.
  */
 import * as Option from "effect/Option"
 import { countText } from "../../../internal/readable.ts"
@@ -13,53 +13,54 @@ import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement, type Placing } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
 
-/** What documents have links to. */
+/** The files of documents. */
 export interface FoundMedia {
-  /** Each file once, by what tells it from others. */
+  /** Each file once, by its identity. */
   readonly files: ReadonlyMap<string, WantedFile>
-  /** What may be pictures, by what they are and how they are cut. */
+  /** Possible pictures, by their identity and their crop. */
   readonly pictures: ReadonlyMap<string, FoundPicture>
-  /** The pattern for links that are one level deeper than `find` says, and the document that has them. */
+  /** The pattern for links that are one level deeper than in `find`, and a document with such links. */
   readonly near: Option.Option<{ readonly document: string; readonly pattern: string }>
   readonly warnings: ReadonlyArray<string>
 }
 
-/** A file that may be a picture, as it is wanted at some place. */
+/** A possible picture, wanted at some place. */
 export interface FoundPicture extends Pick<WantedFile, "identity" | "isOptional" | "place"> {
   readonly cut: Cut
-  /** Where the source itself has put it, in its folder. */
+  /** Its path in the folder of the source, if the source itself has put it there. */
   readonly ownPath?: string | undefined
 }
 
-/** Equal where the same is to be made of the same file. */
+/** Equal if the same pictures are made from the same file. */
 export const pictureKey = ({ crop, focus, identity }: FoundLink): string =>
   crop === undefined && focus === undefined ? identity : JSON.stringify([identity, focus, crop])
 
-/** Which files are looked for. */
+/** The files to search for. */
 export interface Finding {
-  /** Whether any are. */
+  /** Whether any files are wanted. */
   readonly isWanted: boolean
   readonly rules: Rules
   readonly reader?: MediaReader | undefined
-  /** Where documents came from that do not say so. */
+  /** The address of documents without their own. */
   readonly url?: string | undefined
   /** Whether sizes are made of pictures. */
   readonly wantsPictures: boolean
-  /** Whether links are content by what they lead to: they may be signed anew in each answer. */
+  /**
+   * Whether links count as the same content while they lead to the same file, because servers may sign them anew in
+   * each response.
+   */
   readonly areLinksSigned: boolean
 }
 
-/** A document that is looked through. */
+/** A document to search. */
 interface Searched extends Pick<Placing, "recordOf">, Pick<Place, "document" | "kind"> {
   readonly key?: RecordKey | undefined
   readonly url?: string | undefined
 }
 
-/** Looks through a document, part by part, while it is saved. */
+/** Searches a document, part by part, while it is saved. */
 export interface Search {
-  /**
-   * The values of a part, with the places of files that are known beforehand. It throws where they are nested too deeply.
-   */
+  /** The values of a part, with the paths of files that are known beforehand. Throws if they are nested too deeply. */
   readonly look: (part: DocumentPart) => ReadonlyArray<unknown>
   readonly found: () => FoundMedia
 }
@@ -146,14 +147,14 @@ export const makeSearch = (
         ),
         ...[...cutLinks].map(
           ([place, count]) =>
-            `${place}: ${countText(count, "link")} in which "#" and a number stand in the place of "&": a server is not sent what follows "#", so that different files may look the same. Correct the links, or change them in "steps"`
+            `${place}: ${countText(count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`
         )
       ]
     })
   }
 }
 
-/** What several documents have links to. */
+/** The files of several documents. */
 export const merged = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
@@ -169,11 +170,14 @@ export const merged = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
   }
 }
 
-/** Whether something is written into the document once its files are there. */
+/** Whether the paths of files are written into the document after the files are there. */
 export const isChangedByFiles = ({ files, pictures }: FoundMedia): boolean =>
   pictures.size > 0 || [...files.values()].some(({ localPath }) => localPath === undefined)
 
-/** Gives what writes into the parts of a document where its files are. It throws where they are nested too deeply. */
+/**
+ * Returns the function that writes the paths of files into the parts of a document. It throws if they are nested too
+ * deeply.
+ */
 export const makeChange = (
   { name, url: base }: DocumentOnDisk["about"],
   { reader, rules, url }: Finding,
@@ -185,7 +189,7 @@ export const makeChange = (
     numbered(values, first).map(([value, number]) => change(value, pathOf(number), placement))
 }
 
-/** Values with the numbers of the records that they are; none where the document is no list. */
+/** Values with the numbers of their records; no numbers if the document is no list. */
 const numbered = (values: DocumentPart["values"], first: DocumentPart["first"]) =>
   values.map(
     (value, index) => [value, Option.getOrUndefined(Option.map(first, (first) => first + index))] as const
@@ -193,7 +197,7 @@ const numbered = (values: DocumentPart["values"], first: DocumentPart["first"]) 
 
 const pathOf = (number: number | undefined): DocumentPath => (number === undefined ? [] : [String(number)])
 
-/** Adds what was found: the first that must be there counts, or else the first that may be missing. */
+/** Keeps the first required link, or else the first optional one. */
 const addFirst = <A extends Pick<WantedFile, "isOptional">>(
   all: Map<string, A>,
   key: string,
@@ -220,6 +224,6 @@ const countAt = (counts: Map<string, number>, document: string, path: DocumentPa
   counts.set(place, (counts.get(place) ?? 0) + 1)
 }
 
-/** The same for all items of a list. */
+/** The same path for all items of a list. */
 const withoutNumbers = (path: DocumentPath): string =>
   path.map((level) => (/^\d+$/.test(level) ? "*" : format([level]))).join(".")

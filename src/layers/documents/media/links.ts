@@ -1,5 +1,5 @@
 /**
- * Links in text, and which of them lead to the same file.
+ * Links in text, and which links lead to the same file.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -7,12 +7,13 @@ import mime from "mime"
 import { hashOfName } from "../../../files/fileName.ts"
 import { mapParts } from "../jsonValues.ts"
 
-/** A longer text is no link. */
+/** In characters: a longer text is no link. */
 const maxLength = 8192
 
 /**
- * Whether a text is a link to look at where nothing says that it is one: with a scheme and a host, or from the root or a dot on. With
- * spaces in it, it is one where its path ends in the extension of a known type: otherwise it is a sentence.
+ * Whether a text looks like a link, if nothing else says so: it has a scheme and a host, or begins at the root or
+ * with a dot. A text with spaces is a link only if its path ends in the extension of a known type: otherwise it is a
+ * sentence.
  */
 export const looksLikeLink = (text: string): boolean => {
   if (text.length > maxLength) return false
@@ -24,10 +25,10 @@ export const looksLikeLink = (text: string): boolean => {
 const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
 const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
-/** Where a file is. `None` where its link is relative, and where its document came from is not known. */
+/** The address of a file. `None` if its link is relative, and the address of its document is not known. */
 export type Address = Option.Option<URL>
 
-/** The address of a text that is known to be a link; `None` where it leads to nothing over http or https. */
+/** The address in a text that must be a link; `None` if it does not lead anywhere over http or https. */
 export const readAddress = (text: string, base: string | undefined): Option.Option<Address> => {
   const address = resolve(text, base)
   return Option.isSome(address) || (base === undefined && isRelative(text))
@@ -36,8 +37,8 @@ export const readAddress = (text: string, base: string | undefined): Option.Opti
 }
 
 /**
- * The address that a text leads to, relative to that of its document. `None` where it is no http or https address; one without
- * a host needs `base`.
+ * The address in a text, relative to the address of its document. `None` if it is no http or https address. A text
+ * without a host needs `base`.
  */
 const resolve = (text: string, base: string | undefined): Option.Option<URL> =>
   text.length > maxLength
@@ -50,10 +51,13 @@ const resolve = (text: string, base: string | undefined): Option.Option<URL> =>
           text.trim() !== ""
       )
 
-/** Once: to ask first whether it can be parsed is to parse it twice. */
+/** Parses once: a check before would parse twice. */
 const parseUrl = Option.liftThrowable((text: string, base: string) => new URL(withoutEntities(text), base))
 
-/** What is escaped as in HTML, as many systems give addresses: "#" would begin a fragment, and what follows is not sent. */
+/**
+ * Replaces entities, because many systems escape addresses as in HTML: "#" would begin a fragment, and the rest would
+ * not be sent.
+ */
 const withoutEntities = (text: string): string =>
   text.includes("&")
     ? text
@@ -63,34 +67,34 @@ const withoutEntities = (text: string): string =>
         )
     : text
 
-/** Whether the fragment is what is left of an entity, as in `#038;id=1`: parameters behind it are lost. */
+/** Whether the fragment is the rest of an entity, as in `#038;id=1`: the parameters behind it are lost. */
 export const hasCutEntity = ({ hash }: URL): boolean => /^#(?:x[\da-f]+;|\d+;|0*38\D)/i.test(hash)
 
-/** Whether it can only be resolved where the document came from: neither a scheme nor a host is in it. */
+/** Whether it can only be resolved with the address of the document: it has neither a scheme nor a host. */
 const isRelative = (text: string): boolean =>
   text.length <= maxLength && text.trim() !== "" && !hasHost(text) && !/^\s*[a-z][a-z0-9+.-]*:/i.test(text)
 
 const hasHost = (text: string): boolean => /^\s*(?:https?:)?\/\//i.test(text)
 
-/** Gives URLs without a scheme, `//host/path`, one. */
+/** Completes URLs without a scheme, `//host/path`. */
 const defaultBase = "https://document.invalid"
 
 /**
- * Equal for addresses of the same file: scheme and host in small letters, no default port, no dots, no fragment, no user, and
- * no parameters that are known to sign an address.
+ * Equal for addresses of the same file: scheme and host in small letters, no default port, no dots, no fragment, no
+ * user, and no parameters that are known to sign an address.
  */
 export const identityOf = ({ host, pathname, protocol, search }: URL): string =>
-  `${protocol}//${withoutDot(host)}${pathname}${search === "" ? "" : lasting(search)}`
+  `${protocol}//${withoutDot(host)}${pathname}${search === "" ? "" : unsigned(search)}`
 
 /** The parameters that do not sign the address. */
-const lasting = (search: string): string => {
+const unsigned = (search: string): string => {
   const parameters = search.slice(1).split("&")
   const names = new Set(parameters.map(nameOf))
   const kept = parameters.filter((parameter) => parameter !== "" && !isSignature(nameOf(parameter), names))
   return kept.length === 0 ? "" : `?${kept.join("&")}`
 }
 
-/** A value in which links are what they lead to, without what signs them; itself where none is signed. */
+/** The value with each link reduced to its identity, without its signature; the value itself if no link is signed. */
 export const withoutSignatures = (value: unknown): unknown => {
   if (Predicate.isString(value)) {
     return /^https?:\/\/[^\s?]+\?/i.test(value) && value.length <= maxLength
@@ -109,8 +113,8 @@ const nameOf = (parameter: string): string =>
 const decode = Option.liftThrowable(decodeURIComponent)
 
 /**
- * S3 and Google Cloud Storage, each also in its older form, CloudFront and Azure. A name counts only where all that belong to such a
- * signature are there: a `token` alone may as well say which file it is.
+ * S3 and Google Cloud Storage, each also in its older form, CloudFront and Azure. A name counts only if all
+ * parameters of such a signature are present: a `token` alone may also identify the file.
  */
 const signatures: ReadonlyArray<{ readonly with: ReadonlyArray<string>; readonly names: RegExp }> = [
   { with: ["x-amz-signature"], names: /^x-amz-/ },
@@ -129,7 +133,10 @@ const isSignature = (name: string, all: ReadonlySet<string>): boolean =>
     ({ names, with: needed }) => names.test(name) && needed.every((parameter) => all.has(parameter))
   )
 
-/** Whether it leads to one of the hosts, in upper or lower case, with or without the dot at its end: a name alone stands for all its ports. */
+/**
+ * Whether it leads to one of the hosts, in upper or lower case, with or without the final dot. A host without a port
+ * matches all ports.
+ */
 export const isAtHost = (url: URL, hosts: ReadonlyArray<string>): boolean => {
   const [host, hostname] = [withoutDot(url.host), withoutDot(url.hostname)]
   return hosts.some(
@@ -147,6 +154,6 @@ export const isAtHost = (url: URL, hosts: ReadonlyArray<string>): boolean => {
 /** `museum.example.` is the same host as `museum.example`. */
 const withoutDot = (host: string): string => host.replace(/\.(?=$|:\d+$)/, "")
 
-/** What the name in an address says that its file is; `None` where it has no extension that is known. */
+/** The type by the extension of an address; `None` if the extension is missing or unknown. */
 export const typeOfUrl = ({ pathname }: URL): Option.Option<string> =>
   Option.fromNullable(mime.getType(pathname))

@@ -1,7 +1,8 @@
 /**
- * Whether what a server gives is what its link is expected to lead to.
+ * Whether the response of a server has the type that its link promises.
  *
- * Servers call many files by how they are written, `application/json` for a model in glTF: then the name and the first bytes decide.
+ * Servers often state only the syntax of a file, for example `application/json` for a glTF model: then the name and
+ * the first bytes decide.
  */
 import * as Option from "effect/Option"
 import { excerpt } from "../../../internal/printable.ts"
@@ -10,13 +11,13 @@ import { saysNothing } from "./fileNames.ts"
 import { typeOfUrl } from "./links.ts"
 import { isOfType } from "./Rules.ts"
 
-/** What a server says that a file is, in small letters and without parameters; `None` where it says nothing of use. */
+/** The type that a server states, in small letters and without parameters; `None` if it states nothing useful. */
 export const typeOfResponse = ({ headers }: { readonly headers: Headers }): Option.Option<string> =>
   Option.fromNullable(headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()).pipe(
     Option.filter((type) => /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type))
   )
 
-/** What is wrong with the type of a file; `None` where nothing is, as far as that can be known without its bytes. */
+/** The mistake in the type of a file; `None` if there is none, as far as this is known without its bytes. */
 export const wrongType = (
   url: URL,
   type: Option.Option<string>,
@@ -28,10 +29,10 @@ export const wrongType = (
       ? Option.some(notThat(type, "a file"))
       : Option.none()
   }
-  const said = Option.exists(type, saysSomething) ? [type] : [byName, type]
-  return said.some((type) => Option.exists(type, (type) => isOfType(type, types)))
+  const stated = Option.exists(type, saysSomething) ? [type] : [byName, type]
+  return stated.some((type) => Option.exists(type, (type) => isOfType(type, types)))
     ? Option.none()
-    : Option.some(notThat(Option.firstSomeOf(said), types.join(" or ")))
+    : Option.some(notThat(Option.firstSomeOf(stated), types.join(" or ")))
 }
 
 /**
@@ -66,7 +67,7 @@ export const wrongBeginning = (
   return Option.map(found, (found) => notThat(Option.some(found), name))
 }
 
-/** What the first bytes of a file say that it is; `None` where they do not say it. */
+/** The type by the first bytes of a file; `None` if they do not tell it. */
 export const typeOfBytes = (bytes: Uint8Array): Option.Option<string> => {
   const text = beginningOf(bytes)
   const [type] = signatures.find(([, signature]) => signature.test(text)) ?? []
@@ -75,7 +76,7 @@ export const typeOfBytes = (bytes: Uint8Array): Option.Option<string> => {
   )
 }
 
-/** In the order in which they are looked for. */
+/** In the order of the tests. */
 const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
   ["image/jpeg", /^\xff\xd8\xff/],
   ["image/png", /^\x89PNG\r\n\x1a\n/],
@@ -95,8 +96,8 @@ const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
 ]
 
 /**
- * What to do about a file that plays or is shown only together with other files, by its extension and its text; nothing where it
- * names none.
+ * The advice about a file that needs other files, by its extension and its text; `undefined` if it refers to no
+ * files.
  */
 export const adviceOnOthers = (extension: string, text: string): string | undefined => {
   const [names, advice] = namers.get(extension) ?? []
@@ -127,14 +128,14 @@ const saysSomething = (type: string): boolean => !saysNothing.has(type)
 
 const isHtmlType = (type: string): boolean => type === "text/html" || type === "application/xhtml+xml"
 
-/** Whether a text of this type may be a drawing: `text/xml` has no element within the first bytes. */
+/** Whether a text of this type may be a drawing. `text/xml` means that no element is within the first bytes. */
 const mayBeSvg = (type: string): boolean => type === "image/svg+xml" || type === "text/xml"
 
-/** Whether no text can begin a file of this type, except that of a drawing. */
+/** Whether a file of this type cannot be text, except a drawing. */
 const isNoText = (type: string): boolean =>
   /^(?:image|video|audio|font)\/|^application\/(?:pdf|wasm|zip)$|[+-](?:zip|binary)$/.test(type)
 
-/** What a text is by the name of its first element, or by its first characters. */
+/** The type of a text by its first element, or by its first characters. */
 const typeOfText = (text: string): Option.Option<string> => {
   if (startsJson.test(text)) return Option.some("application/json")
   const [, element] = firstElement.exec(text) ?? []
@@ -143,12 +144,12 @@ const typeOfText = (text: string): Option.Option<string> => {
   return Option.some(/^svg$/i.test(element) ? "image/svg+xml" : "application/xml")
 }
 
-/** What a document type names is the first element, too. */
+/** The name in a document type counts as the first element. */
 const firstElement =
   /^(?:\xef\xbb\xbf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+)?(?:[\w.-]+:)?([\w.-]+)/i
 const htmlElement = /^(?:html|head|body|title|script|center|h1)$/i
 
-/** Whether a text is a web page by its first element. Other elements of HTML are in texts as well, as in Markdown. */
+/** Whether a text is a web page by its first element. Other elements of HTML also occur in texts such as Markdown. */
 export const startsPage = (text: string): boolean =>
   /^(?:html|head|body)$/i.test(firstElement.exec(text)?.[1] ?? "")
 
@@ -164,7 +165,7 @@ const notThat = (found: Option.Option<string>, expected: string): string => {
   return `it is ${what}, not ${expected}${isPage ? ": perhaps a login or error page" : ""}`
 }
 
-/** What servers say errors in, as people call it. */
+/** The formats of servers' error responses, by their names for people. */
 const answers: ReadonlyMap<string, string> = new Map([
   ["application/json", "JSON"],
   ["application/xml", "XML"],

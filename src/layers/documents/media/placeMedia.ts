@@ -1,8 +1,8 @@
 /**
- * Finding links in a document, and writing where their files are.
+ * Finds links in a document, and writes the paths of their files.
  *
- * An object that has a link gets `localPath` beside it; a string that is to be replaced becomes `{ url, localPath }`. Nothing
- * else changes. What was written by an earlier run is taken back first, so that twice is once.
+ * An object with a link gets `localPath` beside it; a string to be replaced becomes `{ url, localPath }`. Nothing
+ * else changes. The additions of an earlier run are removed first, so that two runs give the same result.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -19,37 +19,37 @@ import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
 export interface MediaObject extends Cut {
   /** May be relative. */
   readonly url: string
-  /** What the file is called, with its extension. */
+  /** The name of the file, with its extension. */
   readonly name?: string
-  /** The exact one, in bytes. */
+  /** The exact size in bytes. */
   readonly size?: number | undefined
-  /** Equal as long as the file is: it is not even asked for then. */
+  /** Equal as long as the file is the same: then no request is sent. */
   readonly version?: string
-  /** Where its file is in the folder of the source, if the vendor fixes that: it is not asked for while it has the same size. */
+  /** Its path in the folder of the source, if the vendor fixes it. While its size is the same, no request is sent. */
   readonly localPath?: string
-  /** Whether that is written beside it. Default true. */
+  /** Whether this path is written beside it. Default true. */
   readonly writesPath?: boolean
-  /** Gives a fresh link, where the one before it has expired. Default the link is the only one. */
+  /** Returns a fresh link if the link has expired. Default: there is no other link. */
   readonly refresh?: Refresh
 }
 
-/** Where an object is in a document. */
+/** The place of an object in a document. */
 export interface Whereabouts {
   readonly document: string
-  /** It begins with the number of the record where the document is a list. */
+  /** It begins with the number of the record if the document is a list. */
   readonly path: DocumentPath
   /** The objects around it, the outermost first. */
   readonly parents: ReadonlyArray<JsonObject>
-  /** The record that a key of the document is from, where it was made of records. */
+  /** The record of a key of the document, if the document was made from records. */
   readonly recordOf?: ((key: string) => string | undefined) | undefined
 }
 
 /** Reads an object of a vendor as an object about a file; `None` for other objects. */
 export type MediaReader = (value: JsonObject, at: Whereabouts) => Option.Option<MediaObject>
 
-/** A link that is wanted, or a file that the source itself has put beside an object. */
+/** A wanted link, or a file that the source itself has put beside an object. */
 export interface FoundLink extends Omit<MediaObject, "url"> {
-  /** Where the source itself has put the file, in its folder. */
+  /** The path of the file in the folder, if the source itself has put it there. */
   readonly ownPath?: string
   readonly address: Address
   /** Equal for links to the same file. */
@@ -58,10 +58,10 @@ export interface FoundLink extends Omit<MediaObject, "url"> {
   readonly path: DocumentPath
 }
 
-/** The identity of a file that the source itself has: no address is like it. */
+/** The identity of a file of the source itself. No address has this form. */
 export const ownIdentity = (localPath: string): string => `./${localPath}`
 
-/** What is written beside a link. */
+/** The fields that are written beside a link. */
 export interface Placed {
   readonly localPath?: string
   /** Smaller pictures of a picture. */
@@ -70,21 +70,24 @@ export interface Placed {
 
 export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
   readonly rules: Rules
-  /** Where the document came from. */
+  /** The address of the document. */
   readonly base?: string | undefined
   readonly reader?: MediaReader | undefined
-  /** Told of the pattern for a link that is one level deeper than `find` says. */
+  /** Called with the pattern for a link that is one level deeper than in `find`. */
   readonly near?: (pattern: string) => void
 }
 
 export interface Placement {
-  /** What is known of the file of a link; nothing is written where it is nowhere. */
+  /** The fields for a link; `None` if it has no file, and nothing is written. */
   readonly place: (found: FoundLink) => Option.Option<Placed>
-  /** Told of links that get no file: others beside one in the same object, and items of lists that are not replaced. */
+  /** Called for links without a file: further links in the same object, and items of lists that are not replaced. */
   readonly leftOut: (path: DocumentPath) => void
 }
 
-/** Gives what writes into the values of a document; `at` is where in it they are. A value in which nothing changes stays itself. */
+/**
+ * Returns the function that writes into the values of a document; `at` is the path of a value. An unchanged value
+ * stays the same object.
+ */
 export const makePlacing = ({ base, document, near, reader = Option.none, recordOf, rules }: Placing) => {
   const readLink = makeReadLink(rules, base, near)
   const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
@@ -92,7 +95,7 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
   const isReplaced = (path: DocumentPath): boolean =>
     isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")
 
-  /** The string that an earlier run has replaced, or the value. */
+  /** The original string if an earlier run has replaced it, or else the value. */
   const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
     isReplacement(value) && isReplaced(path) && Option.isSome(readLink(value.url, path)) ? value.url : value
 
@@ -137,13 +140,13 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
     const visitObject = (written: JsonObject): unknown => {
       const object = withoutPlaced(written)
       const { localPath } = object
-      const isTaken = Object.hasOwn(object, "localPath")
-      const read = isTaken ? Option.none() : reader(object, { document, path, parents, recordOf })
+      const hasOwnPath = Object.hasOwn(object, "localPath")
+      const read = hasOwnPath ? Option.none() : reader(object, { document, path, parents, recordOf })
       const links: Array<NamedLink> = []
 
       const visitField = (value: unknown, name: string): unknown => {
         if (!Predicate.isString(value)) return visit(value)
-        const address = isTaken || Option.isSome(read) ? Option.none() : readLink(value, path)
+        const address = hasOwnPath || Option.isSome(read) ? Option.none() : readLink(value, path)
         if (Option.isNone(address)) return value
         if (isReplaced(path)) return replacement(value, address.value)
         links.push({ name, link: found(value, address.value) })
@@ -153,7 +156,7 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
       parents.push(object)
       const visited = visitParts(object, visitField)
       parents.pop()
-      if (isTaken && Predicate.isString(localPath)) {
+      if (hasOwnPath && Predicate.isString(localPath)) {
         const own = { ownPath: localPath, address: Option.none(), identity: ownIdentity(localPath) }
         return withPlaced(visited, place({ ...own, path: [...path] }))
       }
@@ -171,7 +174,7 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
       return withPlaced(visited, Option.flatMap(link, place))
     }
 
-    /** The link that the `localPath` of an object is for; the others are left out. */
+    /** The link for the `localPath` of an object. The other links are left out. */
     const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {
       const [first, ...others] = links.length > 1 ? [...links].sort(byName) : links
       for (const { link } of others) leftOut(link.path)
@@ -190,11 +193,11 @@ interface NamedLink {
   readonly link: FoundLink
 }
 
-/** `url` is the first, whatever the others are called. */
+/** `url` comes first, before all other names. */
 const byName = (a: NamedLink, b: NamedLink): number =>
   Number(b.name === "url") - Number(a.name === "url") || (a.name < b.name ? -1 : 1)
 
-/** An object without what an earlier run has written into it. */
+/** An object without the fields that an earlier run has written. */
 const withoutPlaced = (object: JsonObject): JsonObject => {
   if (!Object.hasOwn(object, "localPath")) return object
   const names = [...(isPlaced(object) ? ["localPath"] : []), ...(hasOurSizes(object) ? ["sizes"] : [])]
@@ -221,7 +224,7 @@ const isReplacement = (value: unknown): value is { readonly url: string } =>
   isPlaced(value) &&
   Object.keys(withoutPlaced(value)).length === 1
 
-/** What is placed stands where it does in sorted JSON; the order of the rest stays, and so does what has its name. */
+/** Inserts the fields in sorted position. Existing fields are never moved or overwritten. */
 const withPlaced = (object: unknown, placed: Option.Option<Placed>): unknown => {
   if (Option.isNone(placed) || !Predicate.isReadonlyRecord(object)) return object
   const entries = Object.entries(object)

@@ -1,5 +1,5 @@
 /**
- * The options of a source of Directus' content, what they are for, and what each must be.
+ * The options of a source of Directus' content, their meaning, and their checks.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
@@ -9,20 +9,23 @@ import { cmsFields, collections, filled } from "../../documents/Cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
-/** What is asked of a collection, in the parameters of Directus' REST API. */
+/** The query of a collection, in the parameters of Directus' REST API. */
 export interface DirectusCollection {
-  /** The fields to give, and those of relations and files by paths, as in `["*", "cover.*", "room.name"]`. Default `["*"]`. */
+  /**
+   * The fields to read, and fields of relations and files by paths, as in `["*", "cover.*", "room.name"]`. Default
+   * `["*"]`.
+   */
   readonly fields?: ReadonlyArray<string> | undefined
 
-  /** Which items to give, as in `{ year: { _gt: 1900 } }`. Default all of `status`. */
+  /** The filter of the items, as in `{ year: { _gt: 1900 } }`. Default all items with the `status`. */
   readonly filter?: Readonly<Record<string, unknown>> | undefined
 
-  /** The order of the items, as in `["-year", "title"]`. Default by `key`, which says nothing. */
+  /** The order of the items, as in `["-year", "title"]`. Default by `key`, an order without meaning. */
   readonly sort?: ReadonlyArray<string> | undefined
 
   /**
-   * The same of relations, as in `{ gallery: { _sort: ["sort"], _limit: -1 } }`. Without a `_limit`, Directus gives the first 100 of each
-   * item.
+   * The queries of relations, as in `{ gallery: { _sort: ["sort"], _limit: -1 } }`. Without a `_limit`, Directus
+   * sends the first 100 items of each relation.
    */
   readonly deep?: Readonly<Record<string, unknown>> | undefined
 

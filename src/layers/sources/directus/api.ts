@@ -1,7 +1,6 @@
 /**
- * Requests to Directus, its responses, and what to do if Directus refuses a request.
- *
- * Reads all items of a collection, page after page.
+ * Requests to Directus, its responses, the items of a collection page by page, and what to do if Directus refuses a
+ * request.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -18,7 +17,7 @@ export type Item = Readonly<Record<string, unknown>>
 
 const Item = Schema.declare(Predicate.isReadonlyRecord)
 
-/** With PostgreSQL, numbers of rows are texts. */
+/** With PostgreSQL, counts of rows are texts. */
 const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(Schema.nonNegative()))
 
 /** The length of a page of a server with default settings. */
@@ -62,7 +61,7 @@ export const readRefusal = (body: unknown): Refusal =>
     })
   })
 
-/** Texts are sent as they are, lists with commas, objects as JSON. */
+/** Texts are sent without changes, lists with commas, objects as JSON. */
 export type Parameters = Readonly<Record<string, unknown>>
 
 /** `name` is the name of a collection. */
@@ -94,13 +93,13 @@ export const directus: Cms.Vendor = {
   advice: (collection, status, hasToken) => {
     switch (status) {
       case 400:
-        return `Directus does not understand what is asked of ${collection}. Check "collections.${collection}"`
+        return `Directus does not understand the request for ${collection}. Check "collections.${collection}"`
       case 401:
-        return 'Directus does not accept the token. Check "token": in Directus, User Directory, make a new one for the user, whose status is to be "Active", and save'
+        return 'Directus does not accept the token. Check "token": in Directus, User Directory, make a new token for the user, whose status must be "Active", and save'
       case 403:
         return hasToken
-          ? `The token may not read ${collection}, or it does not have what "collections.${collection}" names: in Directus, Settings, Access Policies, allow "read" of it, of what its relations lead to, and of "Directus Files"`
-          : `Without a token, ${collection} may not be read, or it does not have what "collections.${collection}" names: set "token", or in Directus, Settings, Access Policies, Public, allow "read" of it`
+          ? `The token may not read ${collection}, or it lacks a field of "collections.${collection}": in Directus, Settings, Access Policies, allow "read" of it, of the collections of its relations, and of "Directus Files"`
+          : `Without a token, ${collection} may not be read, or it lacks a field of "collections.${collection}": set "token", or in Directus, Settings, Access Policies, Public, allow "read" of it`
       default:
         return undefined
     }
@@ -134,7 +133,7 @@ export const readCollection = Effect.fnUntraced(function* (
   return Option.getOrElse(single, () => items)
 })
 
-/** Items are sorted by their key last: equal values have no order. */
+/** Items are sorted by their key last, because equal values have no order. */
 const queryOf = (
   { deep, fields, filter, key, sort }: Collection,
   hasLanguages: boolean,
@@ -156,8 +155,9 @@ const translationFields = (fields: ReadonlyArray<string>) =>
     : [`${translationsField}.*`]
 
 /**
- * Each page except the first begins with the last item of the page before. If it does not, items before it were added or removed, and some
- * would be missing. No `limit` is sent: a server may have a lower maximum than its default.
+ * Each page except the first begins with the last item of the page before. If it does not, items before it were added
+ * or removed, and some items would be missing. No `limit` is sent, because a server may have a lower maximum than its
+ * default.
  */
 const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
   Effect.fnUntraced(function* ({ last, read }: Cms.PagePosition<Item>) {

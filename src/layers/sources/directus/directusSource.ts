@@ -6,7 +6,7 @@
  * <source id>/media/               the files of these items
  * ```
  *
- * Files of Directus, as they appear in items if `fields` lead to them.
+ * It finds the files of Directus in items, if `fields` lead to them.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /**
- * Items in several languages: moves the fields of their translations into them.
+ * Items in several languages: moves the fields of translations into their items.
  */
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
@@ -32,15 +32,15 @@ const isRow = (row: unknown): row is Item =>
 const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
 
 /**
- * Removes translations that cannot be shown, at any depth: drafts, which have another `status`, and rows without a language, which
- * Directus makes by itself and which have a warning. `sort`, `status`, dates, users and the relation to the item are removed from a
- * translation if the item has the same field, so that they do not replace it.
+ * Removes unusable translations, at any depth: drafts, which have another `status`, and rows without a language,
+ * which Directus makes by itself and which cause a warning. `sort`, `status`, dates, users and the relation to the
+ * item are removed from a translation if the item has the same field, so that they do not replace it.
  */
 export const readTranslations = (
   items: ReadonlyArray<Item>,
   { key, status }: Pick<DirectusOptions, "status"> & Pick<Collection, "key">
 ): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<string> } => {
-  let left = 0
+  let removed = 0
   let first = ""
   const keyOf = (item: Item) => item[key] ?? item.id
   const isDraft = (row: Item) =>
@@ -60,8 +60,8 @@ export const readTranslations = (
     const rows = rowsOf(item)
     if (rows === undefined) return item
     const named = rows.filter((row) => languageOf(row) !== undefined)
-    if (left === 0 && named.length < rows.length) first = excerpt(String(keyOf(item)))
-    left += rows.length - named.length
+    if (removed === 0 && named.length < rows.length) first = excerpt(String(keyOf(item)))
+    removed += rows.length - named.length
     return {
       ...item,
       [translationsField]: named.filter(Predicate.not(isDraft)).map((row) => textsOf(row, item))
@@ -71,17 +71,17 @@ export const readTranslations = (
   return {
     items: items.map((item) => mapObjects(item, read)).filter(Predicate.isReadonlyRecord),
     warnings:
-      left === 0
+      removed === 0
         ? []
         : [
-            `${countText(left, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`
+            `${countText(removed, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`
           ]
   }
 }
 
 /**
- * Replaces the translations in each item, at any depth, with their fields: `title` is `{ "de-DE": …, "en-US": … }`. With `locales`, only
- * these languages, and no item that has translations, but none in these.
+ * Replaces the translations in each item, at any depth, with their fields: `title` is `{ "de-DE": …, "en-US": … }`.
+ * With `locales`, only these languages remain, and an item whose translations are all in other languages is left out.
  */
 export const inLanguages = (
   items: ReadonlyArray<Item>,

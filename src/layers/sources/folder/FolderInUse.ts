@@ -10,9 +10,9 @@ import { errorCode } from "../../../internal/serializeError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
 
-/** Somebody writes in the folder just now, or has a file of it open: the next try is a matter of seconds. */
+/** Somebody is writing in the folder, or has a file of it open: a retry may succeed in seconds. */
 export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/FolderInUse", {
-  /** Its path in the folder. */
+  /** The path of the file in the folder. */
   file: Schema.String,
   detail: Schema.String,
   cause: OptionalErrorChain
@@ -20,21 +20,21 @@ export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/Fold
   readonly isTransient = true
 
   override get message() {
-    return `${shown(this.file)}: ${this.detail}`
+    return `${printablePath(this.file)}: ${this.detail}`
   }
 }
 
 /** The path of a file, for people. */
-export const shown = (path: string): string => printableLine(path, 200)
+export const printablePath = (path: string): string => printableLine(path, 200)
 
 export const stillWritten = (path: string): FolderInUse =>
   new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
 
-/** Whether another program has the file open for itself, or a share has a hiccup. */
+/** Whether another program has the file open exclusively, or a network share has a short failure. */
 export const isPassing = (cause: unknown): boolean =>
   isHeldOpen(cause) || ["EAGAIN", "EIO"].includes(errorCode(cause) ?? "")
 
-/** For a file that could not be read. A missing file was there when the folder was read. */
+/** For a file that could not be read. A missing file existed when the folder was read. */
 export const unreadable =
   (path: string) =>
   (cause: Error): SourceError | FolderInUse =>
@@ -42,7 +42,7 @@ export const unreadable =
       ? stillWritten(path)
       : isPassing(cause)
         ? new FolderInUse({ file: path, detail: `cannot be read: ${explain(cause)}`, cause })
-        : new SourceError({ place: shown(path), detail: `cannot be read: ${explain(cause)}`, cause })
+        : new SourceError({ place: printablePath(path), detail: `cannot be read: ${explain(cause)}`, cause })
 
 /** For the people who edit the file. */
 export const mistaken = (file: string, mistake: TextMistake): SourceError =>

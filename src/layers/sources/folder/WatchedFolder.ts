@@ -1,6 +1,6 @@
 /**
- * A folder that people work in: what is in it, whether it rests, and when it is another one than before. Polls, fetches and watching
- * share one state.
+ * A folder that people work in: its files, whether it is quiet, and whether it has changed. Polls, fetches and
+ * watching share one state.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Data from "effect/Data"
@@ -23,43 +23,49 @@ import { FolderInUse, stillWritten } from "./FolderInUse.ts"
 import { isHeld } from "./folderFiles.ts"
 import { type FolderFile, type FolderLook, isSame, lookAtFolder } from "./lookAtFolder.ts"
 
-/** For so long, names, sizes and dates have to stay as they are. */
-const rest = Duration.seconds(1)
+/** A folder counts as finished when nothing has changed for this long. */
+const quietTime = Duration.seconds(1)
 
-/** From one look to the next while they do not: a second, and two seconds when that has gone on for ten. */
-const looks = Schedule.spaced(rest).pipe(
+/** The pause between two looks while the folder changes: one second, and two seconds after ten. */
+const looks = Schedule.spaced(quietTime).pipe(
   Schedule.upTo("10 seconds"),
   Schedule.andThen(Schedule.spaced("2 seconds"))
 )
 
-/** How long a fetch waits for those who write, at each of four tries. */
+/** How long each of four tries of a fetch waits for writers. */
 const patience = Duration.seconds(30)
 
-/** When a fetch is tried again in which somebody has written. */
+/** The retries of a fetch during which somebody has written. */
 const disturbed = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(3))
 
-/** How long a poll waits: what rests later is found by the next one. */
+/** How long a poll waits. The next poll finds later changes. */
 const pollPatience = Duration.seconds(3)
 
-/** From one look to the next where the system tells of no change: it does not for shares, and may not for anything. */
+/**
+ * The shortest pause between two looks without a signal of the system: network shares send no signals, and other
+ * folders may miss some.
+ */
 const leastPause = Duration.seconds(5)
 
-/** For each file: looking at all of them takes a fifth of a percent of it. */
+/** The pause for each file, so that looking at all files takes a fifth of a percent of the time. */
 const pauseForFile = Duration.millis(10)
 
-/** These tell of changes in all folders of a folder. Of others, Node would watch each file, and may fail beyond what can be caught. */
+/**
+ * These systems report changes in all folders of a folder. On others, Node would watch each file, and may fail with
+ * an error that cannot be caught.
+ */
 const watchesDeep = ["darwin", "win32"].includes(process.platform)
 
 interface State {
-  /** The last look, and since when the folder is as it was seen then. */
+  /** The last look, and the time since which the folder has stayed the same. */
   readonly seen?: { readonly look: FolderLook; readonly since: number; readonly changed: string }
-  /** What could not be read because somebody held it. */
+  /** A file that could not be read because another program had it open. */
   readonly held?: { readonly file: FolderFile; readonly error: FolderInUse }
-  /** How often such a file was free again: then the folder is another one, though it looks the same. */
+  /** How often such a file became free again. The folder then counts as changed, even if it looks the same. */
   readonly freed: number
-  /** What the poll before has seen, for one fetch: it looks again before anything of it is new. */
+  /** The last look of a poll, for one fetch. The fetch looks again before it reports new content. */
   readonly polled?: FolderLook
-  /** What the last poll said: the cursor, or the message of an error. */
+  /** The result of the last poll: the cursor, or the message of an error. */
   readonly answered?: string
 }
 
@@ -68,17 +74,17 @@ export interface WatchedFolder {
   readonly poll: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceError | FolderInUse>
 
   /**
-   * Takes what is in the folder while it rests. Where somebody has written meanwhile, it is taken again, three more times, unless
-   * what was taken is not new.
+   * Reads the folder while it is quiet. If somebody has written meanwhile, it is read again, up to three times,
+   * unless the result is not new.
    */
   readonly take: <A, E, R>(
     use: (look: FolderLook) => Effect.Effect<A, E, R>,
-    isNew: (taken: A) => boolean
+    isNew: (result: A) => boolean
   ) => Effect.Effect<A, E | SourceError | FolderInUse, R>
 
   /**
-   * Emits where the folder is another one than the last poll has said. Watching makes it quick; what it misses is found every 5
-   * seconds, or 10 milliseconds for each file where that is longer: 100 seconds for 10,000 files.
+   * Emits if the folder differs from the last poll. Watching makes this quick. A look finds missed changes every 5
+   * seconds, or every 10 milliseconds times the number of files if this is longer: 100 seconds for 10,000 files.
    */
   readonly changes: Stream.Stream<void, never, FileSystem.FileSystem>
 }
@@ -91,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
   const state = yield* Ref.make<State>({ freed: 0 })
   const looking = lookAtFolder(directory, hasDocuments)
 
-  /** Fails while somebody still holds a file that was wanted. */
+  /** Fails while another program still has a wanted file open. */
   const checkHeld = Effect.gen(function* () {
     const { held } = yield* Ref.get(state)
     if (held === undefined) return
@@ -99,7 +105,7 @@ export const make = Effect.fnUntraced(function* (
     yield* Ref.update(state, ({ held: _, ...before }) => ({ ...before, freed: before.freed + 1 }))
   })
 
-  /** Fails where something has changed within the last second, as far as that has been seen. */
+  /** Fails if a change was seen within the last second. */
   const look = Effect.gen(function* () {
     yield* checkHeld
     const now = yield* looking
@@ -111,10 +117,10 @@ export const make = Effect.fnUntraced(function* (
           : { look: now, since: time, changed: changedIn(before.seen?.look, now) }
       return [seen, { ...before, seen }]
     })
-    return time - seen.since >= Duration.toMillis(rest) ? now : yield* stillWritten(seen.changed)
+    return time - seen.since >= Duration.toMillis(quietTime) ? now : yield* stillWritten(seen.changed)
   })
 
-  const rested = (patience: Duration.Duration) =>
+  const whenQuiet = (patience: Duration.Duration) =>
     Effect.retry(look, {
       while: (error) => error._tag === "vitrine/FolderInUse",
       schedule: Duration.isFinite(patience) ? Schedule.upTo(looks, patience) : looks
@@ -126,7 +132,7 @@ export const make = Effect.fnUntraced(function* (
   const answer = (answered: string) => Ref.update(state, (before) => ({ ...before, answered }))
 
   const poll: WatchedFolder["poll"] = (cursor) =>
-    rested(pollPatience).pipe(
+    whenQuiet(pollPatience).pipe(
       Effect.tap((polled) => Ref.update(state, (before) => ({ ...before, polled }))),
       Effect.flatMap(cursorOf),
       Effect.map((now) => changesSince(cursor, now)),
@@ -142,19 +148,19 @@ export const make = Effect.fnUntraced(function* (
       })
     )
 
-  /** Takes it once: what fails while somebody writes is half of something. */
+  /** Reads the folder once. If somebody writes meanwhile, the result is incomplete, and a failure has no meaning. */
   const takeOnce =
-    <A, E, R>(use: (look: FolderLook) => Effect.Effect<A, E, R>, isNew: (taken: A) => boolean) =>
+    <A, E, R>(use: (look: FolderLook) => Effect.Effect<A, E, R>, isNew: (result: A) => boolean) =>
     (look: FolderLook) =>
       Effect.gen(function* () {
-        const taken = yield* Effect.either(use(look))
-        if (Either.isRight(taken) && !isNew(taken.right)) return taken.right
+        const result = yield* Effect.either(use(look))
+        if (Either.isRight(result) && !isNew(result.right)) return result.right
         const after = yield* looking
         if (after.stamp !== look.stamp) {
           return yield* new Disturbed({ by: stillWritten(changedIn(look, after)) })
         }
-        const error = Either.isLeft(taken) ? inUseOf(taken.left) : undefined
-        if (error === undefined) return yield* taken
+        const error = Either.isLeft(result) ? inUseOf(result.left) : undefined
+        if (error === undefined) return yield* result
         const file = look.files.find(({ path }) => path === error.file)
         if (file !== undefined && (yield* isHeld(file))) {
           yield* Ref.update(state, (before) => ({ ...before, held: { file, error } }))
@@ -164,16 +170,19 @@ export const make = Effect.fnUntraced(function* (
 
   const take: WatchedFolder["take"] = (use, isNew) =>
     Ref.modify(state, ({ polled, ...before }) => [polled, before] as const).pipe(
-      Effect.flatMap((polled) => (polled === undefined ? rested(patience) : Effect.succeed(polled))),
+      Effect.flatMap((polled) => (polled === undefined ? whenQuiet(patience) : Effect.succeed(polled))),
       Effect.flatMap(takeOnce(use, isNew)),
       Effect.retry({ while: (error) => error instanceof Disturbed, schedule: disturbed }),
       Effect.mapError((error) => (error instanceof Disturbed ? error.by : error))
     )
 
-  /** Watches the folders of a look: a folder that is gone may come again under its name, and its watcher would not notice. */
+  /**
+   * Watches the folders of a look. A removed folder may come back under its name, and its old watcher would not
+   * notice.
+   */
   const makeFollow = Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
-    const told = yield* Queue.sliding<void>(1)
+    const signal = yield* Queue.sliding<void>(1)
     const watchers = yield* FiberMap.make<string>()
 
     const watch = (folder: string) =>
@@ -181,9 +190,9 @@ export const make = Effect.fnUntraced(function* (
         watchers,
         folder,
         fileSystem.watch(folder, { recursive: watchesDeep }).pipe(
-          Stream.runForEach(() => Queue.offer(told, undefined)),
+          Stream.runForEach(() => Queue.offer(signal, undefined)),
           Effect.ignore,
-          // Node throws where it cannot watch at all.
+          // Node throws if it cannot watch at all.
           Effect.catchAllDefect(() => Effect.void)
         ),
         { onlyIfMissing: true }
@@ -196,14 +205,14 @@ export const make = Effect.fnUntraced(function* (
       }
       yield* Effect.forEach(wanted, watch, { discard: true })
     })
-    return { follow, told: Queue.take(told) }
+    return { follow, signal: Queue.take(signal) }
   })
 
   const changes: WatchedFolder["changes"] = Stream.unwrapScoped(
     Effect.gen(function* () {
-      const { follow, told } = yield* makeFollow
+      const { follow, signal } = yield* makeFollow
 
-      const next = rested(Duration.infinity).pipe(
+      const next = whenQuiet(Duration.infinity).pipe(
         Effect.tap(follow),
         Effect.flatMap((look) =>
           Effect.map(cursorOf(look), (answer) => ({
@@ -216,7 +225,7 @@ export const make = Effect.fnUntraced(function* (
 
       return Stream.paginateEffect(Duration.zero, (pause) =>
         Effect.gen(function* () {
-          yield* Effect.timeoutOption(told, pause)
+          yield* Effect.timeoutOption(signal, pause)
           const now = yield* next
           const { answered } = yield* Ref.get(state)
           return [answered !== undefined && answered !== now.answer, Option.some(now.pause)] as const
@@ -242,7 +251,7 @@ const inUseOf = (error: unknown): FolderInUse | undefined =>
       ? inUseOf(error.cause)
       : undefined
 
-/** The first file that is not the same in both. */
+/** The first file that differs between two looks. */
 const changedIn = (before: FolderLook | undefined, now: FolderLook): string => {
   const known = new Map(before?.files.map((file) => [file.path, file]))
   const paths = new Set(now.files.map(({ path }) => path))

@@ -1,10 +1,11 @@
 /**
  * Reading files of a folder by their handles.
  *
- * Whoever may write in the folder may put a link, a pipe or a device in the place of a file, or of a folder on the way, after it was
- * looked at. So a file is opened without following a link and without waiting, and what was opened is looked at: only a regular
- * file, of the size and date that were seen, in the folder is read, and no more of it than that size. Only Linux says where a handle
- * leads; on other systems a folder on the way can still be exchanged (docs/security.md).
+ * Anybody who may write in the folder may replace a file, or a folder of its path, with a link, a pipe or a device
+ * after the look. So a file is opened without following a link and without waiting, and the opened file is checked:
+ * it must be a regular file in the folder, with the size and date of the look, and no more than this size is read.
+ * Only Linux reports the path of a handle; on other systems, a folder of the path can still be exchanged
+ * (docs/security.md).
  */
 import { createHash } from "node:crypto"
 import { close, constants, fstat, futimes, open, read, write } from "node:fs"
@@ -16,11 +17,11 @@ import { SourceError } from "../../../services/SourceError.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import { startsPage } from "../../documents/media/mediaTypes.ts"
 import { isMarkup } from "../../documents/textMistakes.ts"
-import { FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderInUse.ts"
+import { FolderInUse, isPassing, printablePath, stillWritten, unreadable } from "./FolderInUse.ts"
 import { type FolderFile, isSame, seenOf } from "./lookAtFolder.ts"
 import { isPicture, isShownType } from "./namedFiles.ts"
 
-// They take half the processor time of `node:fs/promises`, which wraps each handle.
+// These functions take half the processor time of `node:fs/promises`, which wraps each handle.
 const disk = {
   close: promisify(close),
   fstat: promisify(fstat),
@@ -30,16 +31,16 @@ const disk = {
   write: promisify(write)
 }
 
-/** In bytes: hashing so many takes about a millisecond, in which nothing else can run. */
+/** In bytes. Hashing a part takes about a millisecond, in which nothing else can run. */
 const partSize = 256 * 1024
 
-/** A web page is known by so many first bytes. */
+/** The number of first bytes that show a web page. */
 const pageBytes = 4096
 
-/** Windows has no flags for it: there, a link is seen when the folder is looked at. */
+/** Windows has no such flags: there, only the look at the folder finds links. */
 const withoutLinkOrWait = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** Everything that is in the file, in memory. */
+/** The content of the file, in memory. */
 export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, SourceError | FolderInUse> =>
   attempt(file, async (signal) => {
     const content = Buffer.allocUnsafe(file.size)
@@ -63,8 +64,8 @@ export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
   )
 
 /**
- * Copies the file to where none is yet, and gives its digest. The copy has its date: it is a copy of the file as long as that
- * has not changed since the copy was made.
+ * Copies the file to a new path, and returns its digest. The copy gets the file's date: while the file has not
+ * changed since, it is equal to the copy.
  */
 export const copyFile = (file: FolderFile, to: string): Effect.Effect<Digested, SourceError | FolderInUse> =>
   attempt(file, async (signal) => {
@@ -78,10 +79,10 @@ export const copyFile = (file: FolderFile, to: string): Effect.Effect<Digested, 
     }
   })
 
-/** What its bytes tell of a file. */
+/** The information from the bytes of a file. */
 export interface Digested {
   readonly sha256: string
-  /** Why pages do not show it, where that can be seen. */
+  /** Why pages cannot display the file, if its bytes show a reason. */
   readonly flaw?: Flaw | undefined
 }
 
@@ -94,7 +95,7 @@ export const readFlaw = (file: FolderFile): Effect.Effect<Flaw | undefined, Sour
         const { bytesRead } = await disk.read(handle, head, 0, head.length, 0)
         return flawOf(file.path, head.subarray(0, bytesRead))
       }
-      // Most files have none, and 4 KiB prove that; what it is may need more of them.
+      // Most files have no flaw, and 4 KiB prove this; the kind of a flaw may need more bytes.
       return (await look(pageBytes)) && look(partSize)
     })
   )
@@ -127,7 +128,7 @@ const attempt = <A>(file: FolderFile, action: (signal: AbortSignal) => Promise<A
 
 const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<A>): Promise<A> => {
   const handle = await disk.open(file.place, withoutLinkOrWait).catch((cause) => {
-    // What it is when a link is there, which was none.
+    // The error of opening a link, which the look did not find.
     throw cause.code === "ELOOP" ? stillWritten(file.path) : cause
   })
   try {
@@ -167,7 +168,7 @@ const writing = async <A>({ path }: FolderFile, action: Promise<A>): Promise<A> 
   } catch (cause) {
     const error = toError(cause)
     throw new SourceError({
-      place: shown(path),
+      place: printablePath(path),
       detail: `cannot be copied: ${explain(error)}`,
       cause: error
     })
@@ -177,7 +178,7 @@ const writing = async <A>({ path }: FolderFile, action: Promise<A>): Promise<A> 
 interface Flaw {
   /** What is wrong, and what to do. */
   readonly problem: string
-  /** Whether smaller pictures are made of it that pages show. */
+  /** Whether smaller pictures can be made from it that pages can display. */
   readonly isShrinkable: boolean
 }
 
@@ -186,7 +187,7 @@ const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
   const problem = format && notShown(format)
   if (problem !== undefined) return { problem: `${problem}.`, isShrinkable: format?.decoder !== undefined }
   if (isShownType(path) && head.every((byte) => byte === 0)) {
-    // Some systems give a file its size first, and its bytes later.
+    // Some systems set the size of a file first, and write its bytes later.
     const problem =
       "it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
     return { problem, isShrinkable: false }

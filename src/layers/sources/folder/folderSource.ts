@@ -2,7 +2,7 @@
  * A folder that people edit, as a source of content.
  *
  * ```
- * <source id>/<name>.json    the table of <name>.csv, or what is in <name>.json, at the top of the folder
+ * <source id>/<name>.json    the table of <name>.csv, or the value of <name>.json, at the top of the folder
  * <source id>/<path>         every other file, as it is
  * ```
  */
@@ -33,7 +33,7 @@ import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderInUse, shown } from "./FolderInUse.ts"
+import { FolderInUse, printablePath } from "./FolderInUse.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
@@ -43,8 +43,8 @@ import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
 
 /**
- * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are documents, unless
- * `documents` is `false`; others, and all in folders inside it, are saved as they are.
+ * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are
+ * documents, unless `documents` is `false`. All other files, also in folders inside it, are saved without changes.
  */
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
@@ -55,7 +55,7 @@ interface FolderParts {
   readonly documents: ReadonlyArray<Document<SourceError | FolderInUse>>
   readonly others: ReadonlyArray<FolderFile>
   readonly named: NamedFiles
-  /** Spreadsheets whose names no document has, by these. */
+  /** Spreadsheets whose names are no document's name, by their names. */
   readonly spreadsheets: ReadonlyMap<string, string>
 }
 
@@ -70,7 +70,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   if (Option.isSome(found)) {
     return yield* new SourceError({
       place: directory,
-      detail: `${found.value} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
+      detail: `${found.value} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
     })
   }
   const isBuildNeeded = !options.documents && !(yield* HasDevServer)
@@ -85,11 +85,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
-      const reading = { ...options, pictures }
+      const readOptions = { ...options, pictures }
       const content =
         keyValueTables.includes(name) && isCsv(file.path)
-          ? Keys({ keys: readKeyValues(file, named, reading) })
-          : Value({ value: readDocument(file, named, reading) })
+          ? Keys({ keys: readKeyValues(file, named, readOptions) })
+          : Value({ value: readDocument(file, named, readOptions) })
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
       return [{ name, content, key: key === undefined ? undefined : [key].flat() }]
     })
@@ -125,22 +125,22 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const open = (target: FetchTarget & FolderParts) => {
     const { documents, look, named, others, spreadsheets } = target
     const files = Effect.fnUntraced(function* (progress: (files: AttachmentProgress) => Effect.Effect<void>) {
-      const taken = yield* takeFiles(others, target, progress)
+      const saved = yield* takeFiles(others, target, progress)
       yield* notice([
         ...look.leftOut,
         ...[...spreadsheets.values()].map(noTable),
-        ...taken.flatMap(({ flaw, path }) =>
+        ...saved.flatMap(({ flaw, path }) =>
           flaw === undefined || (flaw.isShrinkable && images !== undefined)
             ? []
-            : [`${shown(path)}: ${flaw.problem}`]
+            : [`${printablePath(path)}: ${flaw.problem}`]
         )
       ])
       return {
-        total: taken.length,
-        bytes: sizeOf(taken),
-        reused: taken.filter(({ isReused }) => isReused).length,
-        digests: Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])),
-        place: Effect.provide(linkReused(taken, target), environment)
+        total: saved.length,
+        bytes: sizeOf(saved),
+        reused: saved.filter(({ isReused }) => isReused).length,
+        digests: Object.fromEntries(saved.map(({ path, sha256 }) => [path, sha256])),
+        place: Effect.provide(linkReused(saved, target), environment)
       }
     })
     return Effect.succeed({ documents, files, isFile: (path: string) => named.find(path) === path })
@@ -152,7 +152,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     schema: Effect.succeed(documentSchemas(options.expect, keyValueTables))
   })
 
-  /** Everything of one look. */
+  /** Saves everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
     const found = partsOf(look)
     if (isBuildNeeded) yield* checkBuild(look, target)
@@ -195,18 +195,18 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   return source
 })
 
-/** A picture or film without a byte is one whose copying was cut off. */
+/** An empty picture or film is the result of an interrupted copy. */
 const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, SourceError> => {
   const empty = files.find(({ path, size }) => size === 0 && isShownType(path))
   return empty === undefined
     ? Effect.void
     : new SourceError({
-        place: shown(empty.path),
+        place: printablePath(empty.path),
         detail: "is empty, perhaps because copying was interrupted. Copy it again, or remove it."
       })
 }
 
-/** Those at the top of the folder whose names no document has, by these. */
+/** The spreadsheets at the top of the folder whose names are no document's name, by their names. */
 const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): ReadonlyMap<string, string> =>
   new Map(
     files.flatMap(({ path }) => {
@@ -222,35 +222,35 @@ const withSpreadsheet = (name: string, spreadsheets: ReadonlyMap<string, string>
 
 const noTable = (spreadsheet: string): string =>
   /\.(?:tsv|txt)$/i.test(spreadsheet)
-    ? `${spreadsheet}: this is saved as a file, and is no document, as its name ends in neither .csv nor .json. Rename it.`
+    ? `${spreadsheet}: this is saved as a file, and is no document, because its name ends in neither .csv nor .json. Rename it.`
     : `${spreadsheet}: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".`
 
 const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
   !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
 
-/** No failure: before the first build there is none. */
+/** Not a failure, because the folder does not exist before the first build. */
 const announceBuild = Effect.fnUntraced(function* (directory: string) {
   const fileSystem = yield* FileSystem.FileSystem
   if (!(yield* Effect.orElseSucceed(fileSystem.exists(directory), constTrue))) {
     yield* Effect.logInfo(
-      `There is no build of the page in ${directory} yet. Make one, for example with "npm run build": then it is shown.`
+      `The page in ${directory} is not built yet. Build it, for example with "npm run build"; the screens then show it.`
     )
   }
 })
 
-/** A tool that builds a page empties its folder first. */
+/** A build tool empties the folder of the page first. An incomplete build must not be shown. */
 const checkBuild = ({ files }: FolderLook, { previous }: FetchTarget): Effect.Effect<void, FolderInUse> => {
   const before = Option.toArray(previous).flatMap(({ files }) => Object.keys(files))
   const lost = before.includes(firstPage) ? firstPage : before[0]
   const isThere = files.some(({ path }) => lost !== firstPage || path === firstPage)
   return lost === undefined || isThere
     ? Effect.void
-    : new FolderInUse({ file: lost, detail: "is not there any more. Is the page being built?" })
+    : new FolderInUse({ file: lost, detail: "no longer exists. Is the page being built?" })
 }
 
 const firstPage = "index.html"
 
-/** What a try before this one has left. */
+/** Removes the files of an earlier try. */
 const empty = Effect.fnUntraced(function* (directory: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -258,14 +258,14 @@ const empty = Effect.fnUntraced(function* (directory: string) {
   yield* Effect.ignore(Effect.forEach(names, (name) => remove(path.join(directory, name))))
 })
 
-/** A version of a folder that the version is in would have itself in it. */
+/** If the version were inside the folder, each version would contain itself. */
 const notInside = Effect.fnUntraced(function* (directory: string, target: FetchTarget) {
   const path = yield* Path.Path
   const way = path.relative(directory, target.directory)
   if (!way.startsWith("..") && !path.isAbsolute(way)) {
     return yield* new SourceError({
       place: directory,
-      detail: "the downloads folder is in this folder. Keep content in a folder of its own."
+      detail: "the downloads folder is in this folder. Keep content in a separate folder."
     })
   }
 })

@@ -1,5 +1,5 @@
 /**
- * What is in a folder: the files that belong into a version, with their sizes and dates.
+ * The content of a folder: the files that belong into a version, with their sizes and dates.
  */
 import { createHash } from "node:crypto"
 import { type Dirent, lstat, readdir, realpath, type Stats } from "node:fs"
@@ -11,52 +11,52 @@ import { fileName, foldCase, isPortableFileName } from "../../../files/fileName.
 import { explain } from "../../../files/systemError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { FolderInUse, shown, unreadable } from "./FolderInUse.ts"
+import { FolderInUse, printablePath, unreadable } from "./FolderInUse.ts"
 
-/** What tells whether a file is as it was. */
+/** The properties that show whether a file is unchanged. */
 interface Seen {
   /** In bytes. */
   readonly size: number
-  /** Milliseconds since 1970, whole ones. */
+  /** Milliseconds since 1970, an integer. */
   readonly modified: number
   /** When the system noted the last change (ctime), which no program can set. Milliseconds since 1970. */
   readonly changed: number
-  /** Which file it is on its disk: another one may come to its name with the same size and dates. */
+  /** The number of the file on its disk: another file with the same size and dates may get its name. */
   readonly inode: number
 }
 
 export interface FolderFile extends Seen {
   /** In the folder, with forward slashes and composed characters. */
   readonly path: string
-  /** Absolute; of a link, where it leads. */
+  /** Absolute; for a link, the path of its target. */
   readonly place: string
 }
 
 export interface FolderLook {
-  /** Folder by folder, in each sorted by their names. */
+  /** Folder by folder, in each folder sorted by name. */
   readonly files: ReadonlyArray<FolderFile>
-  /** All folders, by their absolute paths; the first is the one that was looked at, without links in it. */
+  /** All folders, by their absolute paths. The first is the folder itself, without links in its path. */
   readonly folders: ReadonlyArray<string>
-  /** Another one where names, sizes or dates are. */
+  /** Changes with any name, size or date. */
   readonly stamp: string
-  /** What is left out that looks like a file, and why, for people. */
+  /** The entries that look like files but are left out, with the reasons, for people. */
   readonly leftOut: ReadonlyArray<string>
 }
 
-/** What the operating system, an editor or a browser puts there, while it works or for good. */
+/** The temporary and permanent files of the operating system, editors and browsers. */
 const ignored =
   /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|network trash folder|lost\+found|__macosx|@eadir)$/i
 
-/** What Vitrine itself tells the editors there. It is no content, whatever the options say. */
+/** Vitrine's own file for the editors. It is never content, for any options. */
 export const problemsName = "VITRINE-PROBLEMS.txt"
 
 const isIgnored = (name: string): boolean =>
   ignored.test(name) || name.toUpperCase() === problemsName.toUpperCase()
 
-/** The name of the document that a file at the top of the folder is; none where it is another file. */
+/** The name of the document in a file at the top of the folder; `undefined` for other files. */
 export const documentName = (path: string): string | undefined => /^([^/]+)\.(?:csv|json)$/i.exec(path)?.[1]
 
-/** What a file is in a version. */
+/** The path of a file in a version. */
 const pathInVersion = (path: string): string => {
   const document = documentName(path)
   return document === undefined ? path : `${fileName(document)}.json`
@@ -78,15 +78,15 @@ export const isSame = (one: Seen, other: Seen): boolean =>
 /** Whether an absolute path leads into the folder. */
 const isIn = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-// They take half the processor time of `node:fs/promises`.
+// These functions take half the processor time of `node:fs/promises`.
 const disk = { lstat: promisify(lstat), readdir: promisify(readdir), realpath: promisify(realpath) }
 
-/** What a folder without documents has before it is made. */
+/** The look at a folder without documents that does not exist yet. */
 const nothing: FolderLook = { files: [], folders: [], stamp: "nothing", leftOut: [] }
 
 /**
- * Looks at a folder and all folders in it: one call for each file. `directory` is absolute. Without documents, it may be empty, or
- * not be there.
+ * Looks at a folder and all folders in it, with one call for each file. `directory` is absolute. Without documents,
+ * it may be empty or missing.
  */
 export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
   directory: string,
@@ -105,12 +105,14 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
   const leftOut: string[] = []
   const hash = createHash("sha256")
 
-  /** What is gone since its folder was listed is not there; what is no UTF-8 cannot be asked for. */
+  /** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
   const ifThere = <A>(path: string, asking: Promise<A>) =>
     asking.catch((cause: Error) => {
       if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
       if (path.includes("\ufffd")) {
-        leftOut.push(`${shown(path)}: the name of this file is no UTF-8, so it is left out. Rename it.`)
+        leftOut.push(
+          `${printablePath(path)}: the name of this file is no UTF-8, so it is left out. Rename it.`
+        )
       }
       return undefined
     })
@@ -119,11 +121,14 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
     const target = entry.isSymbolicLink() ? await targetOf(root, place, path) : place
     const stats = await ifThere(path, disk.lstat(target))
     if (entry.isSymbolicLink() && stats?.isDirectory()) {
-      throw new SourceError({ place: shown(path), detail: "is a link to a folder. Copy the folder itself." })
+      throw new SourceError({
+        place: printablePath(path),
+        detail: "is a link to a folder. Copy the folder itself."
+      })
     }
     if (stats?.isFile()) return { path, place: target, ...seenOf(stats) }
     if (stats !== undefined)
-      leftOut.push(`${shown(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
+      leftOut.push(`${printablePath(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
     return undefined
   }
 
@@ -166,7 +171,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
   if (files.length === 0 && hasDocuments) {
     return yield* new SourceError({
       place: directory,
-      detail: "there are no files in this folder. Is the disk or the share there that it is on?",
+      detail: "there are no files in this folder. Is its disk or network share connected?",
       isTransient: true
     })
   }
@@ -196,16 +201,16 @@ const advice = (cause: Error): string =>
   ({ ENOENT: "there is no such folder.", ENOTDIR: "it is not a folder." })[errorCode(cause) ?? ""] ??
   explain(cause)
 
-/** Links to files of the folder are followed. One to a folder could lead around in a circle. */
+/** Follows links to files of the folder. A link to a folder could lead around in a circle. */
 const targetOf = async (root: string, place: string, path: string): Promise<string> => {
-  const refuse = (detail: string) => new SourceError({ place: shown(path), detail })
+  const refuse = (detail: string) => new SourceError({ place: printablePath(path), detail })
   const target = await disk.realpath(place).catch(() => {
     throw refuse("is a broken link.")
   })
   if (!isIn(root, target)) throw refuse("is a link that leads out of the folder. Copy the file into it.")
   return target
 }
-/** Each name can be stored on every system, beside the others. */
+/** Each name must be valid on every system, and distinct from the others. */
 const checkNames = (
   prefix: string,
   names: ReadonlyArray<string>,
@@ -214,7 +219,7 @@ const checkNames = (
   const wrong = names.find((name) => !isPortableFileName(name))
   if (wrong !== undefined) {
     return new SourceError({
-      place: shown(prefix + wrong),
+      place: printablePath(prefix + wrong),
       detail: "Windows cannot store a file of this name. Rename it."
     })
   }
@@ -224,7 +229,7 @@ const checkNames = (
     const other = byKey.get(key)
     if (other !== undefined) {
       return new SourceError({
-        place: `${shown(prefix + other)} and ${shown(prefix + name)}`,
+        place: `${printablePath(prefix + other)} and ${printablePath(prefix + name)}`,
         detail:
           areDocuments && documentName(name) !== undefined
             ? `each would be the document ${JSON.stringify(documentName(name))}. Rename or remove one.`

@@ -1,8 +1,9 @@
 /**
- * Cells of documents that name files of the folder: `photos/bell.jpg`.
+ * Cells of documents that contain paths of files in the folder: `photos/bell.jpg`.
  *
- * A cell names a file where it has no scheme and ends as files do that pages show. It is written as the file is called in the version,
- * whose letters are composed; where there is no such file, there is a warning. It does not know what cells are for.
+ * A cell is such a path if it has no scheme and the extension of a file that pages display. It is replaced by the
+ * file's path in the version, which has composed letters. If there is no such file, there is a warning. This module
+ * does not know the purpose of cells.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,11 +16,11 @@ import { countText } from "../../../internal/readable.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/textMistakes.ts"
 
-/** What files are there. */
+/** The existing files. */
 export interface NamedFiles {
-  /** The path of the file that a cell names; none where there is no such file. */
+  /** The path of the file in a cell; `undefined` if there is no such file. */
   readonly find: (cell: string) => string | undefined
-  /** A path that is written almost alike. */
+  /** A similar path. */
   readonly similar: (cell: string) => string | undefined
 }
 
@@ -44,24 +45,27 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
   }
 }
 
-/** What an address says where it is escaped. */
+/** Decodes an escaped address. */
 const decode = Option.liftThrowable(decodeURIComponent)
 
-/** As in a version. */
+/** The path as in a version. */
 const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//, "")
 
 const maxLength = 1024
-/** One letter is a drive of Windows. */
+/** A single letter before a colon is a drive of Windows. */
 const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
 const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt$/
 
-/** The type by the end of a path, behind a slash: without one, `mime` takes `pdf` and `.pdf` for endings, and they are words. */
+/**
+ * The type by the end of a path, behind a slash: without a slash, `mime` takes the words `pdf` and `.pdf` for
+ * extensions.
+ */
 const typeOf = (path: string): string => mime.getType(`/${path}`) ?? ""
 
-/** Whether a path ends like the name of a file that pages show. */
+/** Whether a path has the extension of a file that pages display. */
 export const isShownType = (path: string): boolean => shownTypes.test(typeOf(path))
 
-/** Whether a path ends like the name of a picture, except drawings (SVG), which are text. */
+/** Whether a path has the extension of a picture, except drawings (SVG), which are text. */
 export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(typeOf(path))
 
 /** Whether a text looks like the path of a file. */
@@ -71,20 +75,20 @@ const namesFile = (cell: string): boolean =>
   !cell.includes("\n") &&
   isShownType(visible(cell).replace(/[?#]\S*$/, ""))
 
-/** A cell with the name of a file that is not there. */
+/** A cell with the path of a missing file. */
 export interface MissingFile {
-  /** The number of the record from 0; none where the document is no list. */
+  /** The number of the record from 0; `undefined` if the document is no list. */
   readonly record: number | undefined
   readonly field: string
   readonly cell: string
 }
 
-/** How many are named. */
+/** The most listed files. */
 const maxListed = 10
 
 /**
- * Gives the value with its cells as the files are called, those at `pictures` as objects with a `localPath`, and the first ten cells
- * whose files are missing.
+ * Returns the value with cells replaced by the paths of their files, cells at `pictures` by objects with a
+ * `localPath`, and the first ten cells whose files are missing.
  */
 export const nameFiles = Effect.fnUntraced(function* (
   value: unknown,
@@ -131,7 +135,7 @@ export const nameFiles = Effect.fnUntraced(function* (
   return { value: records, missing, count }
 })
 
-/** What editors are to look at. `place` says where a record is. */
+/** The warnings for editors. `place` describes the place of a record. */
 export const missingWarnings = (
   missing: ReadonlyArray<MissingFile>,
   count: number,
@@ -144,6 +148,6 @@ export const missingWarnings = (
     return `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${quotedName(cell, 300)} in the folder.${hint}`
   }),
   ...(count > missing.length
-    ? [`${countText(count - missing.length, "more file")} that cells name: not in the folder.`]
+    ? [`${countText(count - missing.length, "more file")} in cells: not in the folder.`]
     : [])
 ]

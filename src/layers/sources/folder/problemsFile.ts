@@ -1,8 +1,8 @@
 /**
- * `VITRINE-PROBLEMS.txt` in a folder: what is wrong with its content, where the people who edit it see it.
+ * `VITRINE-PROBLEMS.txt` in a folder: the problems of its content, for the people who edit it.
  *
- * The file is no content, and goes when all is right. Since when there is a problem is read from the file, so that it survives a
- * restart.
+ * The file is no content, and is removed when all problems are solved. The begin of each problem is read from the
+ * file, so that it survives a restart.
  */
 import { lstat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
@@ -20,7 +20,7 @@ import type { SourceProblem } from "../../../services/ContentSource.ts"
 import { readFile } from "./folderFiles.ts"
 import { problemsName, seenOf } from "./lookAtFolder.ts"
 
-/** Sources of one folder share its file: what is wrong with each, by their ids. */
+/** Sources of one folder share its file: their problems, by the ids of the sources. */
 const makeShared = () => ({
   problems: new Map<string, ReadonlyArray<SourceProblem>>(),
   oneAtATime: Effect.unsafeMakeSemaphore(1)
@@ -29,8 +29,8 @@ const makeShared = () => ({
 const sharedFiles = new Map<string, ReturnType<typeof makeShared>>()
 
 /**
- * Makes what keeps the file of a folder (absolute path) for the source of this id. A folder that cannot be written is logged once,
- * until it can.
+ * Makes the writer of the file in a folder (absolute path) for the source with this id. The first failure to write is
+ * logged, and the next one only after a success.
  */
 export const makeProblemsFile = Effect.fnUntraced(function* (source: string, directory: string) {
   const place = join(directory, problemsName)
@@ -49,7 +49,7 @@ export const makeProblemsFile = Effect.fnUntraced(function* (source: string, dir
     const text = yield* before
     const now = minuteText(new Date(yield* Clock.currentTimeMillis))
     const next = problems.length === 0 ? undefined : problemsText(problems, sinceIn(text ?? ""), now)
-    // Where nothing had to be written, it is not known whether it could be.
+    // If nothing had to be written, it is unknown whether writing would work.
     if (yield* replace(place, text, next)) yield* warning.works
   }).pipe(
     Effect.catchAllCause((cause) => warning.fails(messageOf(Cause.squash(cause)))),
@@ -61,23 +61,26 @@ export const makeProblemsFile = Effect.fnUntraced(function* (source: string, dir
         Effect.sync(() => shared.problems.set(source, problems)),
         write
       ),
-    /** Writes what could not be written, as while an editor had the file open. */
+    /** Retries a failed write, for example after an editor had the file open. */
     writeAgain: Effect.asVoid(Effect.whenEffect(write, warning.isFailing))
   }
 })
 
-/** Replaces or removes the file, and gives whether that was needed. A fetch waits for it: it is tried for half a second. */
+/**
+ * Replaces or removes the file, and returns whether this was needed. A fetch waits for it, so it is retried for half
+ * a second only.
+ */
 const replace = Effect.fnUntraced(function* (
   place: string,
   before: string | undefined,
   next: string | undefined
 ) {
   const fileSystem = yield* FileSystem.FileSystem
-  // One name for all, so that no killed process leaves many files there.
+  // One name for all, so that killed processes leave at most one file.
   const temporary = join(dirname(place), `.${basename(place)}.tmp`)
   yield* Effect.ignore(fileSystem.remove(temporary, { force: true }))
   if (before === next) return false
-  // It fails for a link that somebody may have put there.
+  // `wx` fails for a link that somebody may have put there.
   if (next !== undefined) yield* fileSystem.writeFileString(temporary, next, { flag: "wx" })
   const last = next === undefined ? fileSystem.remove(place) : fileSystem.rename(temporary, place)
   yield* Effect.retry(last, { while: isHeldOpen, times: 3, schedule: Schedule.spaced("150 millis") })
@@ -86,7 +89,10 @@ const replace = Effect.fnUntraced(function* (
 
 const sincePrefix = "   Since "
 
-/** The text of the file: UTF-8 with a mark, and line ends of Windows, so that every editor shows it. `since` is by problem. */
+/**
+ * The text of the file: UTF-8 with a byte order mark, and line ends of Windows, for all editors. `since` has the
+ * begin of each problem.
+ */
 export const problemsText = (
   problems: ReadonlyArray<SourceProblem>,
   since: ReadonlyMap<string, string>,
@@ -110,7 +116,7 @@ export const problemsText = (
   return `\ufeff${lines.join("\r\n")}`
 }
 
-/** Since when there are the problems of a text of the file, by the problems. */
+/** The begin of each problem in a text of the file, by problem. */
 export const sinceIn = (text: string): ReadonlyMap<string, string> => {
   const lines = text.split("\r\n")
   return new Map(

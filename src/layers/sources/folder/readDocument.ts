@@ -12,7 +12,7 @@ import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { withTextPlace } from "../../documents/recordPlace.ts"
 import { decodeText, type TextMistake } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderInUse, mistaken, shown } from "./FolderInUse.ts"
+import { FolderInUse, mistaken, printablePath } from "./FolderInUse.ts"
 import { readFile } from "./folderFiles.ts"
 import type { FolderFile } from "./lookAtFolder.ts"
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
@@ -21,9 +21,9 @@ import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 export const readDocument = (
   file: FolderFile,
   files: NamedFiles,
-  { delimiter, maxBytes, pictures }: DocumentReading
+  { delimiter, maxBytes, pictures }: ReadOptions
 ) =>
-  reading(
+  readWith(
     file,
     maxBytes,
     Effect.fnUntraced(function* (text, place) {
@@ -47,9 +47,9 @@ export const readDocument = (
 export const readKeyValues = (
   file: FolderFile,
   files: NamedFiles,
-  { delimiter, maxBytes, pictures }: DocumentReading
+  { delimiter, maxBytes, pictures }: ReadOptions
 ) =>
-  reading(
+  readWith(
     file,
     maxBytes,
     Effect.fnUntraced(function* (text, place) {
@@ -78,8 +78,8 @@ export const readKeyValues = (
 /** Whether a file is CSV by its name. */
 export const isCsv = (path: string): boolean => /\.csv$/i.test(path)
 
-/** `read` gets the text, and what messages call the file. */
-const reading = <A>(
+/** `read` gets the text, and the name of the file for messages. */
+const readWith = <A>(
   file: FolderFile,
   maxBytes: number,
   read: (text: string, place: string) => Effect.Effect<A, TextMistake | SourceError>
@@ -92,14 +92,14 @@ const reading = <A>(
       })
     : readFile(file).pipe(
         Effect.flatMap(decodeText),
-        Effect.flatMap((text) => read(text, shown(path))),
+        Effect.flatMap((text) => read(text, printablePath(path))),
         Effect.mapError((error) =>
           error instanceof SourceError || error instanceof FolderInUse ? error : mistaken(path, error)
         )
       )
 }
 
-/** The value with its cells as the files are called; files that are missing are noticed. */
+/** The value with cells replaced by the paths of their files, with warnings about missing files. */
 const named = (
   value: unknown,
   files: NamedFiles,
@@ -110,11 +110,11 @@ const named = (
     Effect.as(notice(missingWarnings(missing, count, files, place)), value)
   )
 
-/** How documents of a folder are read. */
-interface DocumentReading {
+/** The options for reading documents of a folder. */
+interface ReadOptions {
   readonly delimiter?: Delimiter
   /** In bytes. */
   readonly maxBytes: number
-  /** Where cells name pictures. */
+  /** The paths of cells that contain pictures. */
   readonly pictures: ReadonlyArray<PathPattern>
 }

@@ -1,8 +1,8 @@
 /**
- * The files of a folder in a version: copied, or taken over from the version before.
+ * The files of a folder in a version: copied, or reused from the last version.
  *
- * A link to a file of the folder would change with it, which no version may. What has not changed is only linked when it is known that
- * there is a new version.
+ * They are not links to the files of the folder, because such a link would change with its file, and no version may
+ * change. Unchanged files are linked from the last version only if there will be a new version.
  */
 import { lstat, mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -18,29 +18,30 @@ import { FolderInUse, isPassing } from "./FolderInUse.ts"
 import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
 import { type FolderFile, isSame } from "./lookAtFolder.ts"
 
-interface TakenFile extends FolderFile, Digested {
-  /** Whether the version before has it. */
+interface SavedFile extends FolderFile, Digested {
+  /** Whether the last version has it. */
   readonly isReused: boolean
 }
 
 interface Proven extends Digested {
-  /** Whether nothing of it was read, so that its flaw is not known. */
+  /** Whether no byte of it was read, so that its flaw is unknown. */
   readonly isUnread?: boolean
 }
 
-/** Disks are no faster with more at a time. */
+/** More files at a time are not faster on disks. */
 const concurrency = 2
 
-/** From one report to the next, in milliseconds. */
+/** The pause between two reports, in milliseconds. */
 const reportPause = 250
 
 export const makeTakeFiles = () => {
-  /** Files of the last fetch, by their paths: a digest holds while size and dates stay the same. */
-  let known: ReadonlyMap<string, TakenFile> = new Map()
+  /** Files of the last fetch, by their paths: a digest is valid while size and dates stay the same. */
+  let known: ReadonlyMap<string, SavedFile> = new Map()
 
   /**
-   * What is known of a file without reading it. A controller that has just started reads only the first bytes of a file of which it has a
-   * copy with the same date, made after the last change.
+   * The digest of a file without reading it, if it is known. A controller that has just started uses the copy in the
+   * last version, if the copy has the same date and was made after the file's last change; then only the first bytes
+   * of the file are read.
    */
   const provenOf = async (
     file: FolderFile,
@@ -59,8 +60,8 @@ export const makeTakeFiles = () => {
   }
 
   /**
-   * Copies what is new into `target`, which has none of the files, and gives all of them. `report` has how far it has come, four times
-   * a second at most.
+   * Copies new files into `target`, which has none of the files, and returns all files. `report` gets the progress,
+   * four times a second at most.
    */
   return Effect.fn("FolderSource.takeFiles")(function* (
     files: ReadonlyArray<FolderFile>,
@@ -98,7 +99,7 @@ export const makeTakeFiles = () => {
       return { ...file, ...(yield* copyFile(file, to)), isReused: false }
     })
 
-    const taken: ReadonlyArray<TakenFile> = yield* Effect.forEach(
+    const saved: ReadonlyArray<SavedFile> = yield* Effect.forEach(
       files,
       (file, index) =>
         Effect.tap(take(file, index), ({ size }) => {
@@ -108,13 +109,13 @@ export const makeTakeFiles = () => {
         }),
       { concurrency }
     )
-    known = new Map(taken.map((file) => [file.path, file]))
-    return taken
+    known = new Map(saved.map((file) => [file.path, file]))
+    return saved
   })
 }
 
-/** Links what the version before has, in the place of copies. */
-export const linkReused = (files: ReadonlyArray<TakenFile>, { directory, previous }: FetchTarget) =>
+/** Links the reused files from the last version. */
+export const linkReused = (files: ReadonlyArray<SavedFile>, { directory, previous }: FetchTarget) =>
   Effect.transposeMapOption(previous, (content) =>
     linkOrCopyAll(
       files.flatMap(({ isReused, path }) => (isReused ? [path] : [])),

@@ -1,7 +1,5 @@
 /**
- * Your own source: a function that returns documents, without Effect.
- *
- * The options of a function as a source.
+ * Your own source: its options, and a function that returns documents, without Effect.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -60,13 +58,13 @@ export const SourceOptions = Schema.Struct({
   ...DocumentOptions.fields,
   fetch: expects(
     Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
-    "a function that gives documents by their names"
+    "a function that returns documents by their names"
   ),
   keys: optional(Keys, {}),
   poll: omittable(
     expects(
       Schema.declare((input): input is Poll => Predicate.isFunction(input)),
-      "a function that gives a text"
+      "a function that returns a text"
     )
   )
 })
@@ -111,10 +109,10 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
   }).pipe(Effect.provide(environment))
 })
 
-/** Until the documents are given, and for each item of an async iterable. */
+/** The limit until the documents are returned, and for each item of an async iterable. */
 const maxDuration = "10 minutes"
 
-/** Calls a function of the user, whose signal aborts when the effect is interrupted. */
+/** Calls a function of the user. Its signal aborts when the effect is interrupted. */
 const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>
   Effect.tryPromise({ try: async (signal) => call(signal), catch: failedIn(place) }).pipe(
     Effect.timeoutFail({
@@ -141,17 +139,17 @@ const documentsOf = (
   keys: SourceOptions["keys"]
 ): Effect.Effect<ReadonlyArray<Document<SourceError>>, SourceError> => {
   if (!Predicate.isRecord(given) || Object.keys(given).length === 0) {
-    return mistake("fetch", `it must give an object of documents by their names, ${example}`)
+    return mistake("fetch", `it must return an object of documents by their names, ${example}`)
   }
   const names = Object.keys(given)
   if (names.includes("")) {
-    return mistake("fetch", `it gives a document without a name. Documents go by their names, ${example}`)
+    return mistake("fetch", `it returns a document without a name. Each document needs a name, ${example}`)
   }
   const unknown = Object.keys(keys).find((name) => !names.includes(name))
   if (unknown !== undefined) {
     return mistake(
       "fetch",
-      `"keys" names the document "${unknown}", but it gives none of that name; it gives: ${names.join(", ")}`
+      `"keys" names the document "${unknown}", but it returns no document with this name; it returns: ${names.join(", ")}`
     )
   }
   return Effect.succeed(
@@ -183,7 +181,7 @@ const contentOf = (name: string, given: unknown): Document<SourceError>["content
 const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, SourceError> =>
   Effect.acquireRelease(
     Effect.sync(() => iterable[Symbol.asyncIterator]()),
-    // In the background: a generator that hangs does not return either.
+    // In the background, because a generator that hangs does not return either.
     (iterator) => Effect.forkDaemon(Effect.tryPromise(async () => iterator.return?.()))
   ).pipe(
     Effect.map((iterator) =>

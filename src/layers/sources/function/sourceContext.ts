@@ -14,19 +14,26 @@ import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { csvOf, jsonOf } from "../../documents/readText.ts"
 import type { Answer, RequestFailed, Requests } from "../../httpClient/Requests.ts"
 
-/** How an answer is read: JSON, text, or CSV with a first row of names, each other row an object without its empty cells. */
+/**
+ * How a response is read: JSON, text, or CSV. In CSV the first row has the names; each other row becomes an object
+ * without its empty cells.
+ */
 export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text" | "csv"> {
   /** Default `json`. */
   readonly as?: As
-  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  /**
+   * The separator of cells in CSV. Default: the most frequent delimiter in the first line outside of quotes, or the
+   * one in a line `sep=;` before it.
+   */
   readonly delimiter?: ";" | "," | "\t" | "|"
-  /** Sent to the origin of the URL, and to no other one that it redirects to. */
+  /** Sent only to the origin of the URL, and not to other origins after a redirect. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * What a URL answers: at most `maxBytes`, through the proxy of the environment, and asked for again where the server fails. What has
- * not changed since it was asked for last is not sent again. It rejects with the reason, which has no query of a URL and no header in it.
+ * The content of a URL: at most `maxBytes`, through the proxy of the environment, with retries if the server fails.
+ * Content that has not changed since the last call is not transferred again. It rejects with the reason, which
+ * contains no query of a URL and no header.
  */
 export interface Get {
   (url: string | URL, options: GetOptions<"text"> & { readonly as: "text" }): Promise<string>
@@ -37,14 +44,14 @@ export interface Get {
   <Json = unknown>(url: string | URL, options?: GetOptions<"json">): Promise<Json>
 }
 
-/** What `fetch` is given. */
+/** The argument of `fetch`. */
 export interface SourceContext {
   readonly get: Get
-  /** Aborts when the fetch is given up: the controller stops, or another source has failed. */
+  /** Aborts if the fetch is given up: the controller stops, or another source has failed. */
   readonly signal: AbortSignal
   /** Writes a line into the log of the controller. */
   readonly log: (message: string) => void
-  /** A document of the version before, as it was saved; `undefined` where there is none. */
+  /** A document of the last version, as it was saved; `undefined` if there is none. */
   readonly previous: <Json = unknown>(name: string) => Promise<Json | undefined>
 }
 
@@ -72,7 +79,7 @@ const inSmallLetters = (headers: Readonly<Record<string, string>>) =>
 
 const accepted = { json: "application/json", text: "*/*", csv: "text/csv" }
 
-/** Reads documents of the version before. */
+/** Reads documents of the last version. */
 export const makePrevious = (
   { previous }: FetchTarget,
   runtime: Runtime.Runtime<FileSystem.FileSystem | Path.Path>,

@@ -1,5 +1,5 @@
 /**
- * The options of a source of JSON and CSV at URLs, what they are for, and what each must be.
+ * The options of a source of JSON and CSV at URLs, their meaning, and their checks.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
@@ -15,7 +15,8 @@ import {
 import { parameterOf } from "./nextPage.ts"
 
 /**
- * Where a document is, and how its pages follow one another. Paths are names with dots, `data.posts`; numbers are places in lists.
+ * The address of a document, and the order of its pages. Paths are names with dots, `data.posts`; numbers are places
+ * in lists.
  */
 export interface JsonDocument {
   /** An http or https URL, with the parameters of the first page. */
@@ -61,9 +62,9 @@ export interface JsonDocument {
   readonly offset?: string | undefined
 
   /**
-   * The parameter of `url` for the size of a page, with `page` or `offset`. Servers may give fewer: the
-   * last page is the one before a page without records, or without an answer (400) where this one is
-   * short. Default none.
+   * The parameter of `url` for the size of a page, with `page` or `offset`. Servers may send fewer: the
+   * list ends before a page without records, or after a short page if the next page is refused (400).
+   * Default none.
    */
   readonly size?: string | undefined
 
@@ -121,10 +122,10 @@ export const JsonDocumentOptions = Schema.Struct({
     expects(Schema.Union(path, Schema.Literal(false)), 'a path with dots, such as "meta.total", or false')
   )
 })
-/** A document as it is asked for. */
+/** The decoded options of a document. */
 export type JsonDocumentOptions = typeof JsonDocumentOptions.Type
 
-/** What does not go together. */
+/** The options that contradict each other. */
 const mistakes = (document: JsonDocumentOptions): ReadonlyArray<Schema.FilterIssue> => {
   const { as, cursor, delimiter, items, next, offset, page, size, total, url } = document
   const isCounted = page !== undefined || offset !== undefined
@@ -159,7 +160,7 @@ const mistakes = (document: JsonDocumentOptions): ReadonlyArray<Schema.FilterIss
   )
 }
 
-/** A URL alone, or all that there is to say. */
+/** A URL alone, or an object with further options. */
 const DocumentAt = Schema.transform(
   Schema.Unknown,
   expects(JsonDocumentOptions, 'a URL, or an object with "url"').pipe(Schema.filter(mistakes)),

@@ -1,7 +1,5 @@
 /**
- * JSON and CSV at URLs, page by page where lists have such.
- *
- * Reading a document: one answer, or page after page of a list.
+ * JSON and CSV at URLs: each document is one response, or the pages of a list.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -55,7 +53,7 @@ const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
   })
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
 
-  /** What was saved is what the server gave, unless steps have made something else of it. */
+  /** The columns of the saved document, which are the server's columns unless steps have changed them. */
   const columnsBefore = (name: string, target: FetchTarget) =>
     options.steps.length > 0 ? Effect.succeedNone : Effect.provide(savedColumns(name, target), platform)
 
@@ -95,7 +93,7 @@ export const readDocument = (
 
 const mistake = (document: string, detail: string) => failedIn({ document })(detail)
 
-/** Asks an address of a document. Headers go to the origin of its URL. */
+/** Requests an address of a document. Headers are sent only to the origin of its URL. */
 const makeAsk = (
   requests: Pick<Requests, "get">,
   document: JsonDocumentOptions,
@@ -126,7 +124,10 @@ const makeAsk = (
 
 type Ask = ReturnType<typeof makeAsk>
 
-/** The names of the first record, where the version before has a list of a document; `None` where it has none. */
+/**
+ * The names in the first record of the last version, empty if it has no records; `None` if it has no list of this
+ * document.
+ */
 export type ColumnsBefore = Effect.Effect<Option.Option<ReadonlyArray<string>>>
 
 export const savedColumns = Effect.fnUntraced(function* (name: string, { previous }: FetchTarget) {
@@ -138,7 +139,7 @@ export const savedColumns = Effect.fnUntraced(function* (name: string, { previou
   ).pipe(Effect.map(Option.match({ onNone: () => [], onSome: Object.keys })), Effect.option)
 })
 
-/** A server may answer with a line of words in the place of a table. */
+/** A server may respond with a line of text in the place of a table. */
 const requireColumns = ({ text, url }: Answer, columnsBefore: ColumnsBefore) =>
   Effect.flatMap(columnsBefore, (before) => {
     const columns = Option.getOrElse(before, () => [])
@@ -155,7 +156,7 @@ const refused = (document: string, url: string, error: RequestFailed) => {
   const { isTransient, message, status = 0 } = error
   const isUnknown = status === 401 || status === 403
   const advice = isUnknown
-    ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may have to say who asks'}`
+    ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may need a credential'}`
     : ""
   return failedIn({ document })(`${message}${advice}`, error, isTransient)
 }
@@ -178,17 +179,17 @@ const listIn = (json: unknown, path: string | undefined): Either.Either<Readonly
   )
 }
 
-/** None, unless the server says that something went wrong. */
+/** An empty list, unless the server reports an error. */
 const noItems = (json: unknown, path: string, found: string): Either.Either<ReadonlyArray<unknown>, string> =>
   Option.match(
     Option.orElse(errorIn(json), () => failureIn(json)),
     {
       onNone: () => Either.right([]),
-      onSome: (said) => Either.left(`"items": "${path}" is ${found}, and ${said}`)
+      onSome: (error) => Either.left(`"items": "${path}" is ${found}, and ${error}`)
     }
   )
 
-/** All of an answer, unless it is nothing but an error. */
+/** The whole response, unless it only reports an error. */
 const wholeOf = (json: unknown): Either.Either<unknown, string> =>
   Predicate.isReadonlyRecord(json) &&
   Object.entries(json).every(([name, value]) => value === null || isAboutError(name.toLowerCase(), value))
@@ -201,7 +202,7 @@ const isAboutError = (name: string, value: unknown): boolean =>
 
 const aboutErrors = new Set(["code", "error", "errors", "message", "path", "status", "success", "timestamp"])
 
-/** What a server says that went wrong, with HTTP 200: GraphQL does so. */
+/** The error in a response with HTTP 200, as GraphQL sends it. */
 const errorIn = (json: unknown): Option.Option<string> =>
   Option.fromNullable(
     ["errors", "error"]
@@ -209,15 +210,18 @@ const errorIn = (json: unknown): Option.Option<string> =>
       .find((text) => !/^(?:null|false|0|""|\[\]|\{\})$/.test(text))
   ).pipe(Option.map(whatIsWrong))
 
-/** The same of an answer that says only that it is none. */
+/** The error in a response that only says that it failed. */
 const failureIn = (json: unknown): Option.Option<string> =>
   Predicate.isReadonlyRecord(json) && (json.success === false || json.status === "error")
     ? Option.some(whatIsWrong(JSON.stringify(json)))
     : Option.none()
 
-const whatIsWrong = (said: string): string => `the server says what is wrong: ${excerpt(said)}`
+const whatIsWrong = (text: string): string => `the server reports an error: ${excerpt(text)}`
 
-/** One response. If its server states that there is more, that is a warning only: a URL may ask for the latest ten. */
+/**
+ * One response. If the server states that there is more, this is only a warning: a URL may deliberately request the
+ * latest ten.
+ */
 const readWhole = Effect.fnUntraced(function* (
   ask: Ask,
   name: string,
@@ -231,10 +235,10 @@ const readWhole = Effect.fnUntraced(function* (
     mistake(name, detail)
   )
   if (!Array.isArray(value) && Option.isSome(yield* columnsBefore)) {
-    const said = excerpt(JSON.stringify(value))
+    const current = excerpt(JSON.stringify(value))
     return yield* mistake(
       name,
-      `the answer was a list before, and is none now: ${said}. If it is one value from now on, give the document another name`
+      `the answer was a list before, and is no list now: ${current}. If it is one value from now on, give the document another name`
     )
   }
   const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
@@ -251,11 +255,11 @@ const readWhole = Effect.fnUntraced(function* (
   return value
 })
 
-const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this one is enough'
+const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this page is enough'
 
-/** How far a list is read. */
+/** The position in a list. */
 interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "url"> {
-  /** Whether the page before is shorter than the others, or all that the server states has come. */
+  /** Whether the page before is shorter than the others, or everything that the server states has arrived. */
   readonly isEndLikely: boolean
 }
 
@@ -275,7 +279,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
     const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
     const firstRecords = number === 1 ? items.length : position.firstRecords
     const count = statedCount(document, answer.value, firstRecords)
-    // Some servers count for the first page only.
+    // Some servers count only for the first page.
     const stated: StatedCount =
       number === 1 ? yield* Effect.mapError(count, failed) : Either.getOrElse(count, () => ({}))
     const read = position.read + items.length
@@ -311,22 +315,23 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
     mistake: (detail) => mistake(name, detail),
     firstAgain: firstAgain(document),
     advice: {
-      missing: "If the server counts what it does not give: total: false",
-      twice: 'If these are two records: "key" says what identifies one, such as ["id", "locale"]'
+      missing: "If the server counts records that it does not send: total: false",
+      twice:
+        'If these are two records: "key" lists the fields that identify a record, such as ["id", "locale"]'
     },
     mayRepeatLast: isCounted,
     mayLeadBack: cursor === undefined
   })
 }
 
-/** Whether a page that is refused is behind the last one, as some servers answer. */
+/** Whether the refused page is behind the last page: some servers refuse it with an error. */
 const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }: Position): boolean =>
   status === 404 ||
   status === 416 ||
   (isEndLikely && (status === 400 || status === 422)) ||
   (status === 400 && /invalid[ _]page/i.test(body))
 
-/** What to check if a list has only its first page, although the server announces another one. */
+/** What to check if a list has only its first page, although the server announces another page. */
 const firstAgain = ({ cursor, next, offset, page }: JsonDocumentOptions): string => {
   const parameter = page ?? offset ?? cursor
   return parameter !== undefined

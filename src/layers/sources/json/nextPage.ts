@@ -1,11 +1,8 @@
 /**
- * Where a list continues: the address of the next page.
+ * The next page of a list: its address, and the stated number of records or pages, in the response or in a header.
  *
- * How many records or pages a list has, as its server states it: in the answer, where `total` says, or in a header.
- *
- * Addresses and what servers say of them: the parameters of a URL, and the header `Link` (RFC 8288), read as leniently as it is written.
- *
- * Values in JSON, by paths with dots.
+ * It also reads the parameters of a URL, the `Link` header (RFC 8288, read as leniently as servers write it), and
+ * values in JSON by paths with dots.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -16,17 +13,17 @@ import { countText } from "../../../internal/readable.ts"
 import { isLast, isShort, type PageRead } from "../../documents/wholeList.ts"
 import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
 
-/** A page that was read. */
+/** A page after reading. */
 export interface ReadPage extends PageRead {
-  /** The address that was asked for. */
+  /** The requested address. */
   readonly asked: string
-  /** Where it came from, to the end of all redirects. */
+  /** The address of the response, after all redirects. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly json: unknown
 }
 
-/** An address, or none where the list ends; or what is wrong. */
+/** An address, or `None` at the end of the list; or a mistake. */
 type Next = Either.Either<Option.Option<string>, string>
 
 export const nextPage = (document: JsonDocumentOptions, page: ReadPage): Next => {
@@ -36,17 +33,17 @@ export const nextPage = (document: JsonDocumentOptions, page: ReadPage): Next =>
   const found = mentioned(page.json, next)
   if (cursor === undefined) return Either.flatMap(found, (link) => followed(document, page, link))
   const asked = new URL(page.asked).searchParams.get(cursor)
-  // Some servers give the token of the last page again.
+  // Some servers send the token of the last page again.
   const isEnd = (token: string) => token === asked && isShort(page, sizeAsked(document))
   return Either.map(found, (token) =>
     Option.map(Option.filter(token, Predicate.not(isEnd)), (token) => withParameter(url, cursor, token))
   )
 }
 
-/** The link to the next page in the header of an answer. */
+/** The link to the next page in the header of a response. */
 export const nextLink = ({ link = "" }: ReadPage["headers"]): string | undefined => linkOf(link, "next")
 
-/** How many records were asked for at once, where that is known. */
+/** The number of records in a request, if it is known. */
 export const sizeAsked = ({ size, url }: JsonDocumentOptions): number | undefined =>
   size === undefined ? undefined : parameterOf(url, size)
 
@@ -66,7 +63,10 @@ const counted = (document: JsonDocumentOptions, page: ReadPage) => {
       : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
 }
 
-/** Where the first page has fewer records than were asked for, the others are asked for as many: some servers skip what they do not give. */
+/**
+ * If page 1 has fewer records than requested, further pages are requested with this size, because some servers skip
+ * the records that they did not send.
+ */
 const withGivenSize = (document: JsonDocumentOptions, { firstRecords }: ReadPage): string => {
   const { size, url } = document
   return size !== undefined && firstRecords < (sizeAsked(document) ?? 0)
@@ -74,7 +74,7 @@ const withGivenSize = (document: JsonDocumentOptions, { firstRecords }: ReadPage
     : url
 }
 
-/** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
+/** The value at a path of a response: nothing, `null`, `false` and an empty text mean the end. */
 const mentioned = (json: unknown, path: string): Next => {
   const there = valueAt(json, path)
   if (Either.isLeft(there) && Array.isArray(json)) {
@@ -89,8 +89,8 @@ const mentioned = (json: unknown, path: string): Next => {
 }
 
 /**
- * A link that an answer has. It stays on the host of the document, or on the one that this redirected to: a server behind a proxy often
- * knows neither its protocol nor its port.
+ * A link in a response. It must stay on the host of the document, or on the host that the document redirected to.
+ * Protocol and port are replaced, because a server behind a proxy often knows neither.
  */
 const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Option<string>): Next => {
   if (Option.isNone(link)) return Either.right(link)
@@ -113,7 +113,7 @@ const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Op
   return Either.right(Option.some(next.href))
 }
 
-/** On all pages, those before the first one that is asked for not counted. */
+/** For all pages, without the pages before the first requested page. */
 export interface StatedCount {
   readonly total?: number
   readonly pages?: number
@@ -124,7 +124,7 @@ interface JsonAnswer {
   readonly json: unknown
 }
 
-/** What a server states, or what is wrong with it. `firstRecords` is how many records the first page has. */
+/** The number that a server states, or a mistake in it. `firstRecords` is the number of records on the first page. */
 export const statedCount = (
   document: JsonDocumentOptions,
   { headers, json }: JsonAnswer,
@@ -173,7 +173,7 @@ const inRange = (headers: JsonAnswer["headers"]): number | undefined =>
 const wholeNumber = (value: unknown): Option.Option<number> =>
   /^\d{1,15}$/.test(String(value)) ? Option.some(Number(value)) : Option.none()
 
-/** What comes before the first page that is asked for. */
+/** The pages and records before the first requested page. */
 const skippedBy = ({ offset, page, url }: JsonDocumentOptions, firstRecords: number) => {
   const pages = page === undefined ? 0 : Math.max((parameterOf(url, page) ?? 1) - 1, 0)
   return { pages, records: offset === undefined ? pages * firstRecords : (parameterOf(url, offset) ?? 0) }
@@ -185,7 +185,7 @@ export const parameterOf = (address: string, name: string): number | undefined =
   return text === null ? undefined : /^\d+$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** The URL with this parameter, and all others as they stand. */
+/** The URL with this parameter, and all others unchanged. */
 export const withParameter = (address: string, name: string, value: string): string => {
   const url = new URL(address)
   const others = url.search
@@ -198,10 +198,12 @@ export const withParameter = (address: string, name: string, value: string): str
 
 const target = /[\s,]*<([^>]*)>/y
 
-/** A parameter: its name, and its value in quotes or without. It may have no value, or be nothing but its semicolon. */
+/**
+ * A parameter: its name, and its value in quotes or without. It may have no value, or consist only of its semicolon.
+ */
 const parameter = /\s*;\s*(?:([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?)?/y
 
-/** The first link of this relation. Links about something else than the answer (`anchor`) do not count. */
+/** The first link with this relation. Links about something else than the response (`anchor`) do not count. */
 export const linkOf = (header: string, relation: string): string | undefined => {
   let place = 0
   const take = (pattern: RegExp) => {
@@ -213,7 +215,7 @@ export const linkOf = (header: string, relation: string): string | undefined => 
   while (place < header.length) {
     const link = take(target)
     if (link === null) {
-      // What is no link ends with the next comma.
+      // Text that is no link ends with the next comma.
       const comma = header.indexOf(",", place)
       place = comma === -1 ? header.length : comma + 1
       continue
@@ -222,7 +224,7 @@ export const linkOf = (header: string, relation: string): string | undefined => 
     for (let found = take(parameter); found !== null; found = take(parameter)) {
       const [, name = "", quoted, plain = ""] = found
       const value = quoted?.replace(/\\(.)/g, "$1") ?? plain.replaceAll("'", "")
-      // If a name is repeated, the first one counts.
+      // If a name is repeated, the first value counts.
       if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value)
     }
     const relations = (parameters.get("rel") ?? "").toLowerCase().split(/\s+/)
@@ -232,7 +234,8 @@ export const linkOf = (header: string, relation: string): string | undefined => 
 }
 
 /**
- * The value, `null` where a part of the path is, or what there is where the path leads nowhere. A name that has dots itself (`@odata.nextLink`) is found at the end of a path.
+ * The value at a path; `null` if a part of the path is `null`; `Left` with a description if the path does not exist.
+ * A name that contains dots (`@odata.nextLink`) is found at the end of a path.
  */
 export const valueAt = (json: unknown, path: string): Either.Either<unknown, string> => {
   const find = (value: unknown, place: string, rest: string): Either.Either<unknown, string> => {
@@ -258,8 +261,8 @@ const kindOf = (value: unknown): string => {
   if (Array.isArray(value)) return `is a list of ${countText(value.length, "item")}`
   if (!Predicate.isObject(value)) return `is ${value === null ? "null" : `a ${typeof value}`}`
   const names = Object.keys(value)
-  const shown = names.slice(0, maxNames).map((name) => printableLine(name, 40))
+  const listed = names.slice(0, maxNames).map((name) => printableLine(name, 40))
   return names.length === 0
     ? "is an empty object"
-    : `has: ${shown.join(", ")}${names.length > maxNames ? ", …" : ""}`
+    : `has: ${listed.join(", ")}${names.length > maxNames ? ", …" : ""}`
 }

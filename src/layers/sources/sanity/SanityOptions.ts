@@ -1,5 +1,5 @@
 /**
- * The options of a Sanity source, and what each must be.
+ * The options of a Sanity source, and their checks.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
@@ -151,7 +151,7 @@ export const SanityOptions = AnyOptions.pipe(
           ]),
       ...(isStored || token !== undefined
         ? []
-        : [{ path: ["token"], message: "is required where not only what is published is read" }]),
+        : [{ path: ["token"], message: "is required to read unpublished content" }]),
       ...(isStored || !useCdn
         ? []
         : [{ path: ["useCdn"], message: "drafts and releases are not in the cache of Sanity: leave it out" }])

@@ -1,7 +1,5 @@
 /**
- * Sends queries in GROQ to Sanity.
- *
- * Errors of requests to Sanity: the reason, the words of Sanity, and what to do.
+ * Sends queries in GROQ to Sanity. Its errors have the reason, the message of Sanity, and what to do.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -27,7 +25,7 @@ export interface Query extends Question {
 }
 
 export interface Api {
-  /** Gives the result of the query. Nothing found is an empty array or `null`. */
+  /** Returns the result of the query: an empty array or `null` if nothing is found. */
   readonly ask: (query: Query) => Effect.Effect<unknown, SourceError>
 }
 
@@ -67,7 +65,7 @@ export const makeApi = Effect.fnUntraced(function* (
 const hasNoError = (json: unknown): boolean =>
   !Predicate.hasProperty(json, "error") || Predicate.isNullable(json.error)
 
-/** If an error comes after the beginning of the response, its status is 200. */
+/** If an error occurs after the beginning of the response, the status is 200. */
 const refusedIn =
   ({ status, url }: Requests.Answer) =>
   (json: unknown) =>
@@ -100,7 +98,7 @@ export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Hea
   ...Record.map(credentials(token), Redacted.value)
 })
 
-/** A query, as messages name it. */
+/** A query with its name in messages. */
 export interface Question {
   readonly name?: string
   readonly groq: string
@@ -114,8 +112,8 @@ const adviceOf = (status: number, { dataset, projectId, token }: Access): string
     case 401:
     case 403:
       return token === undefined
-        ? `Sanity does not let anyone read the dataset "${dataset}" without a token. Give "token" one with the role Viewer: ${tokens}`
-        : `the token may not read the dataset "${dataset}". Check "token", and that it is one of the project ${projectId}: ${tokens}`
+        ? `Sanity does not let anyone read the dataset "${dataset}" without a token. Set "token" to a token with the role Viewer: ${tokens}`
+        : `the token may not read the dataset "${dataset}". Check "token", and that it belongs to the project ${projectId}: ${tokens}`
     case 404:
       return `there is no project ${projectId}, or no dataset "${dataset}" in it. Check "projectId" and "dataset": manage.sanity.io shows both`
     case 429:
@@ -127,7 +125,7 @@ const adviceOf = (status: number, { dataset, projectId, token }: Access): string
 
 /** Why there is no response. */
 export const failureText = ({ detail, said, status }: RequestFailed, place: Access): string =>
-  status === undefined ? excerpt(detail) : refusalText(adviceOf(status, place), status, wordsOf(said))
+  status === undefined ? excerpt(detail) : refusalText(adviceOf(status, place), status, messageIn(said))
 
 export const requestFailed = ({ groq, name }: Question, error: RequestFailed, place: Access) =>
   new SourceError({
@@ -146,10 +144,10 @@ const questionText = (name: string | undefined) => (name === undefined ? "" : `Q
 
 const tokens = "in Sanity, manage.sanity.io, the project, API, Tokens"
 
-/** The text of an error, in each of the three shapes of the API. */
-const wordsOf = (said: unknown): string => {
-  if (!Predicate.isReadonlyRecord(said)) return ""
-  const { error, message } = said
+/** The message of an error, in each of the three forms of the API. */
+const messageIn = (body: unknown): string => {
+  if (!Predicate.isReadonlyRecord(body)) return ""
+  const { error, message } = body
   return Predicate.isReadonlyRecord(error)
     ? ([error.description, error.type].find(Predicate.isString) ?? "")
     : [error, message].filter(Predicate.isString).join(": ")

@@ -1,8 +1,8 @@
 /**
- * The live events of a dataset: `GET …/data/live/events/<dataset>`, Server-Sent Events. Each event causes a poll, which finds what has
- * changed: what an event says is not read.
+ * The live events of a dataset: `GET …/data/live/events/<dataset>`, Server-Sent Events. Each event causes a poll,
+ * which finds the changes; the content of events is not read.
  *
- * It owns when to connect again.
+ * It owns when to reconnect.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Clock from "effect/Clock"
@@ -26,7 +26,7 @@ import type { SanityOptions } from "./SanityOptions.ts"
 /** A connection failed or ended. */
 class NotHeard extends Schema.TaggedError<NotHeard>()("vitrine/NotHeard", {
   detail: Schema.String,
-  /** How long the server is left alone, before the pause of the schedule. */
+  /** How long to wait before the pause of the schedule. */
   pause: Schema.DurationFromSelf
 }) {
   override get message() {
@@ -36,14 +36,14 @@ class NotHeard extends Schema.TaggedError<NotHeard>()("vitrine/NotHeard", {
 
 const notHeard = (detail: string, pause = Duration.zero) => new NotHeard({ detail, pause })
 
-/** A connection without an event for this long may be dead, and is made again. */
+/** A connection without an event for this long may be dead, and is renewed. */
 const longestSilence = Duration.minutes(4)
 
-/** In characters: more than any event that is expected. */
+/** In characters: longer than any expected event. */
 const longestEvent = 1024 * 1024
 
-/** After a refusal, and if the server asks clients to go away. */
-const lastingPause = Duration.minutes(10)
+/** After a refusal, or if the server asks clients to go away. */
+const longPause = Duration.minutes(10)
 
 /** A connection that lasts for this long has not failed. */
 const leastDuration = Duration.minutes(1)
@@ -67,12 +67,12 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
   const hide = hideSecrets("", request.headers)
   const state = yield* Ref.make<State>({ isHeard: false, failing: undefined })
   const warning = makeWarnWhile(
-    (detail) => `The live events of Sanity cannot be heard: ${detail}. Changes are found at the next tick`
+    (detail) => `The live events of Sanity cannot be received: ${detail}. Changes are found at the next tick`
   )
 
   const heard = Effect.gen(function* () {
     yield* Ref.set(state, { isHeard: true, failing: undefined })
-    if (yield* warning.isFailing) yield* Effect.logInfo("The live events of Sanity are heard again")
+    if (yield* warning.isFailing) yield* Effect.logInfo("The live events of Sanity are received again")
     yield* warning.works
   })
 
@@ -91,7 +91,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     yield* Effect.sleep(pause)
   })
 
-  /** Listens until the connection ends, and gives whether it has failed. */
+  /** Listens until the connection ends. Returns whether it has failed. */
   const listen = (ring: Effect.Effect<void>) =>
     requests
       .attempt({
@@ -104,7 +104,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
       .pipe(
         Effect.zipRight(notHeard("the server has ended the connection")),
         Effect.catchTag("vitrine/RequestFailed", (failure) =>
-          notHeard(failureText(failure, options), failure.isTransient ? failure.retryAfter : lastingPause)
+          notHeard(failureText(failure, options), failure.isTransient ? failure.retryAfter : longPause)
         ),
         Effect.catchAll(failed),
         Effect.timed,
@@ -123,7 +123,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     ),
 
     data: Effect.map(Ref.get(state), ({ failing, isHeard }) => ({
-      "Live events": isHeard ? "heard" : "not heard",
+      "Live events": isHeard ? "received" : "not received",
       problems: failing === undefined ? [] : [problemOf(id, failing)]
     }))
   }
@@ -133,7 +133,7 @@ const problemOf = (subject: string, { detail, since }: NonNullable<State["failin
   code: "sanity:live",
   severity: "warning",
   subject,
-  text: `The live events of Sanity cannot be heard: ${detail}. Changes are found at the next tick; "live": false does without`,
+  text: `The live events of Sanity cannot be received: ${detail}. Changes are found at the next tick; "live": false turns them off`,
   since: new Date(since).toISOString()
 })
 
@@ -151,7 +151,7 @@ const requestOf = (options: SanityOptions) => {
   }
 }
 
-/** Takes the text of a response as it comes: `goaway` ends it, and every other event rings. */
+/** Reads the text of a response as it arrives: `goaway` ends it, and every other event causes a poll. */
 const readEvents = (ring: Effect.Effect<void>) => {
   const events: Array<EventSourceMessage> = []
   let isTooLong = false
@@ -167,7 +167,7 @@ const readEvents = (ring: Effect.Effect<void>) => {
     const found = events.splice(0)
     const goaway = found.find(({ event }) => event === "goaway")
     if (goaway !== undefined) {
-      yield* notHeard(`Sanity asks not to connect again: ${excerpt(goaway.data)}`, lastingPause)
+      yield* notHeard(`Sanity asks not to connect again: ${excerpt(goaway.data)}`, longPause)
     }
     if (found.length > 0) yield* ring
     if (isTooLong) yield* notHeard(`one of its events has more than ${longestEvent} characters`)

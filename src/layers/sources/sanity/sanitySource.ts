@@ -6,9 +6,8 @@
  * <source id>/media/          the pictures and files in these records
  * ```
  *
- * Pictures and files in the documents of Sanity, and the addresses that references lead to.
- *
- * A reference always leads to the same file.
+ * It finds pictures and files in the documents of Sanity, and makes addresses from references. A reference always
+ * leads to the same file.
  */
 
 import * as Array from "effect/Array"
@@ -87,10 +86,13 @@ const Translation = Schema.Struct({
   value: Schema.Unknown
 })
 
-/** The newest change of a dataset, and the number of its documents: each shows changes that the other does not. */
+/**
+ * The newest change of a dataset, and the number of its documents, because each finds changes that the other does
+ * not.
+ */
 const probe = '{"count": count(*), "last": *|order(_updatedAt desc)[0]{_id,_rev,_updatedAt}}'
 
-/** Drafts and releases are counted as documents of their own: without that, a discarded draft changes neither figure. */
+/** Drafts and releases are counted as separate documents. Otherwise a discarded draft would change neither figure. */
 const poll = (api: Api, perspective: SanityOptions["perspective"], before: Option.Option<string>) =>
   Effect.map(
     api.ask({ groq: probe, perspective: perspective === "published" ? "published" : "raw" }),
@@ -106,7 +108,7 @@ export interface AssetPlace {
 const image = /^image-(\w{24,40})-(\d{1,6}x\d{1,6})-([a-z0-9]{1,16})$/
 const file = /^file-(\w{24,40})-([a-z0-9]{1,16})$/
 
-/** The address of an asset with this id. An id has a digest of the file, or a name that is used once. */
+/** The address of an asset with this id. An id contains a digest of the file, or a name that is used once. */
 export const assetUrl = (id: string, { dataset, projectId }: AssetPlace): Option.Option<string> => {
   const [, imageDigest, size, imageExtension] = image.exec(id) ?? []
   const [, fileDigest, extension] = file.exec(id) ?? []
@@ -126,8 +128,8 @@ const referenceIn = ({ asset }: JsonObject): Option.Option<string> =>
     : Option.none()
 
 /**
- * Adds `url` to each object that refers to an asset and has no `url`, and gives a warning about references to anything else than a
- * picture or file of Sanity.
+ * Adds `url` to each object that refers to an asset and has no `url`. Returns a warning about references to anything
+ * except a picture or file of Sanity.
  */
 export const withAssetUrls = (
   value: unknown,
@@ -154,8 +156,8 @@ export const withAssetUrls = (
 }
 
 /**
- * Reads objects with a reference to an asset, and assets that a query has put in the place of a reference (`asset->`). Their focal point
- * and crop are those of the object around them.
+ * Reads objects with a reference to an asset, and assets that a query has put in the place of a reference
+ * (`asset->`). The latter have the focal point and crop of the object around them.
  */
 export const readAsset =
   (place: AssetPlace): MediaReader =>

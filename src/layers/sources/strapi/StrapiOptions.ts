@@ -1,5 +1,5 @@
 /**
- * The options of a source of Strapi's content, what they are for, and what each must be.
+ * The options of a source of Strapi's content, their meaning, and their checks.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
@@ -9,21 +9,24 @@ import { cmsFields, collections, filled } from "../../documents/Cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
-/** What is asked of a type, in the parameters of Strapi's REST API. */
+/** The query of a type, in the parameters of Strapi's REST API. */
 export interface StrapiType {
   /**
-   * The relations, media, components and dynamic zones to give, as in `["cover", "room"]` or
-   * `{ body: { populate: "*" } }`; `"*"` are all, one level deep. Default none.
+   * The relations, media, components and dynamic zones to read, as in `["cover", "room"]` or `{ body: { populate: "*"
+   * } }`; `"*"` reads all, one level deep. Default none.
    */
   readonly populate?: string | boolean | ReadonlyArray<string> | Readonly<Record<string, unknown>> | undefined
 
-  /** The fields to give, as in `["title", "text"]`. Default all. */
+  /** The fields to read, as in `["title", "text"]`. Default all. */
   readonly fields?: ReadonlyArray<string> | undefined
 
-  /** Which entries to give, as in `{ year: { $gt: 1900 } }`. Default all. */
+  /** The filter of the entries, as in `{ year: { $gt: 1900 } }`. Default all. */
   readonly filters?: Readonly<Record<string, unknown>> | undefined
 
-  /** The order of the entries, as in `"title"` or `["year:desc", "title"]`. Default by `documentId`, which says nothing. */
+  /**
+   * The order of the entries, as in `"title"` or `["year:desc", "title"]`. Default by `documentId`, an order without
+   * meaning.
+   */
   readonly sort?: string | ReadonlyArray<string> | undefined
 }
 
@@ -93,7 +96,7 @@ export const StrapiOptions = Schema.Struct({
   }),
   types: collections(Type, {
     what: "type",
-    // Names as Strapi makes them. They are part of the path of a request.
+    // Names in Strapi's form. They are part of the path of a request.
     isName: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i,
     wrongName: "a name as in the addresses of Strapi's API"
   }),

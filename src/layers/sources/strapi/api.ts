@@ -1,7 +1,6 @@
 /**
- * Requests to the REST API of Strapi, their query strings, and what to do if Strapi refuses a request.
- *
- * Responses of Strapi 5: entries, pages and errors, and the volatile parts of entries.
+ * Requests to the REST API of Strapi 5, their query strings, the responses with the volatile parts of entries, and
+ * what to do if Strapi refuses a request.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -28,7 +27,7 @@ export const makeAsk = (options: StrapiOptions) =>
 
 export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
 
-/** Which entries of a type a request asks for. */
+/** The status and language of the requested entries. */
 export interface Edition {
   readonly status: "published" | "draft"
   /** Default the default language of the server. */
@@ -36,8 +35,8 @@ export interface Edition {
 }
 
 /**
- * Nested values in brackets: `{ a: { b: [1, 2] } }` is `a[b][]=1&a[b][]=2`. Lists of objects have indices: with empty brackets, Strapi
- * could not tell which values belong to the same object.
+ * Nested values in brackets: `{ a: { b: [1, 2] } }` is `a[b][]=1&a[b][]=2`. Lists of objects have indices, because
+ * with empty brackets Strapi could not tell which values belong to the same object.
  */
 export const parameters = (input: Readonly<Record<string, unknown>>): Parameters =>
   Object.entries(input).flatMap(([name, value]) => nested(name, value))
@@ -52,8 +51,8 @@ const nested = (name: string, value: unknown): Parameters =>
         : [[name, String(value)]]
 
 /**
- * One page of a type; the first page is 1. Entries are sorted by `documentId` last: equal values have no order, and the numeric `id`
- * changes with each publish.
+ * One page of a type; the first page is 1. Entries are sorted by `documentId` last, because equal values have no
+ * order, and the numeric `id` changes with each publish.
  */
 export const page = (
   { fields, filters, populate, sort = [] }: StrapiType,
@@ -63,21 +62,21 @@ export const page = (
   parameters({
     populate,
     filters,
-    // Without `locale`, entries in two languages could not be told apart.
+    // Without `locale`, entries in two languages would look the same.
     fields: fields === undefined || edition.locale === undefined ? fields : [...fields, "locale"],
     sort: [...[sort].flat(), "documentId:asc"],
     pagination: { page: number, pageSize, withCount: true },
     ...edition
   })
 
-/** Asks for one field only. Strapi refuses if the type does not have the field. */
+/** Requests one field only. Strapi refuses the request if the type does not have the field. */
 export const onlyField = (field: string, edition: Edition): Parameters =>
   parameters({ fields: [field], pagination: { pageSize: 1 }, ...edition })
 
-/** The longest page that a server with default settings gives. */
+/** The longest page of a server with default settings. */
 export const pageSize = 100
 
-/** An entry as Strapi gives it. */
+/** An entry as in Strapi's response. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly documentId: string }
 
 type EntriesAnswer = CollectionAnswer<Entry>
@@ -121,7 +120,7 @@ export const readAnswer = (body: unknown): EntriesAnswer => {
 /** Version 4 has the fields of an entry in `attributes`. */
 const isOld = (value: unknown): boolean => Predicate.hasProperty(value, "attributes")
 
-const old: EntriesAnswer = { kind: "strange", detail: 'its entries have "attributes", as those of version 4' }
+const old: EntriesAnswer = { kind: "strange", detail: 'its entries have "attributes", as in version 4' }
 
 export const readRefusal = (body: unknown): Refusal => {
   const error = property(body, "error")
@@ -150,18 +149,18 @@ export const strapi: Cms.Vendor = {
     switch (status) {
       case 400:
         return name === "ValidationError" && key !== ""
-          ? `"${excerpt(key)}" in "${excerpt(param)}" is nothing that ${type} has, or nothing that the token may read. Check "types.${type}"`
-          : `Strapi does not understand what is asked of ${type}. Check "types.${type}"`
+          ? `${type} has no "${excerpt(key)}" for "${excerpt(param)}", or the token may not read it. Check "types.${type}"`
+          : `Strapi does not understand the request for ${type}. Check "types.${type}"`
       case 401:
         return hasToken
           ? 'Strapi does not accept the token. Check "token": in Strapi, Settings, API Tokens shows whether it has expired'
-          : `Strapi gives ${type} with a token only. Set "token" to one of Settings, API Tokens`
+          : `Strapi sends ${type} only with a token. Set "token" to a token of Settings, API Tokens`
       case 403:
         return hasToken
           ? `The token may not read ${type}: in Strapi, Settings, API Tokens, allow "find" of it, or use a token that is read-only`
           : `Without a token, ${type} may not be read: set "token", or in Strapi, Settings, Users & Permissions, Roles, Public, allow "find" of it`
       case 404:
-        return `Strapi has no ${type}. A collection goes by its plural ("articles"), a single type by its singular ("homepage"), as the Content-Type Builder names them in lower case; of a single type something has to be published`
+        return `Strapi has no ${type}. A collection goes by its plural ("articles"), a single type by its singular ("homepage"), as the Content-Type Builder names them in lower case; a single type also needs published content`
       default:
         return undefined
     }
@@ -169,10 +168,11 @@ export const strapi: Cms.Vendor = {
 }
 
 /**
- * Removes what changes without an edit, at any depth: numeric ids and `publishedAt`, which each publish changes, and signatures of links
- * to private files, which each response has anew. `updatedAt` stays: it changes with an edit.
+ * Removes the parts that change without an edit, at any depth: numeric ids and `publishedAt`, which change with each
+ * publish, and signatures of links to private files, which are new in each response. `updatedAt` stays, because it
+ * changes with an edit.
  */
-export const lasting = (value: unknown): unknown =>
+export const stablePart = (value: unknown): unknown =>
   mapObjects(value, ({ publishedAt: _, ...object }) =>
     unsigned(Predicate.isNumber(object.id) ? Record.remove(object, "id") : object)
   )

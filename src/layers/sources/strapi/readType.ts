@@ -1,5 +1,5 @@
 /**
- * Reads all entries of a type in each language, and makes one entry of the same entry in several languages.
+ * Reads all entries of a type in each language, and merges the languages of each entry.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -13,11 +13,11 @@ import {
   type Ask,
   type Edition,
   type Entry,
-  lasting,
   onlyField,
   page,
   readAnswer,
   readRefusal,
+  stablePart,
   strapi
 } from "./api.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
@@ -28,7 +28,7 @@ interface Translation {
   readonly entries: ReadonlyArray<Entry>
 }
 
-/** Whether a type has languages. A type without languages has no field `locale`, which Strapi refuses to give. */
+/** Whether a type has languages. Strapi refuses the field `locale` for a type without languages. */
 export const isLocalized = (ask: Ask, name: string, status: Edition["status"]) =>
   ask(name, onlyField("locale", { status })).pipe(
     Effect.as(true),
@@ -83,7 +83,10 @@ export const readTranslations = Effect.fnUntraced(function* (
   return isSingle ? entries[0] : entries
 })
 
-/** Reads all entries, each once, or the entry of a single type. With filters by relations, Strapi may count and give an entry twice. */
+/**
+ * Reads all entries, each once, or the entry of a single type. With filters by relations, Strapi may count and send
+ * an entry twice.
+ */
 const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition) =>
   readCollection<Entry>(strapi, {
     name,
@@ -92,13 +95,16 @@ const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition)
     mayRepeatItems: type.filters !== undefined
   })
 
-/** What Strapi keeps of each translation: the entry has that of its first language. */
+/** Fields that each translation has for itself: the merged entry has the values of its first language. */
 const ofFirst: ReadonlySet<string> = new Set(["id", "documentId", "createdAt", "updatedAt", "publishedAt"])
 const leftOut: ReadonlySet<string> = new Set(["locale", "localizations"])
 
 type Variant = readonly [locale: string, entry: Entry]
 
-/** One entry of each document: `{ de, en }` for fields that differ in an entry of the type. In the order of the first language. */
+/**
+ * One entry for each document, in the order of the first language. Fields that differ in any entry of the type become
+ * `{ de, en }`.
+ */
 const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> => {
   const byId = new Map<string, ReadonlyArray<Variant>>()
   for (const { entries, locale } of translations) {
@@ -113,7 +119,7 @@ const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> 
 }
 
 const differingFields = (variants: ReadonlyArray<Variant>): ReadonlyArray<string> => {
-  const texts = variants.map(([, entry]) => Record.map(entry, (value) => JSON.stringify(lasting(value))))
+  const texts = variants.map(([, entry]) => Record.map(entry, (value) => JSON.stringify(stablePart(value))))
   return Object.keys(Object.assign({}, ...texts)).filter(
     (name) => !ofFirst.has(name) && texts.some((text) => text[name] !== texts[0]?.[name])
   )

@@ -6,7 +6,7 @@
  * <source id>/media/         the files of the media library in these entries
  * ```
  *
- * Files of the media library of Strapi, as they appear in entries.
+ * It finds the files of the media library of Strapi in entries.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,7 +17,7 @@ import { define } from "../../documents/DocumentOptions.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
-import { lasting, makeAsk } from "./api.ts"
+import { makeAsk, stablePart } from "./api.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
 import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
 
@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
         documents,
         reader: readFile
       })),
-    lasting,
+    lasting: stablePart,
     url
   })
 })

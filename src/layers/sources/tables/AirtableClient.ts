@@ -1,5 +1,5 @@
 /**
- * A client of the hosted table API over HTTP: the tables of a base, and what changes in them.
+ * A client of the hosted table API over HTTP: the tables of a base, and their changes.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
@@ -23,7 +23,7 @@ import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } f
 
 export type { AirtableClientConfig } from "./TableOptions.ts"
 
-/** The client of one base. Its requests take their turn in the pacing of the process. */
+/** The client of one base. Its requests wait for their turn in the pacing of the process. */
 export const layer = (
   config: AirtableClientConfig
 ): Layer.Layer<TableSourceClient, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
@@ -41,7 +41,7 @@ export const make = (
 ): Effect.Effect<typeof TableSourceClient.Service, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
   Effect.flatMap(decodeClient(config), fromOptions)
 
-/** As `make`, of decoded options. @internal */
+/** As `make`, for decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const api = yield* makeApi(options)
   const { ask, askForOne, calls, quote, unexpected } = api
@@ -68,7 +68,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: AirtableClientO
       ? record
       : yield* unexpected(
           request,
-          `asked for the record ${quote(request.recordId)}, it gave ${quote(record.id)}`
+          `a request for the record ${quote(request.recordId)} returned the record ${quote(record.id)}`
         )
   })
 
@@ -82,8 +82,8 @@ export const fromOptions = Effect.fnUntraced(function* (options: AirtableClientO
 })
 
 /**
- * An attachment in a cell; a linked record may have columns of the same names. Addresses and thumbnails are signed again for every
- * listing: they say nothing about the content.
+ * An attachment in a cell; a linked record may have columns with the same names. Addresses and thumbnails are signed
+ * anew for every listing, so they are not part of the content.
  */
 export const attachments: AttachmentFormat = {
   read: ({ filename, id, size, url }) =>

@@ -1,5 +1,5 @@
 /**
- * Attachments: in cells, whatever they look like there, and where their files are.
+ * Attachments in cells, in any format, and the paths of their files.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -18,12 +18,12 @@ import type { Refresh } from "../../documents/media/FileProblem.ts"
 import type { MediaReader, Whereabouts } from "../../documents/media/placeMedia.ts"
 import type { TableSourceOptions } from "./TableOptions.ts"
 
-/** The field that says where the file of a saved attachment is. */
+/** The field for the path of a saved attachment's file. */
 export const localPathField = "localPath"
 
 type Client = typeof TableSourceClient.Service
 
-/** Whether an item of a list is one. */
+/** Whether an item of a list is an attachment. */
 export const isAttachment =
   ({ read }: AttachmentFormat = noAttachments) =>
   (item: unknown): boolean =>
@@ -31,22 +31,22 @@ export const isAttachment =
 
 const noAttachments: AttachmentFormat = { read: Option.none, lastingFields: new Set() }
 
-/** Takes out of a saved record or value what changes at every listing although the content is the same. */
+/** Removes the parts of a saved record or value that change at every listing although the content is the same. */
 export const withoutVolatileParts = ({ lastingFields, read }: AttachmentFormat = noAttachments) => {
-  const lastingItem = (item: unknown): unknown =>
+  const stableItem = (item: unknown): unknown =>
     Predicate.isReadonlyRecord(item) && Option.isSome(read(item))
       ? Record.filter(item, (_, field) => field === localPathField || lastingFields.has(field))
-      : lastingPart(item)
-  const lastingPart = (part: unknown): unknown =>
+      : stablePart(item)
+  const stablePart = (part: unknown): unknown =>
     Array.isArray(part)
-      ? mapParts(part, lastingItem)
+      ? mapParts(part, stableItem)
       : typeof part === "object"
-        ? mapParts(part, lastingPart)
+        ? mapParts(part, stablePart)
         : part
-  return (value: unknown): unknown => mapParts(value, lastingPart)
+  return (value: unknown): unknown => mapParts(value, stablePart)
 }
 
-/** Finds the attachments of one fetch: the links of records that were read again serve all their attachments. */
+/** Finds the attachments of one fetch. The fresh links of a record that was read again serve all its attachments. */
 export const makeReader = (
   { appendLocalAttachmentPaths, links }: Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "links">,
   { attachments: { read } = noAttachments, readRecord }: Pick<Client, "attachments" | "readRecord">
@@ -84,14 +84,14 @@ export const makeReader = (
         }))
 }
 
-/** Records may have columns of the same names. */
+/** Records may have columns with the same names. */
 const isRecord = ({ parents, path: [_, field = "", ...inside] }: Whereabouts, links: Links): boolean =>
   parents.length === 0 || (parents.length === 1 && inside.length <= 1 && Object.hasOwn(links, field))
 
 /** Attachments are items of lists. */
 const isItem = ({ path }: Whereabouts): boolean => /^\d+$/.test(path.at(-1) ?? "")
 
-/** The record that an attachment is in: that of the document, or one that it links to. */
+/** The record that contains an attachment: the record of the document, or a record that it links to. */
 const recordAt = (
   { document, parents: [saved = {}, linked], path: [first = "", field = ""], recordOf }: Whereabouts,
   links: Links
@@ -118,8 +118,8 @@ const attachmentsIn = (value: unknown, read: AttachmentFormat["read"]): Readonly
 export type PathOf = (attachment: Pick<Attachment, "id" | "filename">) => string
 
 /**
- * Paths for one fetch: the same attachment has one path however often it comes up, and two attachments never
- * have one and the same file, though a file system may ignore case or how characters are composed.
+ * Paths for one fetch: the same attachment always has the same path, and two attachments never have the same file,
+ * even if a file system ignores case or the composition of characters.
  */
 export const makeAttachmentPaths = (): PathOf => {
   const owners = new Map<string, string>()
@@ -141,12 +141,12 @@ export const makeAttachmentPaths = (): PathOf => {
   }
 }
 
-/** As `fileName`, with the extension kept where the name is cut. */
+/** As `fileName`, but a cut name keeps its extension. */
 export const attachmentName = (filename: string): string => {
   const { extension = "", stem = filename } =
     /^(?<stem>.+)(?<extension>\.[a-z0-9]{1,16})$/is.exec(filename)?.groups ?? {}
   return fileName(stem) + extension
 }
 
-/** Not at the end of any file name, whose own hashes are longer. */
+/** No file name ends with it, because the hashes of file names are longer. */
 const twin = "%~"

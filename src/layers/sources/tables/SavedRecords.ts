@@ -1,7 +1,6 @@
 /**
- * The records of a table in the form in which they are saved, whether they are written to a file or handed over.
- *
- * What is known of the tables of a source before they are fetched.
+ * The records of a table in their saved form, for files and for callers, and the schemas of saved tables before a
+ * fetch.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,16 +18,16 @@ import { localPathField } from "./Attachments.ts"
 import type { TableSourceOptions } from "./TableOptions.ts"
 import { tablesOf } from "./tableDocuments.ts"
 
-/** A record in the form in which it is saved. */
+/** A record in its saved form. */
 export type SavedRecord = Readonly<Record<string, unknown>>
 
 export interface SavedRecords {
-  /** The form of the next records. It fails where two columns would be saved as one. */
+  /** The saved form of the next records. Fails if two columns would be saved as one. */
   readonly add: (
     records: ReadonlyArray<TableRecord>
   ) => Effect.Effect<ReadonlyArray<SavedRecord>, SourceError>
 
-  /** What was saved otherwise than one may expect. */
+  /** Warnings about records that are saved in an unexpected form. */
   readonly warnings: () => ReadonlyArray<string>
 }
 
@@ -68,13 +67,13 @@ export const makeSavedRecords = (table: string): SavedRecords => {
 /** Makes errors about a table. */
 export const failedInTable = (table: string) => failedIn({ document: table, kind: "table" })
 
-/** How many names of columns are looked at. */
+/** The most names of columns that are checked. */
 const maxColumns = 1000
 
-/** What a column named `id` is saved as, because `id` is the record's own. */
+/** The saved name of a column `id`, because `id` is the record's own. */
 const idColumn = "id_"
 
-/** What a column is saved as. */
+/** The saved name of a column. */
 export const savedName = (column: string): string => (column === "id" ? idColumn : column)
 
 /** The fields of a saved record, by the names of their columns. */
@@ -83,7 +82,7 @@ export const columnsOf = ({ id: _, ...fields }: SavedRecord): SavedRecord => {
   return column === undefined ? fields : { ...others, id: column }
 }
 
-/** Forms the records of one table as they are saved: the id, then the fields. */
+/** Brings the records of one table into their saved form: the id, then the fields. */
 export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {
   const sort = makeSort()
   return ({ fields, id }) => {
@@ -94,7 +93,7 @@ export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {
 
 type Fields = TableRecord["fields"]
 
-/** Sorts names. Records of a table mostly have the same ones as the record before, so that order is kept. */
+/** Sorts names. Keeps the last order, because the records of a table mostly have the same names. */
 const makeSort = () => {
   let latest: ReadonlyArray<string> = []
   let inOrder: ReadonlyArray<string> = []
@@ -112,7 +111,7 @@ const renamed = (fields: Fields): Fields =>
 
 type Options = Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">
 
-/** What a saved attachment has, as far as pages may rely on it. */
+/** The fields of a saved attachment that pages may rely on. */
 export const attachmentSchema = (
   { appendLocalAttachmentPaths }: Pick<Options, "appendLocalAttachmentPaths">,
   format: AttachmentFormat | undefined

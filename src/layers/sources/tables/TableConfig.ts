@@ -1,7 +1,7 @@
 /**
- * The options of tables as a user writes them, for programs with any Effect or none.
- *
- * `FieldSchema` is nothing, or for programs with the Effect of Vitrine a schema; `Secret` is text, or there `Redacted` as well.
+ * The options of tables as a user writes them, for programs with any version of Effect or none. `FieldSchema` is
+ * `never`, or a schema for programs with the Effect of Vitrine; `Secret` is text, or also `Redacted` for such
+ * programs.
  */
 import type { TableExpectation } from "../../documents/expect/ExpectConfig.ts"
 import type { ImageConfig } from "../../documents/images/ImageConfig.ts"
@@ -53,7 +53,7 @@ export interface TableSourceConfig<FieldSchema = never> {
   readonly wholeEvery?: string | number | undefined
 }
 
-/** Where the base is, how to get in, and how long one request may take. */
+/** The base, its credential, and the limit of one request. */
 export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceConfig, "maxTimeout"> {
   /** Id of the base, `app…`. */
   readonly baseId: string
@@ -71,7 +71,7 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
   readonly endpointUrl?: string | undefined
 }
 
-/** Options of a source with that client. */
+/** Options of a source with this client. */
 export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   extends TableSourceConfig<FieldSchema>,
     AirtableClientConfig<Secret> {

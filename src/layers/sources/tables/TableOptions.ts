@@ -1,6 +1,6 @@
 /**
- * The options of tables: of a source over any client, of the client of the hosted API, and of the source with that client
- * (docs/wire.md, section 2.8). `TableConfig.ts` says what they are for.
+ * The options of tables: for a source over any client, for the client of the hosted API, and for the source with this
+ * client (docs/wire.md, section 2.8). `TableConfig.ts` describes them.
  */
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
@@ -32,12 +32,12 @@ import { Links } from "../../documents/linkRecords.ts"
 import { defaultMaxBytes } from "../../documents/progress.ts"
 import type * as Config from "./TableConfig.ts"
 
-/** Text that is valid. */
+/** A text that meets the condition. */
 const text = (valid: (text: string) => boolean) => Schema.String.pipe(Schema.filter(valid))
 
 /**
- * Whether a name can be one segment of a URL's path. `.` and `..` cannot, however they are encoded: the
- * request, and the token with it, would go to another resource.
+ * Whether a name can be one segment of a URL's path. `.` and `..` cannot, in any encoding, because the request, with
+ * its token, would go to another resource.
  */
 export const isPathSegment = (name: string): boolean =>
   name !== "" && name !== "." && name !== ".." && !/\p{Surrogate}/u.test(name)
@@ -50,7 +50,7 @@ const tableNames = optional(
   []
 )
 
-/** Declared as one, so that a mistake is reported once and not for each member of a union. */
+/** One declaration, so that a mistake is reported once and not for each member of a union. */
 const ViewName = expects(
   Schema.declare(
     (input): input is string | null => input === null || (Predicate.isString(input) && input !== "")
@@ -92,7 +92,7 @@ export type TableSourceOptions = typeof TableSourceOptions.Type
 /** The options as a user writes them. */
 export type TableSourceConfig = Config.TableSourceConfig<FieldSchema>
 
-/** Decodes the options of a source, which may have more of them than these. */
+/** Decodes the options of a source, which may have further options. */
 export const decodeSource =
   <A extends Pick<TableSourceOptions, "expect" | "fields" | "links" | "tables">, I>(
     schema: Schema.Schema<A, I>
@@ -114,8 +114,8 @@ export const decodeSource =
 export const decode = decodeSource(TableSourceOptions)
 
 /**
- * What is wrong with the two lists taken together. It reads the undecoded input, so that it can be reported
- * beside every other mistake.
+ * The mistakes in the two lists taken together. It reads the undecoded input, so that they are reported beside all
+ * other mistakes.
  */
 const tableIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
   if (!Predicate.isRecord(input)) return []
@@ -131,7 +131,7 @@ const tableIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
   })
 }
 
-/** What is expected of tables that are none of the source. */
+/** Expectations about tables that the source does not have. */
 const expectIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
   if (!Predicate.isRecord(input) || !Predicate.isRecord(input.expect)) return []
   const known = tablesOf(input).map(({ table }) => table)
@@ -165,7 +165,7 @@ const clash = (entry: TableEntry, earlier: TableEntry): string =>
     ? `the table ${JSON.stringify(entry.table)} is already in ${earlier.path}; list it once`
     : `the table ${JSON.stringify(entry.table)} would be saved in the same file as ${JSON.stringify(earlier.table)} (${earlier.path}); rename one of them`
 
-/** Names of fields: of all tables, or by the name of one. */
+/** Names of fields: for all tables, or by the name of a table. */
 export type Fields = ReadonlyArray<string> | Readonly<Record<string, ReadonlyArray<string>>>
 
 interface Options {
@@ -173,13 +173,13 @@ interface Options {
   readonly tables: ReadonlyArray<string>
 }
 
-/** The fields to read of a table; none for all. */
+/** The fields to read from a table; `None` for all. */
 export const fieldsOf = ({ fields, tables }: Options, table: string): Option.Option<ReadonlyArray<string>> =>
   isList(fields) ? Option.liftPredicate(fields, () => tables.includes(table)) : Record.get(fields, table)
 
 const isList = (fields: Fields): fields is ReadonlyArray<string> => Array.isArray(fields)
 
-/** What is wrong with options of which each for itself is right. */
+/** The mistakes in options that contradict each other. */
 export const fieldIssues = (
   options: Options & {
     readonly expect: Readonly<Record<string, TableExpectation>>
@@ -210,7 +210,7 @@ export const fieldIssues = (
 
 const notRead = 'is not read: add it to "fields"'
 
-/** Without what has no place in it, and without a slash at its end. */
+/** Without a slash at its end. */
 const endpoint = (url: string): string => url.replace(/\/+$/, "")
 
 const apiKey = secret(
@@ -218,7 +218,7 @@ const apiKey = secret(
   `the API key: printable ASCII characters without spaces ${ifUnset}`
 )
 
-/** Where the base is, how to get in, and how long one request may take. */
+/** The base, its credential, and the limit of one request. */
 export const AirtableClientOptions = Schema.Struct({
   baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
   apiKey: Schema.propertySignature(apiKey).annotations({
@@ -239,7 +239,7 @@ export type AirtableClientOptions = typeof AirtableClientOptions.Type
 /** The options as a user writes them. */
 export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
 
-/** Options of a source, without those about the files of its documents. */
+/** Options of a source, without the options about the files of its documents. */
 export const AirtableTableOptions = Schema.Struct({
   ...TableSourceOptions.fields,
   ...AirtableClientOptions.fields,
@@ -255,11 +255,11 @@ export const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl"
   endpointUrl: endpoint(options.endpointUrl)
 })
 
-/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+/** Decodes the options; `endpointUrl` has no slash at its end. */
 export const decodeClient = flow(
   decodeOptions("the options of the table client", AirtableClientOptions),
   Either.map(withEndpoint)
 )
 
-/** As `decodeClient`, of a source without a change feed. */
+/** As `decodeClient`, for a source without a change feed. */
 export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))

@@ -1,12 +1,12 @@
 /**
- * Content that is kept in tables, over any client (docs/wire.md, section 2.8).
+ * Content in tables, over any client (docs/wire.md, section 2.8).
  *
  * ```
  * <source id>/<table>.json                               an array of records, or the object of a key/value table
  * <source id>/attachments/<attachment id>/<file name>    the files in the cells
  * ```
  *
- * Talking to the API belongs to the client, versions to the content plugin.
+ * The client owns the requests to the API; the content plugin owns versions.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -37,7 +37,7 @@ export type { TableSourceConfig }
 /** The services of a table source: files, and the client of its base. */
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
-/** The source over any client. For several sources in a program there is `make`. */
+/** The source over any client. Use `make` for several sources in a program. */
 export const layer = (
   config: TableSourceConfig
 ): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
@@ -56,11 +56,14 @@ export const make = (
   Effect.flatMap(decode(config), fromOptions)
 
 interface Options extends TableSourceOptions, Omit<FileOptions, "maxTimeout"> {
-  /** Where the API is: links and redirects may lead to its host though that is a local one. Default the host of the link. */
+  /**
+   * The address of the API: links and redirects may lead to its host, even if it is local. Default the host of the
+   * link.
+   */
   readonly endpointUrl?: string
 }
 
-/** As `make`, of decoded options. @internal */
+/** As `make`, for decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   const { defaultView: view, endpointUrl, id, maxAttachmentBytes, wholeEvery } = options
   yield* warnOfNoTables(options)
@@ -88,7 +91,10 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   })
 })
 
-/** The status of a table source beside its fetches: API calls, if they are counted, and why it cannot be asked what has changed. */
+/**
+ * The data of a table source for the status, beside its fetches: API calls, if they are counted, and why it cannot be
+ * asked for changes.
+ */
 const dataOf = (
   calls: Effect.Effect<CallCounts> | undefined,
   polling: Polling | undefined

@@ -1,5 +1,5 @@
 /**
- * A source of content that is kept in the tables of a hosted base.
+ * A source of content in the tables of a hosted base.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -21,11 +21,11 @@ export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fie
 /** The options as a user writes them. */
 export interface AirtableSourceConfig
   extends Config.AirtableSourceConfig<string | Redacted.Redacted, EffectSchema> {
-  // The compiler has no name for options without own members.
+  // A member, because the compiler has no name for options without own members.
   readonly id: string
 }
 
-/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+/** Decodes the options; `endpointUrl` has no slash at its end. */
 export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
 
 /** A source of content for the content plugin's `sources`. */
@@ -40,7 +40,7 @@ export const tableSource = (config: AirtableSourceConfig): ContentSourceDefiniti
   }
 }
 
-/** The client of the base that the options of a source name. */
+/** The client of the base in the options of a source. */
 const clientOf = ({
   apiKey,
   baseId,

@@ -1,9 +1,6 @@
 /**
- * Requests to the hosted table API: their place among the others, and what the responses mean.
- *
- * What is asked of the hosted table API: a page of a table, a record, or something about the whole base.
- *
- * What the hosted table API responds with: pages, and the records in them.
+ * Requests to the hosted table API: their pacing, their addresses for a page, a record or the whole base, and the
+ * decoding of responses.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as UrlParams from "@effect/platform/UrlParams"
@@ -34,25 +31,25 @@ import { baseKey, cooldown, interval, makeCalendarCount, TryFailed, withCooldown
 import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
 import { type AirtableClientOptions, isPathSegment } from "./TableOptions.ts"
 
-/** The hosted table API. No failure has the API key in it, though the server may have repeated that. */
+/** The hosted table API. No failure contains the API key, even if the server has repeated it. */
 export interface Api {
-  /** Asks for a page, and decodes it. It ends within a bounded time. */
+  /** Requests a page, and decodes it. It ends within a bounded time. */
   readonly ask: <A>(request: Request, decode: Decode<A>) => Effect.Effect<A, TableError | CursorExpired>
 
-  /** As `ask`, for what is no page of a list. */
+  /** As `ask`, for a response that is no page of a list. */
   readonly askForOne: <A>(request: Request, decode: Decode<A>) => Effect.Effect<A, TableError>
 
-  /** The failure for an answer that the API would not give. */
+  /** The failure for a response that the API would not send. */
   readonly unexpected: (request: Pick<Request, "table">, detail: string) => TableError
 
-  /** Text of the server, for a message: without the key should it be repeated. */
+  /** Text of the server for a message, without the key. */
   readonly quote: (text: string) => string
 
-  /** How many requests were sent. */
+  /** The number of sent requests. */
   readonly calls: Effect.Effect<CallCounts>
 }
 
-/** From decoded options. Its requests wait for the pacing of the process. */
+/** Makes the API from decoded options. Its requests wait for the pacing of the process. */
 export const makeApi = Effect.fnUntraced(function* (
   options: AirtableClientOptions
 ): Effect.fn.Return<Api, never, HttpClient.HttpClient | RequestPacing> {
@@ -141,20 +138,20 @@ export const makeApi = Effect.fnUntraced(function* (
 })
 
 export interface BaseRequest {
-  /** It is about no table. */
+  /** Empty: it is not about a table. */
   readonly table: ""
   readonly method: "GET" | "POST" | "DELETE"
-  /** Behind `/v0`, of the names that it has. */
+  /** The path behind `/v0`, as its names. */
   readonly path: ReadonlyArray<string>
   readonly parameters?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** What the API key needs for it, as in "the scope …". */
+  /** The permission that the API key needs for it, as in "the scope …". */
   readonly needs: string
 }
 
 export type Request = PageRequest | RecordRequest | BaseRequest
 
-/** The most that the API gives at once. */
+/** The largest page of the API. */
 const pageSize = 100
 
 /** Redirects are not followed: the API key is for `endpointUrl` only. */
@@ -177,13 +174,13 @@ export const headersOf = ({ apiKey }: Pick<AirtableClientOptions, "apiKey">) => 
   accept: "application/json"
 })
 
-/** Whether the names in it can be in a URL. */
+/** Whether the names in the request can be in a URL. */
 export const isPossible = (request: Request): boolean => segments(request).every(isPathSegment)
 
-/** Whether a response without a body says all there is to say. */
+/** Whether a response without a body is complete. */
 export const mayBeEmpty = (request: Request): boolean => "path" in request && request.method === "DELETE"
 
-/** The names in it. */
+/** The names in the path of a request. */
 const segments = (request: Request): ReadonlyArray<string> =>
   "path" in request
     ? request.path
@@ -203,10 +200,13 @@ const parameters = (request: Request): Readonly<Record<string, string | Readonly
           ...(request.cursor === undefined ? {} : { offset: request.cursor })
         }
 
-/** A page of a hundred records is far smaller; more than this is no page. */
+/** In bytes. A page of a hundred records is far smaller. */
 export const maxBodyBytes = 32 * 1024 * 1024
 
-/** A value, or in words what is wrong and where. What came is not printed: it may be nested deeper than anything can print. */
+/**
+ * A value, or a description of the mistake and its place. The received value is not printed, because it may be nested
+ * too deeply.
+ */
 export type Decode<A> = (json: unknown) => Either.Either<A, string>
 
 const isText = (value: unknown): value is string => Predicate.isString(value) && value !== ""
@@ -247,7 +247,7 @@ export const decodePage: Decode<PageResponse> = (json) => {
     : Either.left("expected a text at offset")
 }
 
-/** Decodes what is smaller than a page. */
+/** Decodes a response that is smaller than a page. */
 export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> => {
   const decode = Schema.decodeUnknownEither(
     schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
@@ -255,7 +255,7 @@ export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): De
   return (json) => Either.mapLeft(decode(json), firstIssue)
 }
 
-/** In words, and where it is. */
+/** The first mistake and its place, as text. */
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   if (issue === undefined) {

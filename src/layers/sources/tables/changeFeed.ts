@@ -1,9 +1,8 @@
 /**
- * Whether anything in a hosted base has changed, as a webhook of this controller lists it (docs/content.md, Airtable).
+ * Whether anything in a hosted base has changed, from the list of a webhook that this controller makes
+ * (docs/content.md, Airtable). The webhooks have no address to notify.
  *
- * Whatever is odd about the webhook is answered in one way: a new webhook, and everything is read.
- *
- * The webhooks of a hosted base that notify no address: lists of what has changed in it.
+ * Every problem with the webhook has the same answer: make a new webhook, and read everything.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,7 +11,7 @@ import type { ChangeFeed, TableChanges, TableError } from "../../../services/Tab
 import { type Api, type BaseRequest, decodeOther } from "./api.ts"
 import type { AirtableClientOptions } from "./TableOptions.ts"
 
-/** Pages of 50 changes each. If there are more, the next question begins with them. */
+/** Pages of 50 changes each. Further changes come with the next call. */
 const maxPages = 10
 
 /** The id of a webhook, and the number of its next change. */
@@ -29,9 +28,9 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
     (id): TableChanges => ({ position: format({ id, cursor: 1 }), changed: "everything" })
   )
 
-  /** The webhook that is replaced is removed: a base has room for ten. */
+  /** The replaced webhook is removed, because a base has room for ten. */
   const beginAgain = ({ id }: Position, why: string) =>
-    Effect.logWarning(`Changes are not known, everything is read: the webhook ${api.quote(id)} ${why}`).pipe(
+    Effect.logWarning(`Changes are unknown, so everything is read: the webhook ${api.quote(id)} ${why}`).pipe(
       Effect.zipRight(Effect.ignore(webhooks.remove(id))),
       Effect.zipRight(begin)
     )
@@ -52,7 +51,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
         return yield* beginAgain(from, `reports the error ${api.quote(String(failed.code))}`)
       }
       if (next !== cursor + payloads.length)
-        return yield* beginAgain(from, `no longer lists what came after ${cursor}`)
+        return yield* beginAgain(from, `no longer lists the changes after ${cursor}`)
       cursor = next
       if (!mightHaveMore) break
     }
@@ -81,7 +80,7 @@ const parse = (position: string): Option.Option<Position> => {
   )
 }
 
-/** Whether the webhook, or its change of this number, is not there. */
+/** Whether the webhook, or its change with this number, does not exist. */
 const isGone = ({ reason }: TableError): boolean => reason === "NotFound" || reason === "Refused"
 
 const Payloads = Schema.Struct({
@@ -90,7 +89,7 @@ const Payloads = Schema.Struct({
   mightHaveMore: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => false })
 })
 
-/** A part of the changes, and where the next part begins. */
+/** A part of the changes, and the number where the next part begins. */
 export type Payloads = typeof Payloads.Type
 
 const Created = Schema.Struct({ id: Schema.NonEmptyString })
@@ -99,22 +98,22 @@ const decodeCreated = decodeOther(Created, "a webhook")
 const decodePayloads = decodeOther(Payloads, "a list of changes")
 const decodeNothing = decodeOther(Schema.Unknown, "nothing")
 
-/** How many changes are listed at once, as many as the API gives. */
+/** The number of changes in a list, the maximum of the API. */
 const limit = 50
 
-/** Without scopes, which become invalid when what they name is removed. */
+/** Without scopes, because a scope becomes invalid when its table or field is removed. */
 const specification = {
   options: { filters: { dataTypes: ["tableData", "tableFields", "tableMetadata"] } }
 }
 
 /** The webhooks of a base. */
 export interface Webhooks {
-  /** Gives the id of the new webhook. */
+  /** Returns the id of the new webhook. */
   readonly create: Effect.Effect<string, TableError>
 
   readonly remove: (id: string) => Effect.Effect<void, TableError>
 
-  /** The changes from this number on. The webhook lives for another week. */
+  /** The changes from this number on. The call keeps the webhook for another week. */
   readonly payloads: (id: string, cursor: number) => Effect.Effect<Payloads, TableError>
 }
 

@@ -1,5 +1,5 @@
 /**
- * How often the hosted table API may be asked, how often it was, and how long it is left alone after too many requests.
+ * The pace of requests to the hosted table API, their count, and the pause after too many requests.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -10,14 +10,17 @@ import type { Pacer } from "../../../services/RequestPacing.ts"
 import type { CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./TableOptions.ts"
 
-/** The pace of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
+/**
+ * The key for the pace of a base, shared by all its sources. The endpoint is normalized, because a URL can be written
+ * in several ways.
+ */
 export const baseKey = ({
   baseId,
   endpointUrl
 }: Pick<AirtableClientOptions, "baseId" | "endpointUrl">): string =>
   `${new URL(`${endpointUrl}/`).href} ${baseId}`
 
-/** Five requests a second are allowed for a base; this leaves room for what the network does to their spacing. */
+/** A base allows five requests a second. This interval leaves room for delays of the network. */
 export const interval = Duration.millis(215)
 
 /** After a 429 the API rejects everything for this long. */
@@ -25,12 +28,12 @@ export const cooldown = Duration.seconds(30)
 
 const maxCooldowns = 3
 
-/** A try that has failed, and when to make another one. */
+/** A failed try, and when to retry. */
 export class TryFailed extends Data.TaggedError("vitrine/TryFailed")<{
   readonly error: TableError | CursorExpired
   /** As in a `RequestFailed`. */
   readonly retryAfter?: Duration.Duration | undefined
-  /** How long the server rejects all requests to the base, where it does. */
+  /** How long the server rejects all requests to the base, if it does. */
   readonly rejectsFor?: Duration.Duration | undefined
 }> {
   override get message() {
@@ -38,18 +41,18 @@ export class TryFailed extends Data.TaggedError("vitrine/TryFailed")<{
   }
 }
 
-/** Makes the attempt again after each cooldown, in which no request starts; three times at most. */
+/** Retries after each cooldown, in which no request starts; three times at most. */
 export const withCooldowns =
-  (pacer: Pacer, left = maxCooldowns) =>
+  (pacer: Pacer, remaining = maxCooldowns) =>
   <A>(attempt: Effect.Effect<A, TryFailed>): Effect.Effect<A, TryFailed> =>
     Effect.catchAll(attempt, (failure) => {
       const { message, rejectsFor } = failure
       if (rejectsFor === undefined) return Effect.fail(failure)
       const again = Effect.zipRight(
         Effect.logWarning(`${message}. Waiting ${Duration.format(rejectsFor)} before the next request`),
-        withCooldowns(pacer, left - 1)(attempt)
+        withCooldowns(pacer, remaining - 1)(attempt)
       )
-      return Effect.zipRight(pacer.hold(rejectsFor), left === 0 ? Effect.fail(failure) : again)
+      return Effect.zipRight(pacer.hold(rejectsFor), remaining === 0 ? Effect.fail(failure) : again)
     })
 
 /** Counts requests by days and months, in UTC. */

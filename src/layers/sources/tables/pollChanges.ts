@@ -1,8 +1,8 @@
 /**
- * Asking whether anything has changed in the tables of a source, and reading all of them from time to time regardless (docs/content.md,
- * Airtable).
+ * Asks whether anything has changed in the tables of a source, and reads all tables from time to time in any case
+ * (docs/content.md, Airtable).
  *
- * Where the last question ended is in memory. On disk is which list of changes was used, so that the next start ends it.
+ * The position of the last call is in memory. The used list of changes is on disk, so that the next start ends it.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -21,7 +21,7 @@ const Cursor = Schema.parseJson(
   Schema.Struct({
     /** Position in the list of changes; missing if the list could not be read. */
     position: Schema.optional(Schema.String),
-    /** When all tables were read last, in milliseconds since 1970. */
+    /** When all tables were last read, in milliseconds since 1970. */
     wholeAt: Schema.Number
   })
 )
@@ -36,10 +36,13 @@ export const makePolling = Effect.fnUntraced(function* (
   const kept = yield* keptPosition(sourceId)
   const problem = yield* Ref.make(Option.none<string>())
   const warning = makeWarnWhile(
-    (detail) => `Nothing says what has changed, all tables are read at each tick: ${detail}`
+    (detail) => `Changes cannot be listed, so all tables are read at each tick: ${detail}`
   )
 
-  /** The list of the run before would stay for a week, and a base has room for few. It may be gone, or not be ours any more. */
+  /**
+   * The list of the last run would stay for a week, and a base has room for few. It may be gone, or no longer belong
+   * to this controller.
+   */
   const endKept = Effect.flatMap(
     kept.read,
     Option.match({
@@ -102,7 +105,7 @@ export const makePolling = Effect.fnUntraced(function* (
 
 export type Polling = Effect.Effect.Success<ReturnType<typeof makePolling>>
 
-/** The position of the last list of changes, in a file; nothing is kept if the controller has no folder for that. */
+/** The position of the last list of changes, in a file; nothing is kept if the controller has no folder for it. */
 const keptPosition = Effect.fnUntraced(function* (sourceId: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,7 +1,6 @@
 /**
- * What goes wrong with a request to the hosted table API: why, and which option to look at.
- *
- * Whether to try again belongs to the client.
+ * The errors of requests to the hosted table API: the reason, and the option to check. The client decides whether to
+ * retry.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -12,7 +11,7 @@ import { passes } from "../../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { Request } from "./api.ts"
 
-/** Why a request failed. `hide` takes the API key out of text. */
+/** The error of a failed request. `hide` removes the API key from text. */
 export const tableError = (
   request: Request,
   failure: RequestFailed,
@@ -35,16 +34,16 @@ export const tableError = (
   })
 }
 
-/** The type of the response where the server has forgotten the list that was being read. */
+/** The error type if the server has forgotten the list that was being read. */
 export const notAvailable = "LIST_RECORDS_ITERATOR_NOT_AVAILABLE"
 
-/** The type of the response to the first request that the plan does not allow any more. */
+/** The error type if the API calls of the plan are spent. */
 const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
 
-/** The words, if there are any, after something that leads to them. */
+/** The text with a lead before it; empty if the text is empty. */
 export const after = (lead: string, words: string): string => (words === "" ? "" : `${lead}${words}`)
 
-/** What a status means, and what to do about it. */
+/** The meaning of a status, and what to do about it. */
 interface Meaning {
   readonly reason: TableError["reason"]
   readonly advice: string
@@ -86,7 +85,7 @@ const meaningOf = (
     advice:
       redirectsTo === undefined
         ? "the server does not answer like the table API"
-        : `the server redirects to ${redirectsTo}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
+        : `the server redirects to ${redirectsTo}, which is not followed, because the API key is for "endpointUrl" only. Set "endpointUrl" to the right address`
   }
 }
 
@@ -95,18 +94,18 @@ const notFound = (advice: string): Meaning => ({ reason: "NotFound", advice })
 const missing = (request: Request, status: 403 | 404): string => {
   const name = JSON.stringify(request.table)
   return "recordId" in request
-    ? `the record ${excerpt(request.recordId)} is not there any more, or the API key may not read it`
+    ? `the record ${excerpt(request.recordId)} no longer exists, or the API key may not read it`
     : "path" in request
-      ? `there is no such thing, or the API key may not do this: it needs ${request.needs}`
+      ? `it does not exist, or the API key may not do this: the key needs ${request.needs}`
       : status === 403
         ? `there is no such table, or the API key may not read it. Check "baseId", the name ${name} and the permissions of the API key`
         : `there is no such base or table. Check "baseId", the name ${name} and "endpointUrl"`
 }
 
 export interface ErrorResponse {
-  /** The API's name for the error, such as `NOT_FOUND`; empty where it gave none. */
+  /** The API's name for the error, such as `NOT_FOUND`; empty if there is none. */
   readonly type: string
-  /** The complete text as it came: unbounded, may be empty. */
+  /** The complete text as received: of any length, may be empty. */
   readonly words: string
 }
 
@@ -137,7 +136,7 @@ const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : 
 
 const asText = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
-/** The message is at the beginning; these patterns would take long for a long text. */
+/** In characters. The message is at the beginning, and these patterns are slow for a long text. */
 const maxText = 4096
 
 const readText = (text: string): string =>

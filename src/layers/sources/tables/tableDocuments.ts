@@ -1,7 +1,6 @@
 /**
- * Tables as documents: records as they are saved, page by page, or the object of a key/value table.
- *
- * Reading a table from its first page to its last, and again where the server forgets it meanwhile.
+ * Tables as documents: saved records, page by page, or the object of a key/value table. A table is read from its
+ * first page to its last, and again if the server forgets the list.
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -23,7 +22,7 @@ import { type ListChanged, readAgain, readList } from "../../documents/wholeList
 import { failedInTable, makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
 import { fieldsOf, type TableSourceOptions } from "./TableOptions.ts"
 
-/** A table, and how it is saved. */
+/** A table and its saved form. */
 export type SourceTable = Pick<CheckedTable, "table" | "holds">
 
 export const warnOfNoTables = ({
@@ -52,7 +51,7 @@ const pagesIn = (table: string, options: Options, client: typeof TableSourceClie
     fields: Option.getOrUndefined(fieldsOf(options, table))
   })
 
-/** The records of a table as they are saved. Each page is read when it is needed. */
+/** The saved records of a table. Each page is read when it is needed. */
 const recordsOf = (...of: Parameters<typeof pagesIn>): Stream.Stream<ReadonlyArray<SavedRecord>, ReadError> =>
   Stream.suspend(() => {
     const saved = makeSavedRecords(of[0])
@@ -95,30 +94,30 @@ export const linkedTable = (
   return { ...document, content: Records({ pages }) }
 }
 
-/** Says which option has the name that the API does not know. */
+/** Adds the option with the unknown name to the error. */
 const inLinks = <E>(error: E): E | TableError =>
   error instanceof TableError && error.reason === "NotFound"
     ? new TableError({ ...error, detail: `${error.detail}. The option "links" names it` })
     : error
 
-/** Which table, and in which order. */
+/** The table, its view and its fields. */
 export type TableRequest = Omit<PageRequest, "cursor">
 
 /** The records of a table. */
 export type Pages = Stream.Stream<ReadonlyArray<TableRecord>, TableError | CursorExpired | ListChanged>
 
-/** Why a table cannot be read, or cannot be saved. */
+/** Why a table cannot be read or saved. */
 export type ReadError = TableError | CursorExpired | ListChanged | SourceError
 
 /** How often a list that the server forgot is read again. */
 const maxRestarts = 3
 
-/** Far more than the hosted API keeps in a table. */
+/** Far more records than a table of the hosted API can have. */
 const maxRecords = 1_000_000
 
 /**
- * Reads again from the beginning where the server has forgotten the list, or the list has changed: what was made of the first try must be
- * thrown away.
+ * Reads again from the beginning if the server has forgotten the list, or the list has changed. The result of the
+ * first try must be thrown away.
  */
 export const withRestarts =
   (table: string) =>
@@ -140,11 +139,11 @@ export const withRestarts =
 
 interface Position {
   readonly cursor: Option.Option<string>
-  /** How many records have come before it. */
+  /** How many records came before it. */
   readonly read: number
 }
 
-/** Asks for the pages of a table. */
+/** Requests the pages of a table. */
 export const pagesOf = (client: typeof TableSourceClient.Service, request: TableRequest): Pages => {
   const { table } = request
 
@@ -164,7 +163,7 @@ export const pagesOf = (client: typeof TableSourceClient.Service, request: Table
     placeOf: ({ cursor }) => Option.getOrElse(cursor, () => ""),
     idOf: ({ id }) => Option.some(id),
     mistake: (detail) => unexpected(table, detail),
-    firstAgain: "the list goes round in a circle: it is page 1 again"
+    firstAgain: "the pages form a circle: this is page 1 again"
   })
 }
 

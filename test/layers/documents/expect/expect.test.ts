@@ -1,5 +1,5 @@
 /**
- * What is expected of tables, and fetches that bring something else.
+ * The expectations about tables, and fetches that do not meet them.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -24,13 +24,13 @@ import { withLog } from "../../../support/logged.ts"
 
 const options = { id: "exhibits", tables: ["Objects"], keyValueTables: ["Settings"] }
 
-/** Nothing that is rejected is downloaded. */
+/** Fails if a rejected version is downloaded. */
 const noDownloads = Layer.succeed(
   HttpClient.HttpClient,
   HttpClient.make(() => Effect.dieMessage("nothing is to be downloaded"))
 )
 
-/** Fetches tables of memory, each time into its own folder, with what was fetched last as the version before. */
+/** Fetches tables in memory, each time into its own folder; the last fetch is the last version. */
 const setUp = (config: Partial<TableSourceConfig>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -175,7 +175,7 @@ describe("a fetch of content that is not as expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("reports what is wrong in all tables", () =>
+  it.scoped("reports the violations of all tables", () =>
     Effect.gen(function* () {
       const { fetch, objects, settings } = yield* setUp({
         defaultView: "Grid view",
@@ -213,7 +213,7 @@ describe("a fetch of content that is not as expected", () => {
       yield* fetch
       yield* objects({ titel: "A bell", Titled: "x", Maker: "Orle" }, { titel: "A tin" })
       expect(yield* hints).toEqual([["Title", '"Title" is missing; "titel" is new: was it renamed?']])
-      // The only one that is new, though it does not look like it; another that was there is none.
+      // A single new field counts, even if its name is not similar; an old field does not.
       yield* objects({ Name: "A bell", Maker: "Orle", Year: 5, Titled: "x" })
       expect(yield* hints).toEqual([["Title", '"Title" is missing; "Name" is new: was it renamed?']])
       yield* objects({ Titled: "A bell" })
@@ -224,8 +224,8 @@ describe("a fetch of content that is not as expected", () => {
         {
           table: "Objects",
           field: "Maker",
-          expected: "it in at least one record, as in the version before",
-          found: "it in none",
+          expected: "the field in at least one record, as in the last version",
+          found: "it nowhere",
           hint: '"Maker" is missing; "Makers" is new: was it renamed?'
         }
       ])
@@ -251,7 +251,7 @@ describe("a fetch of content that is not as expected", () => {
     }).pipe(run)
   )
 
-  it.scoped("takes no member of Object.prototype for a field", () =>
+  it.scoped("does not count members of Object.prototype as fields", () =>
     Effect.gen(function* () {
       const { objects, rejected } = yield* setUp({
         expect: { Objects: { fields: { constructor: "any" as const } } }
@@ -277,13 +277,13 @@ describe("a fetch of content that is not as expected", () => {
       yield* objects(...rows.slice(4))
       yield* settings({ b: "z" })
       expect((yield* rejected).map(({ expected, found }) => [expected, found])).toEqual([
-        ['at least 2 of the 3 records before to be there ("maxVanishing" is 0.5)', "1 record"],
-        ['at least 2 of the 2 keys before to be there ("maxVanishing" is 0)', "1 key"]
+        ['at least 2 of the 3 records in the last version ("maxVanishing" is 0.5)', "1 record"],
+        ['at least 2 of the 2 keys in the last version ("maxVanishing" is 0)', "1 key"]
       ])
     }).pipe(run)
   )
 
-  it.scoped("reports the message of a schema, without values that are in lists and objects", () =>
+  it.scoped("reports the message of a schema, without values in lists and objects", () =>
     Effect.gen(function* () {
       const { objects, rejected, settings } = yield* setUp({
         expect: {

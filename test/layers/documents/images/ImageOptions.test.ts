@@ -54,11 +54,11 @@ describe("the options of images", () => {
 })
 
 describe("sharp", () => {
-  it("is found where it is installed", () => {
+  it("is found if it is installed", () => {
     expect(sharpIssue(import.meta.url)).toBeUndefined()
   })
 
-  it("is named in the message with how to install it, where it is missing", () => {
+  it("is named in the message, with its installation, if it is missing", () => {
     expect(sharpIssue(join(tmpdir(), "vitrine-without", "module.js"))).toBe(
       '"images" needs the package sharp: npm install sharp'
     )

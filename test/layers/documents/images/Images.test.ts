@@ -125,7 +125,7 @@ describe("a picture that cannot be made smaller", () => {
       reason: "premature end of JPEG"
     },
     { what: "is empty", change: () => Buffer.alloc(0), reason: "it is empty" }
-  ])("fails with the reason where a JPEG $what", ({ change, reason }) =>
+  ])("fails with the reason if a JPEG $what", ({ change, reason }) =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [20] })
@@ -140,7 +140,7 @@ describe("a picture that cannot be made smaller", () => {
     }).pipe(provided)
   )
 
-  it.scoped("fails with the reason where the file cannot be written", () =>
+  it.scoped("fails with the reason if the file cannot be written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory, save, target } = yield* sourceFolder
@@ -170,7 +170,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is taken over from the previous version, and only new sizes are made", () =>
+  it.scoped("is reused from the previous version, and only new sizes are made", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const before = yield* sourceFolder
@@ -192,7 +192,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is made again where the previous version lists a file that is missing", () =>
+  it.scoped("is made again if the previous version lists a missing file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const before = yield* sourceFolder
@@ -226,7 +226,7 @@ describe("the same picture", () => {
     }).pipe(provided)
   )
 
-  it.scoped("is made once for two names, where no cropping makes a difference", () =>
+  it.scoped("is made once for two names, if cropping makes no difference", () =>
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
       const { derive } = yield* makeImages({ widths: [100] })

@@ -1,5 +1,5 @@
 /**
- * What becomes of the pictures of a source, whatever they are and are called.
+ * The pictures of a source, of any kind and with any name.
  */
 import { join } from "node:path"
 import { crc32 } from "node:zlib"
@@ -32,7 +32,7 @@ const Objects = Schema.parseJson(
   )
 )
 
-/** One document whose objects link to a file each, all of which may be missing. */
+/** One document whose objects link to one optional file each. */
 const fetchPictures = Effect.fnUntraced(function* (
   files: Readonly<Record<string, Uint8Array>>,
   images: Option.Option<ImageConfig> = Option.some({ widths: [20] })
@@ -70,7 +70,7 @@ const fetchPictures = Effect.fnUntraced(function* (
         sizes === undefined ? [] : [[id, sizes.map(({ width }) => width)]]
       )
     ),
-    /** Those that are in the version. */
+    /** The pictures in the version. */
     saved: [...objects].flatMap(([id, { localPath }]) => (localPath === undefined ? [] : [id])),
     colourOf: (id: string, x: number, y: number) =>
       Effect.promise(() => colourAt(join(directory, objects.get(id)?.sizes?.[0]?.localPath ?? ""), x, y))
@@ -85,7 +85,7 @@ const chunk = (type: string, data: Buffer) => {
   return Buffer.concat([length, body, sum])
 }
 
-/** With another head, as the first 33 bytes of a PNG are it. */
+/** With another head: the first 33 bytes of a PNG. */
 const withSize = (png: Buffer, side: number) => {
   const head = Buffer.from(png.subarray(16, 29))
   head.writeUInt32BE(side, 0)
@@ -132,7 +132,7 @@ const rawTiff = (tag: number, value: number) => {
 }
 
 describe("the pictures of a source", () => {
-  it.scopedLive("get sizes where the decoder warns, and each warning is reported once", () =>
+  it.scopedLive("get sizes if the decoder warns, and each warning is reported once", () =>
     Effect.gen(function* () {
       const jpeg = yield* Effect.promise(() => plain(64, 48).jpeg().toBuffer())
       const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]))
@@ -163,7 +163,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("get sizes in every format, depth and colour space, whatever their names are", () =>
+  it.scopedLive("get sizes in every format, depth and colour space, with any name", () =>
     Effect.gen(function* () {
       const red = plain(40, 30, "#c02020")
       const clear = { create: { width: 40, height: 30, channels: 4, background: "#0000" } } as const
@@ -203,7 +203,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are kept without sizes where browsers show them and sharp cannot make them smaller", () =>
+  it.scopedLive("are kept without sizes if browsers display them and sharp cannot make them smaller", () =>
     Effect.gen(function* () {
       const files = {
         ...(yield* animated),
@@ -221,7 +221,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are refused where no browser shows them, with advice", () =>
+  it.scopedLive("are refused if no browser displays them, with advice", () =>
     Effect.gen(function* () {
       const files = {
         "IMG_0001.HEIC": heic,
@@ -246,7 +246,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are saved with a warning where no browser shows them and no sizes are wanted", () =>
+  it.scopedLive("are saved with a warning if no browser displays them and no sizes are wanted", () =>
     Effect.gen(function* () {
       const { saved, warnings } = yield* fetchPictures(
         { "telephone.jpg": heic, "favicon.ico": icon },
@@ -261,7 +261,7 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are refused where they are cut off, too large, or no pictures at all", () =>
+  it.scopedLive("are refused if they are cut off, too large, or no pictures at all", () =>
     Effect.gen(function* () {
       const picture = noisy(100, 80)
       const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)

@@ -12,7 +12,7 @@ import {
 
 const side = FastCheck.integer({ min: 1, max: 30_000 })
 const picture = FastCheck.record({ width: side, height: side })
-/** Doubles would nearly all be next to nothing. */
+/** Nearly all random doubles would be close to zero. */
 const fraction = FastCheck.integer({ min: 0, max: 10_000 }).map((part) => part / 10_000)
 /** As a document may have it, sensible or not. */
 const anyNumber = FastCheck.oneof(fraction, FastCheck.double())
@@ -38,7 +38,7 @@ describe("the area of a picture", () => {
   })
 
   it.prop(
-    "is the whole picture where nothing is cropped, wherever the focal point is",
+    "is the whole picture if nothing is cropped, with any focal point",
     [picture, focus],
     ([picture, focus]) => {
       expect(areaOf(picture, { focus }, undefined)).toEqual({ left: 0, top: 0, ...picture })
@@ -59,7 +59,7 @@ describe("the area of a picture", () => {
   )
 
   it.prop(
-    "has the focal point in its middle, or touches the edge that is nearer to it",
+    "has the focal point in its middle, or touches the nearer edge",
     [picture, FastCheck.record({ x: fraction, y: fraction }), FastCheck.constantFrom(1, 16 / 9)],
     ([picture, focus, ratio]) => {
       const { left, width } = areaOf(picture, { focus }, ratio)
@@ -76,7 +76,7 @@ describe("the area of a picture", () => {
     expect(areaOf(picture, cut, 1)).toEqual({ left: 800, top: 0, width: 1000, height: 1000 })
   })
 
-  it("is the whole picture where cropping would leave nothing", () => {
+  it("is the whole picture if cropping would leave nothing", () => {
     const crop = { top: 0, bottom: 0, left: 0.6, right: 0.6 }
     expect(areaOf({ width: 100, height: 50 }, { crop }, undefined)).toEqual({
       left: 0,
@@ -110,12 +110,12 @@ describe("the sizes of a picture", () => {
     }
   })
 
-  it.prop("have the widths of the options where the picture is large enough", [widths], ([widths]) => {
+  it.prop("have the widths of the options if the picture is large enough", [widths], ([widths]) => {
     const sizes = sizesOf({ width: maxSide, height: 10_000 }, { widths, formats: ["webp"] })
     expect(sizes.map(({ width }) => width)).toEqual([...new Set(widths)].sort((a, b) => a - b))
   })
 
-  it("end with the picture's own width where an option is wider", () => {
+  it("end with the picture's own width if an option is wider", () => {
     const widthsOf = (width: number) =>
       sizesOf({ width, height: 700 }, { widths: [1920, 640, 1280], formats: ["webp"] }).map(
         (size) => size.width

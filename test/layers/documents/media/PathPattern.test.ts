@@ -25,14 +25,14 @@ describe("a pattern of paths", () => {
     expect(matches(pattern, path)).toBe(expected)
   })
 
-  it.each(["", ".", "a.", ".a", "a..b", "a\\"])("is invalid where a level is empty: %j", (text) => {
+  it.each(["", ".", "a.", ".a", "a..b", "a\\"])("is invalid if a level is empty: %j", (text) => {
     expect(PathPattern.parse(text)).toEqual(Option.none())
   })
 
   const name = FastCheck.constantFrom("a", "b", "url", "1", ".", "*", "**", "\\", "a.b")
   const path = FastCheck.array(name, { minLength: 1, maxLength: 6 })
 
-  it.prop("that is made of a path matches only that path", [path, path], ([path, other]) => {
+  it.prop("made from a path matches only this path", [path, path], ([path, other]) => {
     const pattern = PathPattern.format(path)
     expect(matches(pattern, path)).toBe(true)
     expect(matches(pattern, other)).toBe(JSON.stringify(path) === JSON.stringify(other))

@@ -73,7 +73,7 @@ describe("the name that a server gives to a file", () => {
     }
   })
 
-  it("is the last part of the URL otherwise, unescaped", () => {
+  it("is otherwise the last part of the URL, unescaped", () => {
     expect(nameOfUrl(new URL("https://a.example/b/c%20d.jpg?x=/y"))).toBe("c d.jpg")
     expect(nameOfUrl(new URL("https://a.example/b/"))).toBe("b")
     expect(nameOfUrl(new URL("https://a.example/%ff"))).toBe("%ff")

@@ -72,7 +72,7 @@ describe("a link in a document", () => {
     expect(address(text, base)).toEqual(Option.some(expected))
   })
 
-  it("is other content where only the part behind an entity changes", () => {
+  it("is other content if only the part behind an entity changes", () => {
     const link = (id: number) => ({ url: `https://a.example/i?w=1&#038;id=${id}` })
     expect(withoutSignatures(link(1))).not.toEqual(withoutSignatures(link(2)))
   })
@@ -85,12 +85,12 @@ describe("a link in a document", () => {
     "ftp://a.example/x",
     "C:\\x.jpg",
     "http://"
-  ])("leads nowhere where it is %j", (text) => {
+  ])("leads nowhere if it is %j", (text) => {
     expect(address(text)).toEqual(Option.none())
     expect(address(text, "https://cms.example/")).toEqual(Option.none())
   })
 
-  it("is recognised where it has a scheme, or begins with a slash or a dot", () => {
+  it("is recognised if it has a scheme, or begins with a slash or a dot", () => {
     for (const text of [
       "https://a.example/x",
       "//a.example/x",
@@ -121,13 +121,13 @@ describe("a link in a document", () => {
     }
   })
 
-  it("is at an allowed host, with the given port or with any", () => {
+  it("is at an allowed host, with the given port or any port", () => {
     const url = new URL("https://cdn.example:8443/x")
     const hosts = ["cdn.example", "cdn.example:8443", "cdn.example:443", "example"]
     expect(hosts.map((host) => isAtHost(url, [host]))).toEqual([true, true, false, false])
   })
 
-  it("is at an allowed host however that is written", () => {
+  it("is at an allowed host in any spelling", () => {
     for (const [address, host] of [
       ["https://CDN.Example./x", "cdn.example"],
       ["https://cdn.example/x", "CDN.example."],

@@ -17,7 +17,7 @@ const base = "https://cms.example/api/objects"
 
 const pathOf = ({ identity }: Pick<FoundLink, "identity">) => `media/file-${keyOf(identity)}.jpg`
 
-/** What becomes of a document, with what was found and left out on the way. */
+/** The changed document, with the found links and the links without a file. */
 const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
   const change = makePlacing({
     rules: Rules.fromOptions(options),
@@ -78,7 +78,7 @@ describe("links in documents", () => {
     expect(JSON.stringify(changed)).toContain(`"a":"${b}","localPath":"${localA}","name":"x","url"`)
   })
 
-  it("are replaced by objects where the option says so", () => {
+  it("are replaced by objects if the option says so", () => {
     const document = { cover: a, gallery: [a, b], media: { url: b } }
     expect(placing({ types: ["image/*"], replace: true })(document).changed).toEqual({
       cover: { url: a, localPath: localA },
@@ -98,7 +98,7 @@ describe("links in documents", () => {
     })
   })
 
-  it("stay in an object that has only a url, even where links are replaced", () => {
+  it("stay in an object that has only a url, even if links are replaced", () => {
     const document = { image: { url: a } }
     const place = placing({ find: ["**.url"], replace: true })
     const { changed } = place(document)
@@ -137,7 +137,7 @@ describe("links in documents", () => {
     ])
   })
 
-  it("have their places beforehand where the vendor fixes them, which may be written or not", () => {
+  it("have their paths beforehand if the vendor fixes them, and the paths may be written or not", () => {
     const reader =
       (writesPath: boolean): MediaReader =>
       ({ file }) =>
@@ -171,7 +171,7 @@ describe("links in documents", () => {
     expect(placing({ types: ["image/*"] })(document)).toEqual({ changed: document, found: [], leftOut: [] })
   })
 
-  it("lose the localPath of an earlier version where the file is gone", () => {
+  it("lose the localPath of an earlier version if the file is gone", () => {
     const document = { x: a, y: [{ url: b }] }
     const place = placing({ types: ["image/*"], replace: ["x"] })
     expect(place(place(document).changed, () => false).changed).toEqual(document)
@@ -206,7 +206,7 @@ const options = FastCheck.record({
     Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 )
 
-/** A document without what was written into it. */
+/** A document without the written fields. */
 const undone = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(undone)
   if (!Predicate.isReadonlyRecord(value)) return value
@@ -216,7 +216,7 @@ const undone = (value: unknown): unknown => {
     : Object.fromEntries(entries.map(([name, part]) => [name, undone(part)]))
 }
 
-/** A string, and an object with nothing but that as `url`, come to the same. */
+/** A string is equal to an object with only this string as its `url`. */
 const unboxed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(unboxed)
   if (!Predicate.isReadonlyRecord(value)) return value
@@ -234,14 +234,14 @@ describe("any document", () => {
     if (found.length === 0) expect(changed).toBe(document)
   })
 
-  it.prop("is the same where links are placed once and twice", [document, options], ([document, options]) => {
+  it.prop("is the same if links are placed once and twice", [document, options], ([document, options]) => {
     const once = placing(options)(document)
     const twice = placing(options)(once.changed)
     expect(JSON.stringify(twice.changed)).toBe(JSON.stringify(once.changed))
     expect(twice.found).toHaveLength(once.found.length)
   })
 
-  it.prop("is restored where links are placed without files", [document, options], ([document, options]) => {
+  it.prop("is restored if links are placed without files", [document, options], ([document, options]) => {
     const place = placing(options)
     const gone = place(place(document).changed, () => false).changed
     expect(unboxed(gone)).toEqual(unboxed(document))

@@ -1,5 +1,5 @@
 /**
- * Smaller pictures beside the files that documents show.
+ * Smaller pictures beside the pictures of documents.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -70,7 +70,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are taken over from the previous version, and removed with the option", () =>
+  it.scoped("are reused from the previous version, and removed with the option", () =>
     Effect.gen(function* () {
       const { fetch, settings, source } = yield* setUp
       const first = yield* fetch()
@@ -88,7 +88,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are made once for files with the same content, whatever their names are", () =>
+  it.scoped("are made once for files with the same content, with any names", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp
       set({
@@ -109,7 +109,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("fail the fetch where a picture is broken, with its place in the message", () =>
+  it.scoped("fail the fetch if a picture is broken, with its place in the message", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp
       set({
@@ -126,7 +126,7 @@ describe("the sizes of pictures", () => {
     }).pipe(run)
   )
 
-  it.scoped("are left out with a warning where a broken picture is optional", () =>
+  it.scoped("are left out with a warning if a broken picture is optional", () =>
     Effect.gen(function* () {
       const { settings, set, source } = yield* setUp
       const fetch = yield* makeFetch({ ...settings, images: {}, optional: ["**.image", "*.file"] }, source)

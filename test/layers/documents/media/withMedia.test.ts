@@ -27,7 +27,7 @@ const run = Effect.provide(mediaServices)
 
 const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
 
-/** A web server of files, which answers conditional requests, and a source whose documents came from it. */
+/** A web server of files that answers conditional requests, and a source with documents from it. */
 const setUp = Effect.fnUntraced(function* (settings: Partial<MediaSettings> = { find: ["**.image.url"] }) {
   const files = new Map<string, WebFile>()
   const server = yield* ScriptedServer.make((response, { headers, url }) => {
@@ -134,7 +134,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("asks once for each file of the previous version, and links those that have not changed", () =>
+  it.scoped("sends one request for each file of the previous version, and links unchanged files", () =>
     Effect.gen(function* () {
       const { fetch, files, requests, server, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
@@ -237,7 +237,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("asks for nothing if the document shows that a file has not changed", () =>
+  it.scoped("requests nothing if the document shows that a file has not changed", () =>
     Effect.gen(function* () {
       const version = { now: "1" }
       const { fetch, files, paths, set } = yield* setUp({
@@ -258,7 +258,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails where a file is missing, with the place and the reason and without the link", () =>
+  it.scoped("fails if a file is missing, with the place and the reason and without the link", () =>
     Effect.gen(function* () {
       const { fetch, files, server, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa"))
@@ -372,7 +372,7 @@ describe("a source with media", () => {
         ]
       })
       const { value } = yield* withAdvancingClock(fetch())
-      // Three, and those that were under way by then: six at a time, four tries each.
+      // Three files, and the files already in progress: six at a time, four tries each.
       expect((yield* Queue.takeAll(dead.received)).length).toBeLessThanOrEqual(32)
       expect(value.fetched.warnings).toEqual([
         expect.stringMatching(/^60 files cannot be saved: the connection to .* failed: .*; and 57 more$/)
@@ -396,16 +396,16 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("suggests the right pattern where links are a level deeper, in each language", () =>
+  it.scoped("suggests the right pattern if links are a level deeper, in each language", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.file.url"] })
       set({ "objects.json": [{ id: "a", file: { "en-US": { url: "/bell.png" } } }] })
       const { message } = yield* Effect.flip(fetch())
-      expect(message).toMatch(/finds no link, but there are some a level deeper.*"\*\*\.file\.\*\.url"$/)
+      expect(message).toMatch(/finds no link, but there are links one level deeper.*"\*\*\.file\.\*\.url"$/)
     }).pipe(run)
   )
 
-  it.scoped("saves a file for each address, though these are escaped as in HTML", () =>
+  it.scoped("saves a file for each address, even if addresses are escaped as in HTML", () =>
     Effect.gen(function* () {
       const { fetch, files, paths, set } = yield* setUp()
       files.set("/image.php", jpeg("a"))
@@ -426,7 +426,7 @@ describe("a source with media", () => {
         "b.json": { image: { url: "/image.php#top" } }
       })
       expect((yield* fetch()).fetched.warnings).toEqual([
-        'Document "a.json", field "*.image.url": 2 links in which "#" and a number stand in the place of "&": a server is not sent what follows "#", so that different files may look the same. Correct the links, or change them in "steps"'
+        'Document "a.json", field "*.image.url": 2 links in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"'
       ])
     }).pipe(run)
   )
@@ -453,7 +453,7 @@ describe("a source with media", () => {
       const { warnings = [] } = first.fetched
       expect(warnings).toHaveLength(3)
       expect(warnings[0]).toMatch(
-        /^2 files name other files: these are not saved, so that it does not play offline\. Link to an MP4 file, or save the files together with folderSource\. .*film\.m3u8.*dash\.mpd/
+        /^2 files name other files: the other files are not saved, so it does not play offline\. Link to an MP4 file, or save the files together with folderSource\. .*film\.m3u8.*dash\.mpd/
       )
       expect(warnings[1]).toMatch(/bell-\w+\.gltf" names other files: .* Link to a GLB file, or/)
       expect(warnings[2]).toMatch(/map-\w+\.svg" names other files: .* Put the pictures into the SVG, or/)
@@ -461,7 +461,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns if no document has a link where the patterns point", () =>
+  it.scoped("warns if no document has a link that matches the patterns", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
       set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
@@ -478,7 +478,7 @@ describe("a source with media", () => {
     ["JSON", { "content-type": "application/json" }, '{"error":"no"}'],
     ["JSON that claims nothing", {}, '{"error":"no"}'],
     ["another type", { "content-type": "video/mp4" }, "film"]
-  ] as const)("refuses %s where a picture is expected", ([, headers, body]) =>
+  ] as const)("refuses %s if a picture is expected", ([, headers, body]) =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], types: ["image/*"] })
       files.set("/a.jpg", { body, headers })
@@ -580,7 +580,7 @@ describe("a source with media", () => {
     ["objects.csv", "text/csv", "<html>Log in"],
     ["letter.docx", "application/octet-stream", `\n${html}`]
   ] as const)(
-    "refuses a web page or an API response in place of %s, where a server says %s",
+    "refuses a web page or an API response in place of %s, if a server states %s",
     ([name, type, body]) =>
       Effect.gen(function* () {
         const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
@@ -592,7 +592,7 @@ describe("a source with media", () => {
       }).pipe(run)
   )
 
-  it.scoped("leaves nothing of an empty optional file on disk", () =>
+  it.scoped("leaves no part of an empty optional file on disk", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
       files.set("/a.jpg", jpeg(""))
@@ -622,7 +622,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("downloads nothing from local addresses other than that of its document", () =>
+  it.scoped("downloads nothing from local addresses except the address of its document", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp()
       const other = yield* ScriptedServer.make(
@@ -644,7 +644,7 @@ describe("a source with media", () => {
         set({ "objects.json": [{ id: "o1", image: { url: `${server.url}/a.jpg` } }] })
         const fetch = yield* makeFetch({ find: ["**.image.url"] }, source)
         expect((yield* Effect.flip(fetch())).message).toMatch(
-          /is an address of this machine.*\. Where it may lead there, name 127\.0\.0\.1:\d+ in "media\.hosts"$/
+          /is an address of this machine.*\. If the link may lead there, add 127\.0\.0\.1:\d+ to "media\.hosts"$/
         )
         const named = yield* makeFetch({ find: ["**.image.url"], hosts: ["127.0.0.1"] }, source)
         expect((yield* named()).media).toHaveLength(1)

@@ -1,5 +1,5 @@
 /**
- * A source of Directus' content, over a stand-in that answers as Directus does.
+ * A source of Directus' content, over a stand-in that responds like Directus.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
@@ -34,7 +34,7 @@ const file = {
 
 const files = { [fileId]: "a bell" }
 
-/** A source of the stand-in, and what one fetch of it saves. */
+/** A source of the stand-in, and the saved content of one fetch. */
 const setUp = (
   initial: Parameters<typeof startDirectus>[0],
   config: Omit<DirectusSourceConfig, "id" | "url" | "token">
@@ -96,7 +96,7 @@ describe("directusSource", () => {
     expect(documents?.["rooms.json"]?.url).toMatch(/^http:.*\/items\/rooms$/)
   })
 
-  scenario("reads all pages, however small they are", function* () {
+  scenario("reads all pages, of any size", function* () {
     for (const limit of [7, 25, 100]) {
       const { fetch } = yield* setUp(
         { collections: { rooms: { items: numbered(25) } }, limit },
@@ -106,7 +106,7 @@ describe("directusSource", () => {
     }
   })
 
-  scenario("ends where a server returns the same page for ever", function* () {
+  scenario("ends if a server returns the same page for ever", function* () {
     const server = yield* setUp({}, { collections: { rooms: {} }, status: [] })
     const page = json(200, { data: [{ id: 1 }], meta: { filter_count: 1_000_000 } })
     server.next(...Array.from({ length: 50 }, () => page))
@@ -119,12 +119,12 @@ describe("directusSource", () => {
     ["removed from", numbered(25).slice(1)],
     ["removed from them, and another one added behind", numbered(26).slice(1)]
   ] as const) {
-    scenario(`has each item once while one is ${what} the pages that were read`, function* () {
+    scenario(`has each item once while an item is ${what} the pages that were read`, function* () {
       const server = yield* setUp(
         { collections: { rooms: { items: [] } }, limit: 10 },
         { collections: { rooms: {} }, status: [] }
       )
-      // The second page comes from what is there then.
+      // The second page comes from the current items.
       server.state.collections.rooms = {
         get items() {
           return Option.getOrElse(server.received.unsafeSize(), () => 0) > 1 ? after : numbered(25)
@@ -134,7 +134,7 @@ describe("directusSource", () => {
     })
   }
 
-  scenario("fails after a few attempts where a collection keeps changing", function* () {
+  scenario("fails after a few attempts if a collection keeps changing", function* () {
     const server = yield* setUp({ limit: 2 }, { collections: { rooms: {} }, status: [] })
     let first = 0
     server.state.collections.rooms = {
@@ -174,7 +174,7 @@ describe("directusSource", () => {
   })
 
   scenario(
-    "saves published items of a collection that has a status, or those that the options name",
+    "saves published items of a collection with a status, or the items with the statuses in the options",
     function* () {
       const items = [
         { id: 1, status: "published" },
@@ -243,7 +243,7 @@ describe("directusSource", () => {
     }
   )
 
-  scenario("downloads files, and later only those that were replaced", function* () {
+  scenario("downloads files, and later only replaced files", function* () {
     const server = yield* setUp(
       { collections: { objects: { items: [{ id: 1, cover: file }] } }, files },
       { collections: { objects: { fields: ["*", "cover.*"] } } }
@@ -287,7 +287,7 @@ describe("directusSource", () => {
     expect(asked?.headers.authorization).toBeUndefined()
   })
 
-  scenario("downloads nothing where media are not wanted", function* () {
+  scenario("downloads nothing if media are not wanted", function* () {
     const { fetch } = yield* setUp(
       { collections: { objects: { items: [{ id: 1, cover: file }] } } },
       { collections: { objects: {} }, media: false }
@@ -308,14 +308,14 @@ describe("directusSource", () => {
     }
   })
 
-  scenario("is read at each tick, whatever Directus says has happened", function* () {
+  scenario("is read at each tick, whatever changes Directus reports", function* () {
     const { url } = yield* startDirectus({})
     const source = yield* directusSource({ id: "museum", url, collections: { rooms: {} } }).make
     expect(source.poll).toBeUndefined()
   })
 
   describe("the error of a Directus source says what to do", () => {
-    scenario("where a token may not read a collection", function* () {
+    scenario("if a token may not read a collection", function* () {
       const { fetch } = yield* setUp(
         { collections: { articles: { items: [] } }, forbidden: ["articles"] },
         { collections: { articles: {} } }
@@ -325,7 +325,7 @@ describe("directusSource", () => {
       )
     })
 
-    scenario("where the token is not sent to what the server redirects to", function* () {
+    scenario("if the token is not sent to the target of a redirect", function* () {
       const other = yield* make(json(401, { error: { name: "UnauthorizedError" } }))
       const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
       server.next(text(301, "", { location: `${other.url}/articles` }))
@@ -334,7 +334,7 @@ describe("directusSource", () => {
       )
     })
 
-    scenario("where the token is wrong, and never shows it", function* () {
+    scenario("if the token is wrong, and never shows it", function* () {
       const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
       const error = { message: `No ${directusToken}`, extensions: { code: "INVALID_CREDENTIALS" } }
       server.next(json(401, { errors: [error] }))
@@ -343,13 +343,13 @@ describe("directusSource", () => {
       expect(message).not.toContain(directusToken)
     })
 
-    scenario("where items have another key", function* () {
+    scenario("if items have another key", function* () {
       const server = yield* setUp({}, { collections: { languages: {} }, status: [] })
       server.next(json(200, { data: [{ code: "de-DE" }], meta: { filter_count: 1 } }))
       expect(yield* messageOf(server.fetch())).toMatch('Set "collections.languages.key"')
     })
 
-    scenario("where the server is no Directus", function* () {
+    scenario("if the server is no Directus", function* () {
       const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
       server.next(json(200, [{ id: 1 }]))
       expect(yield* messageOf(server.fetch())).toMatch('Check "url"')
@@ -380,7 +380,7 @@ describe("directusSource", () => {
     expect(JSON.stringify(directusSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
   })
 
-  it("accepts the address of the app as that of the server", () => {
+  it("accepts the address of the app as the address of the server", () => {
     const { issues } = directusSource({
       id: "a",
       url: "https://cms.example/admin/",

@@ -1,5 +1,5 @@
 /**
- * What is read of files in items.
+ * Reading files in items.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
@@ -38,14 +38,14 @@ describe("readFile", () => {
     expect(read({ ...file, filesize: "659" })).toEqual(read(file))
   })
 
-  it("returns no version where the fields do not include the date or the size", () => {
+  it("returns no version if the fields do not include the date or the size", () => {
     const { filesize: _, ...withoutSize } = file
     const { modified_on: __, ...withoutDate } = file
     expect(Option.map(read(withoutSize), (found) => "version" in found)).toEqual(Option.some(false))
     expect(Option.map(read(withoutDate), (found) => "version" in found)).toEqual(Option.some(false))
   })
 
-  it("returns no focal point where it is missing or outside of the picture", () => {
+  it("returns no focal point if it is missing or outside of the picture", () => {
     for (const more of [{ focal_point_x: null }, { focal_point_y: 201 }, { width: null }, { height: 0 }]) {
       expect(Option.map(read({ ...file, ...more }), (found) => "focus" in found)).toEqual(Option.some(false))
     }
@@ -58,7 +58,7 @@ describe("readFile", () => {
 })
 
 describe("withUrls", () => {
-  it("adds the URL to files at any depth that have none, and changes nothing else", () => {
+  it("adds the URL to files without a URL, at any depth, and changes nothing else", () => {
     const item = { id: 1, gallery: [{ directus_files_id: file }], own: { ...file, url: "own" }, text: "a" }
     expect(withUrls([item], server)).toEqual([
       {

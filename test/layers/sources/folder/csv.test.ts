@@ -52,7 +52,7 @@ const fetchTable = (content: string | Uint8Array = "", config?: Partial<FolderSo
 const failureOf = (content: string | Uint8Array = "") =>
   Effect.map(Effect.flip(fetchTable(content)), ({ message }) => message)
 
-/** What spreadsheet programs and exports write: cells in quotes where they need them, or all of them. */
+/** As spreadsheet programs and exports write: quotes around all cells, or only around cells that need them. */
 const names = FastCheck.string({ minLength: 1, unit: "grapheme" }).filter((name) => name.trim() !== "")
 const tables = FastCheck.uniqueArray(names, { minLength: 2, maxLength: 6, selector: (name) => name })
   .filter(([first = ""]) => !/^sep=/i.test(first))
@@ -153,11 +153,11 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect('uses the option "delimiter" where column names contain another delimiter', () =>
+  it.effect('uses the option "delimiter" if column names contain another delimiter', () =>
     Effect.gen(function* () {
       const text = "Price, net, EUR;Price, gross, EUR\n1,50;2,50\n"
       expect(yield* failureOf(text)).toMatch(
-        /T\.csv, line 2: the row has not as many cells as the header line/
+        /T\.csv, line 2: the row does not have as many cells as the header line/
       )
       expect(yield* fetchTable(text, { delimiter: ";" })).toEqual([
         { "Price, net, EUR": "1,50", "Price, gross, EUR": "2,50" }
@@ -169,18 +169,21 @@ describe("a CSV file in a folder", () => {
   )
 
   it.effect.each<readonly [string | Uint8Array, RegExp]>([
-    ['a;b\n1;2\n3;"x\n4;5\n6;7\n', /T\.csv, line 3: a cell begins with a double quote and none ends it/],
+    ['a;b\n1;2\n3;"x\n4;5\n6;7\n', /T\.csv, line 3: a cell begins with a double quote that is never closed/],
     ['a;b\n"1\n";"x\n4;"y"\n6;7\n', /T\.csv, line 3: a double quote inside a cell must be written twice/],
     ['\na;b\n1;5" wide\n', /T\.csv, line 3: a double quote inside a cell/],
-    ["sep=;\n\na;b\n\n1;2;3\n", /T\.csv, line 5: the row has not as many cells/],
+    ["sep=;\n\na;b\n\n1;2;3\n", /T\.csv, line 5: the row does not have as many cells/],
     ["a;b;a\n", /T\.csv, line 1: two columns are named "a"/],
     ["a;;c\n1;2;3\n", /T\.csv, line 1: column 2 has no name/],
     ["a; ;c\n1;2;3\n", /T\.csv, line 1: column 2 has no name/],
     [
       "Exhibits 2026,,,\n,,,\na,b,c,d\n",
-      /T\.csv, line 3: the row has .*: 4, and not 1\. If line 1 is a title/
+      /T\.csv, line 3: the row does not have .*: 4, and not 1\. If line 1 is a title/
     ],
-    ["Exhibits, 2026\na;b;c\n", /T\.csv, line 2: the row has .*: 1, and not 2\. If line 1 is a title/],
+    [
+      "Exhibits, 2026\na;b;c\n",
+      /T\.csv, line 2: the row does not have .*: 1, and not 2\. If line 1 is a title/
+    ],
     ["<!-- saved -->\n<!DOCTYPE html>\n<p>Log in</p>\n", /T\.csv: it looks like a web page \(HTML\)/],
     ['[\n  {"id": 1, "title": "Bell"}\n]\n', /T\.csv: it looks like JSON, and not like CSV/],
     ['{"title": "Bell"}', /T\.csv: it looks like JSON/],
@@ -220,7 +223,7 @@ describe("a CSV file in a folder", () => {
       "id,title\n1,M\ufffdller\n",
       /T\.csv, line 2, column 4: has "\ufffd" in the place of a letter that was lost/
     ]
-  ])("is read with a warning where it probably has a mistake: %j", ([text, warning]) =>
+  ])("is read with a warning if it probably has a mistake: %j", ([text, warning]) =>
     Effect.gen(function* () {
       const { warnings } = yield* fetchFiles({ "T.csv": text })
       expect(warnings[0]).toMatch(warning)
@@ -248,7 +251,7 @@ describe("a CSV file in a folder", () => {
     })
   )
 
-  it.effect("is asked for where the folder has a spreadsheet instead", () =>
+  it.effect("is asked for if the folder has a spreadsheet instead", () =>
     Effect.gen(function* () {
       const files = { "Objects.xlsx": "PK", "Rooms.ods": "PK", "Rooms.csv": "id\n1\n", "Rooms.json.txt": "" }
       const advice =
@@ -278,9 +281,9 @@ describe("a CSV file in a folder", () => {
         { keys: { C: "nr" } }
       )
       expect(warnings).toEqual([
-        'Document "A": 1 record without id, by which they would be compared',
-        'Document "A": 1 record with the id of another one, 1 first',
-        'Document "C": 1 record with the nr of another one, 1 first'
+        'Document "A": 1 record without id, which is needed to compare versions',
+        'Document "A": 1 record with the id of another record, 1 first',
+        'Document "C": 1 record with the nr of another record, 1 first'
       ])
     })
   )
@@ -313,7 +316,7 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect("is an error where it contains a web page, and read without a byte order mark", () =>
+  it.effect("is an error if it contains a web page, and read without a byte order mark", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(fetchFiles({ "A.json": "\n<html><body>Log in</body></html>" }))
       expect(message).toMatch(/A\.json: is not valid JSON: it looks like a web page \(HTML\)/)
@@ -321,7 +324,7 @@ describe("a JSON file in a folder", () => {
     })
   )
 
-  it.effect("is an error where it has more commas than are held in memory", () =>
+  it.effect("is an error if it has more commas than are held in memory", () =>
     Effect.gen(function* () {
       const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"0,".repeat(2_000_001)}0]` }))
       expect(failure.message).toMatch(/A\.json: it has more than 2,000,000 commas/)

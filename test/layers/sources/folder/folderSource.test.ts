@@ -75,7 +75,7 @@ const setUp = (files: Files = example, config: Partial<FolderSourceConfig> = {})
     }
     let versions = 0
 
-    /** Gives the fetch, and what a version of it would be. */
+    /** Returns the fetch, and its content as a version would have it. */
     const fetch = (target: Partial<FetchTarget> = {}) =>
       Effect.gen(function* () {
         const directory = join(folder, `version ${versions++}`, "exhibits")
@@ -129,7 +129,7 @@ contentSourceContract(
   { polls: true }
 )
 
-/** Saves as programs do. */
+/** Saves a file as programs do. */
 const waysToSave: Readonly<Record<string, (file: string, content: string) => Promise<void>>> = {
   "in place": (file, content) => writeFile(file, content),
   "in two halves": async (file, content) => {
@@ -161,7 +161,7 @@ print("held", flush=True)
 time.sleep(60)
 `
 
-/** A program that holds a file until it is killed, where there is Python and a kernel that lets it. */
+/** A program that keeps a file open until it is killed, if Python and the kernel allow this. */
 const hold = (file: string) =>
   Effect.acquireRelease(
     Effect.async<{ readonly holder: ChildProcess; readonly isHeld: boolean }>((resume) => {
@@ -186,7 +186,7 @@ describe("a folder that is watched", () => {
     }).pipe(run)
   )
 
-  it.scoped("is polled where it cannot be watched, and reports that it is gone and that it is back", () =>
+  it.scoped("is polled if it cannot be watched, and reports when it disappears and comes back", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { edit, place, poll, source, write } = yield* setUp().pipe(
@@ -292,7 +292,7 @@ describe("a folder as a source", () => {
       for (const gone of [place("index.html"), place("assets"), place("")]) {
         yield* edit(() => rm(gone, { recursive: true }))
         const { message } = yield* Effect.flip(fetch({ previous: built.previous }))
-        expect(message).toContain("index.html: is not there any more. Is the page being built?")
+        expect(message).toContain("index.html: no longer exists. Is the page being built?")
       }
     }).pipe(run)
   )
@@ -307,7 +307,7 @@ describe("a folder as a source", () => {
         expect(lines).toEqual([])
         yield* Effect.forkScoped(Stream.runDrain(source.changes))
         yield* somebodySleeps
-        const text = `INFO There is no build of the page in ${folder}/content yet. Make one, for example with "npm run build": then it is shown.`
+        const text = `INFO The page in ${folder}/content is not built yet. Build it, for example with "npm run build"; the screens then show it.`
         expect(lines).toEqual(dev ? [] : [text])
       }).pipe(Effect.provideService(HasDevServer, dev), withLog(lines), run)
     }
@@ -349,7 +349,7 @@ describe("a folder as a source", () => {
   )
 
   it.scoped(
-    "copies files, so that no version changes with them, and links unchanged ones from the previous version",
+    "copies files, so that no version changes with them, and links unchanged files from the previous version",
     () =>
       Effect.gen(function* () {
         const { edit, fetch, place, text, write } = yield* setUp({ ...example, "photos/fog.jpg": "fog" })
@@ -421,7 +421,7 @@ describe("a folder as a source", () => {
   )
 
   it.scoped.each<readonly [Files, RegExp]>([
-    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, line 3: the row has not as many cells/],
+    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, line 3: the row does not have as many cells/],
     [{ "a.json": '[\n{"a":1\n' }, /a\.json, line 3, column 1: is not valid JSON/],
     [{ "a.csv": "x\n", "a.json": "[]" }, /a\.csv and a\.json: each would be the document "a"/],
     [{ "p/a.jpg": "", "p/A.jpg": "" }, /p\/(a|A)\.jpg and p\/(a|A)\.jpg: their names differ in case only/],
@@ -459,7 +459,7 @@ describe("a folder as a source", () => {
             Effect.provideService(BaseFolder, join(folder, "project"))
           )
           expect((yield* Effect.flip(made)).message).toBe(
-            `${directory}: ${join(folder, "project", name)} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
+            `${directory}: ${join(folder, "project", name)} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
           )
         }
       }).pipe(run)
@@ -526,7 +526,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("has no warning of a cell that says only the type of a file", () =>
+  it.scoped("has no warning about a cell with only the type of a file", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({
         "Objects.csv": "id,format,ending\n1,pdf,.jpg\n2,mp4,a/.png\n3,GLB,guides.pdf\n",
@@ -562,11 +562,11 @@ describe("a folder as a source", () => {
       const { warnings } = yield* fetch()
       expect(warnings).toHaveLength(11)
       expect(warnings?.at(-2)).toMatch(/line 11, "photo": there is no file "photos\/9\.jpg"/)
-      expect(warnings?.at(-1)).toBe('Document "Objects": 1990 more files that cells name: not in the folder.')
+      expect(warnings?.at(-1)).toBe('Document "Objects": 1990 more files in cells: not in the folder.')
     }).pipe(run)
   )
 
-  it.scoped("rejects a version with a cell that names a missing file, where a file is expected", () =>
+  it.scoped("rejects a version with a cell that names a missing file, if a file is expected", () =>
     Effect.gen(function* () {
       const { fetch, write } = yield* setUp(
         { "Objects.csv": "id,photo\n1,photos/bell.jpg\n2,\n", "photos/bell.jpg": "a bell" },
@@ -600,7 +600,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("makes smaller sizes of pictures that cells name", () =>
+  it.scopedLive("makes smaller sizes of pictures in cells", () =>
     Effect.gen(function* () {
       const { edit, place, source, text } = yield* setUp(
         { "Objects.csv": "id,photo\n1,photos/bell.png\n2,photos/boat.png\n", "photos/a.txt": "" },
@@ -653,7 +653,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("links and reads nothing again after a restart where nothing has changed", () =>
+  it.scoped("links and reads nothing again after a restart if nothing has changed", () =>
     Effect.gen(function* () {
       const { edit, fetch, folder, place } = yield* setUp()
       yield* edit(() => utimes(place("photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
@@ -713,7 +713,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("copies the target of a symbolic link, and the new one when the link changes", () =>
+  it.scoped("copies the target of a symbolic link, and the new target when the link changes", () =>
     Effect.gen(function* () {
       const { edit, fetch, place, text, write } = yield* setUp()
       yield* edit(() => symlink("photos/bell.jpg", place("first.jpg")))
@@ -727,7 +727,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  // The kernel refuses a file to others while a program has a lease on it, as Windows does while one has it open.
+  // The kernel refuses a file to others while a program has a lease on it, as Windows does while a program has it open.
   it.scopedLive("waits until another program has closed a file", () =>
     Effect.gen(function* () {
       const { place, source, write } = yield* setUp()
@@ -789,7 +789,7 @@ describe("a folder as a source", () => {
   )
 
   it.scoped(
-    "warns of files that no browser shows at every fetch, whatever their names are, and after a restart",
+    "warns of files that no browser displays at every fetch, with any names, and after a restart",
     () =>
       Effect.gen(function* () {
         const { edit, fetch, place } = yield* setUp({

@@ -63,7 +63,7 @@ const setUp = Effect.fnUntraced(function* (
 const settings = "key,value\ntitle,The Lighthouse\nidle,90\nloop,true\nslides[0],a\nslides[1],b\nempty,\n"
 
 describe("key/value tables of a folder", () => {
-  it.scoped("become one object, as the tables of Airtable do", () =>
+  it.scoped("become one object, like the tables of Airtable", () =>
     Effect.gen(function* () {
       const { fetch, source } = yield* setUp(
         { "Settings.csv": settings, "Objects.csv": "id\n1\n2\n" },
@@ -163,7 +163,7 @@ describe("what is expected of CSV", () => {
     }).pipe(run)
   )
 
-  it("finds every line, wherever empty lines and line breaks in cells are", () => {
+  it("finds every line, with empty lines and line breaks in cells at any place", () => {
     const cell = FastCheck.constantFrom("", "a", '"b\nb"', '"c\n\nc"')
     const rows = FastCheck.array(FastCheck.tuple(cell, FastCheck.integer({ min: 0, max: 2 })), {
       maxLength: 20
@@ -209,12 +209,12 @@ describe("records that may be left out", () => {
     }).pipe(run)
   )
 
-  it.scoped("reject the version beyond the share, all of them named", () =>
+  it.scoped("reject the version beyond the share, and all are named", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ "Objects.csv": rowsOf(10, [1, 4]) }, { expect: leavingOut(0.1) })
       const { violations } = yield* Effect.flip(fetch)
       expect(violations?.map(violationText)).toEqual([
-        'Document "Objects": expected at most 1 of 10 records to be left out ("leaveOut" is 0.1), found 2 that are not as expected.',
+        'Document "Objects": expected at most 1 of 10 records to be left out ("leaveOut" is 0.1), found 2 records with mistakes.',
         'Objects.csv, lines 3, 6, "title": expected text, found nothing.'
       ])
     }).pipe(run)
@@ -244,7 +244,7 @@ describe("records that may be left out", () => {
     }).pipe(run)
   )
 
-  it("are as many as the share says, whatever the pages are", () => {
+  it("are as many as the share says, with any pages", () => {
     const page = FastCheck.array(
       FastCheck.record({ id: FastCheck.string(), title: FastCheck.constantFrom("", "a") })
     )
@@ -330,7 +330,7 @@ describe("the file with the problems of a folder", () => {
     }).pipe(run)
   )
 
-  it.scoped("leaves nothing of a killed controller there, and is written through no link", () =>
+  it.scoped("leaves no file of a killed controller, and is not written through a link", () =>
     Effect.gen(function* () {
       const { content, file, names, report, text } = yield* told()
       const elsewhere = join(content, "..", "elsewhere.txt")
@@ -349,13 +349,13 @@ describe("the file with the problems of a folder", () => {
   )
 
   it.scoped(
-    "is told of once in the log if it cannot be written, and comes or goes at the next poll if it can",
+    "is logged once if it cannot be written, and is written or removed at the next poll if it can",
     () => {
       const locked = new Set<string>()
       return Effect.gen(function* () {
         const { file, names, report, source, text } = yield* told()
         const lines: Array<string> = []
-        // A file cannot replace a folder, not for root either.
+        // A file cannot replace a folder, even for root.
         yield* Effect.promise(() => mkdir(join(file, "of an editor"), { recursive: true }))
         yield* withLog(lines)(Effect.all([report("a"), report(), report("b")]))
         expect(lines.filter((line) => /^WARN .*VITRINE-PROBLEMS.txt/.test(line))).toHaveLength(1)

@@ -172,7 +172,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped("is rejected where a record is not as expected", () =>
+  it.scoped("is rejected if a record is not as expected", () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ events: [{ slug: "opening" }] }),
@@ -186,7 +186,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scoped('is rejected where "expect" names a path instead of a field', () =>
+  it.scoped('is rejected if "expect" names a path instead of a field', () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ posts: [{ id: 1, title: { rendered: "Opening" } }] }),
@@ -219,7 +219,7 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is unchanged where only the signatures of links differ", () =>
+  it.scopedLive("is unchanged if only the signatures of links differ", () =>
     Effect.gen(function* () {
       let signature = 1
       const server = yield* ScriptedServer.make((response, request) =>
@@ -290,19 +290,19 @@ describe("a mistake in the function of a source", () => {
     {
       what: "no documents",
       gives: [],
-      message: /^Source "events": fetch: it must give an object of documents/
+      message: /^Source "events": fetch: it must return an object of documents/
     },
     {
       what: "nothing in a document",
       gives: { a: undefined },
       message: /fetch, document "a": it is undefined/
     },
-    { what: "a document without a name", gives: { "": 1 }, message: /it gives a document without a name/ },
+    { what: "a document without a name", gives: { "": 1 }, message: /it returns a document without a name/ },
     { what: "a function", gives: { a: () => 1 }, message: /fetch, document "a": it is a function/ },
     {
-      what: "what JSON cannot say",
+      what: "a value that JSON cannot have",
       gives: { a: 1n },
-      message: /fetch, document "a": it is nothing that JSON can say: /
+      message: /fetch, document "a": it is a value that JSON cannot have: /
     },
     {
       what: "a promise",
@@ -317,7 +317,7 @@ describe("a mistake in the function of a source", () => {
     {
       what: "a map",
       gives: { a: { rooms: new Map([[1, 2]]) } },
-      message: /document "a": it is something of the type Map, in "rooms", which is nothing that JSON can say/
+      message: /document "a": it is a value of the type Map, in "rooms", which JSON cannot have/
     },
     {
       what: "a set in a long document",
@@ -326,7 +326,7 @@ describe("a mistake in the function of a source", () => {
           yield { tags: new Set([1]) }
         })()
       },
-      message: /document "a": it is something of the type Set, in "tags"/
+      message: /document "a": it is a value of the type Set, in "tags"/
     },
     {
       what: "a generator",
@@ -335,7 +335,7 @@ describe("a mistake in the function of a source", () => {
           yield 1
         })()
       },
-      message: /document "a": it is something of the type Generator, which/
+      message: /document "a": it is a value of the type Generator, which/
     },
     {
       what: "two documents in one file",
@@ -350,7 +350,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where the function or an iterable throws", () =>
+  it.scoped("is reported if the function or an iterable throws", () =>
     Effect.gen(function* () {
       const thrown = yield* failure({
         fetch: () => {
@@ -370,7 +370,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where an iterable hangs for ten minutes", () =>
+  it.scoped("is reported if an iterable hangs for ten minutes", () =>
     Effect.gen(function* () {
       const isAsked = yield* Deferred.make<void>()
       const { fetch } = yield* setUp({
@@ -392,7 +392,7 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where a step returns nothing, or a value that is not JSON", () =>
+  it.scoped("is reported if a step returns nothing, or a value that is not JSON", () =>
     Effect.gen(function* () {
       const givenBy = (step: () => unknown) =>
         Effect.map(failure({ fetch: () => ({ events: [] }), steps: [step] }), ({ message }) => message)
@@ -400,12 +400,12 @@ describe("a mistake in the function of a source", () => {
         'Source "events": Document "events": step 1 gives undefined'
       )
       expect(yield* givenBy(() => [{ tags: new Set([1]) }])).toContain(
-        'step 1 gives something of the type Set, in "0.tags"'
+        'step 1 gives a value of the type Set, in "0.tags"'
       )
     }).pipe(run)
   )
 
-  it.scoped("is reported where a step throws", () =>
+  it.scoped("is reported if a step throws", () =>
     Effect.gen(function* () {
       const error = yield* failure({
         fetch: () => ({ events: [] }),
@@ -419,19 +419,19 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scoped("is reported where a step for records gets a value", () =>
+  it.scoped("is reported if a step for records gets a value", () =>
     Effect.gen(function* () {
       const { message } = yield* failure({
         fetch: () => ({ Settings: { idle: 60 } }),
         steps: [(rows) => rows.map((row) => row)]
       })
       expect(message).toBe(
-        'Source "events": Document "Settings": step 1 failed, which was given an object and no list of records: rows.map is not a function'
+        'Source "events": Document "Settings": step 1 failed, which got an object and no list of records: rows.map is not a function'
       )
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a server refuses, without the query", () =>
+  it.scopedLive("is reported if a server refuses, without the query", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(403, "no"))
       const error = yield* failure({
@@ -443,29 +443,29 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a text is not in the charset that the server names", () =>
+  it.scopedLive("is reported if a text is not in the charset that the server states", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response) => response.end(Buffer.from("München", "latin1")))
       const error = yield* failure({
         fetch: async ({ get }) => ({ events: await get(server.url, { as: "text" }) })
       })
-      expect(error.message).toContain("gives text that is not utf-8")
+      expect(error.message).toContain("sends text that is not in its declared or default encoding, utf-8")
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where CSV is malformed, with its line", () =>
+  it.scopedLive("is reported if CSV is malformed, with its line", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, "id;title\n1;Bell\n2\n"))
       const error = yield* failure({
         fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
       })
       expect(error.message).toMatch(
-        /this is no CSV, line 3: the row has not as many cells as the header line/
+        /this is no CSV, line 3: the row does not have as many cells as the header line/
       )
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a web page comes instead of JSON", () =>
+  it.scopedLive("is reported if a web page comes instead of JSON", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(
         ScriptedServer.text(200, "<!doctype html>", { "content-type": "text/html" })
@@ -498,7 +498,7 @@ describe("a mistake in the function of a source", () => {
 
 let content = 0
 contentSourceContract(
-  "a source of one's own",
+  "a source of your own",
   Effect.gen(function* () {
     const made = yield* source({ id: "events", fetch: () => ({ events: [{ id: content }] }) }).make
     return { source: made, edit: Effect.sync(() => void content++) }

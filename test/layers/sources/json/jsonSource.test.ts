@@ -45,7 +45,7 @@ const issues = (documents: unknown) =>
   jsonSource({ id: "museum", documents } as never).issues.map(({ message, path }) => `${path}: ${message}`)
 
 describe("a source of JSON at URLs", () => {
-  it.scopedLive("saves a response unchanged, and the list that is inside of another one", () =>
+  it.scopedLive("saves a response unchanged, and a list inside of a response", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, request) =>
         ScriptedServer.json(
@@ -200,22 +200,22 @@ describe("a list of a JSON source that becomes an error", () => {
       {},
       list,
       { success: false, cause: "Key throttle" },
-      /was a list before, and is none now: \{"success":false,"cause":"Key throttle"\}\. .*another name/
+      /was a list before, and is no list now: \{"success":false,"cause":"Key throttle"\}\. .*another name/
     ],
-    ["a text", {}, list, '"Over limit"', /was a list before, and is none now: "Over limit"/],
+    ["a text", {}, list, '"Over limit"', /was a list before, and is no list now: "Over limit"/],
     [
       "no items, and no success",
       { items: "data" },
       { success: true, data: list },
       { success: false, cause: "Key throttle", data: [] },
-      /"items": "data" is empty, and the server says what is wrong: \{"success":false,"cause":"Key throttle"/
+      /"items": "data" is empty, and the server reports an error: \{"success":false,"cause":"Key throttle"/
     ],
     [
       "no items, and the status of an error",
       { items: "data" },
       { status: "ok", data: list },
       { status: "error", message: "Rate limit exceeded", data: [] },
-      /"items": "data" is empty, and the server says .*Rate limit exceeded/
+      /"items": "data" is empty, and the server reports an error: .*Rate limit exceeded/
     ],
     [
       "one line in the place of CSV",
@@ -304,7 +304,7 @@ describe("an error of a JSON source", () => {
       ],
       document: { items: "items", offset: "skip", total: "total" },
       message:
-        /the server says first that there are 4, and then 3\. If the server counts what it does not give: total: false$/
+        /the server says first that there are 4, and then 3\. If the server counts records that it does not send: total: false$/
     },
     {
       what: "a path to the next page in a list",
@@ -322,7 +322,7 @@ describe("an error of a JSON source", () => {
       ],
       document: { items: "items", offset: "skip", total: "total" },
       message:
-        /the list ends after 1 record, but the server says that there are 4\. If the server counts what it does not give: total: false$/
+        /the list ends after 1 record, but the server says that there are 4\. If the server counts records that it does not send: total: false$/
     }
   ]
 
@@ -334,13 +334,13 @@ describe("an error of a JSON source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a server refuses, without query and headers", () =>
+  it.scopedLive("is reported if a server refuses, without query and headers", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(401, "secret"))
       const url = `${server.url}/events`
       const headers = { Authorization: "Bearer secret" }
       expect(yield* failure({ documents: { events: { url: `${url}?token=secret`, headers } } })).toBe(
-        `Source "museum": Document "events": ${url}: the server responds with HTTP 401; "headers" may have to say who asks`
+        `Source "museum": Document "events": ${url}: the server responds with HTTP 401; "headers" may need a credential`
       )
     }).pipe(run)
   )
@@ -350,7 +350,7 @@ describe("an error of a JSON source", () => {
     ["http://localhost:1/latest", "is an address of this machine"],
     ["http://[::ffff:127.0.0.1]:1/", "::ffff:7f00:1 is an address of this machine"],
     ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is an address of a cloud's metadata service"]
-  ])("is reported where a server on another machine redirects to %s", ([location, reason]) =>
+  ])("is reported if a server on another machine redirects to %s", ([location, reason]) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location }))
       const url = "http://192.0.2.1"
@@ -362,7 +362,7 @@ describe("an error of a JSON source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where the configuration or a local redirect leads to a metadata service", () =>
+  it.scopedLive("is reported if the configuration or a local redirect leads to a metadata service", () =>
     Effect.gen(function* () {
       const url = "http://[::ffff:169.254.169.254]/"
       const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location: url }))
@@ -391,7 +391,7 @@ describe("an error of a JSON source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a redirect leads to a server that does not get the headers", () =>
+  it.scopedLive("is reported if a redirect leads to a server that does not get the headers", () =>
     Effect.gen(function* () {
       const other = yield* ScriptedServer.make(ScriptedServer.text(401, "who asks?"))
       const server = yield* ScriptedServer.make(
@@ -424,7 +424,7 @@ describe("an error of a JSON source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported where a document is too large, with the option for it", () =>
+  it.scopedLive("is reported if a document is too large, with the option for it", () =>
     Effect.gen(function* () {
       const part = Buffer.alloc(1024 * 1024, " ")
       const server = yield* ScriptedServer.make((response) => {

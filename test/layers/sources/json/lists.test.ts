@@ -18,7 +18,7 @@ interface Answer {
   readonly status?: number
 }
 
-/** What is saved of a list of a server at this machine, or what is said instead. */
+/** The saved list of a server on this machine, or the error. */
 const saved = (
   document: Omit<JsonDocument, "url"> & { readonly path?: string },
   respond: (url: string, origin: string) => Answer
@@ -86,7 +86,7 @@ describe("the next page of a Link header", () => {
     })
   )
 
-  it.scopedLive("is on the same host, however many slashes its path begins with", () =>
+  it.scopedLive("is on the same host, with any number of slashes before its path", () =>
     Effect.gen(function* () {
       const list = yield* saved({ next: "link" }, (url, origin) =>
         url.startsWith("//museum.example/")
@@ -110,7 +110,7 @@ describe("a list", () => {
     return items.slice(skip, skip + 10)
   }
 
-  it.scopedLive("is read to its end where the server returns smaller pages than requested", () =>
+  it.scopedLive("is read to its end if the server returns smaller pages than requested", () =>
     Effect.gen(function* () {
       const document = { path: "/list?limit=1000", offset: "skip", size: "limit" }
       expect(yield* saved(document, (url) => ({ json: capped(url) }))).toEqual(items)
@@ -122,7 +122,7 @@ describe("a list", () => {
     { what: "400", answer: { json: { code: "rest_post_invalid_page_number" }, status: 400 } },
     { what: "404", answer: { json: {}, status: 404 } },
     { what: "204", answer: { json: "", status: 204 } }
-  ])("ends where $what comes after its last page", ({ answer }) =>
+  ])("ends if $what comes after its last page", ({ answer }) =>
     Effect.gen(function* () {
       expect(
         yield* saved({ page: "page" }, (url) =>
@@ -141,7 +141,7 @@ describe("a list", () => {
       total: "X-Items",
       said: "after 2 records, but the server says that there are 3"
     }
-  ])("is an error where $headers show that there are more records", ({ headers, said, total }) =>
+  ])("is an error if $headers show that there are more records", ({ headers, said, total }) =>
     Effect.gen(function* () {
       const respond = (url: string) => ({ json: pageOf(url) === "2" ? [] : both, headers })
       const options = total === undefined ? {} : { total }
@@ -150,7 +150,7 @@ describe("a list", () => {
     })
   )
 
-  it.scopedLive.each([204, 422])("of one page is complete where the next page is HTTP %d", (status) =>
+  it.scopedLive.each([204, 422])("of one page is complete if the next page is HTTP %d", (status) =>
     Effect.gen(function* () {
       const document = { path: "/list?size=2", page: "page", size: "size" }
       const respond = (url: string) =>
@@ -159,7 +159,7 @@ describe("a list", () => {
     })
   )
 
-  it.scopedLive("is empty where the response has no content", () =>
+  it.scopedLive("is empty if the response has no content", () =>
     Effect.gen(function* () {
       for (const as of ["json", "csv"] as const) {
         expect(yield* saved({ as, page: "page" }, () => ({ json: "", status: 204 }))).toEqual([])
@@ -175,10 +175,10 @@ describe("a list", () => {
       document: { items: "data", page: "page" },
       json: { error: { message: "no such field" }, data: null }
     }
-  ])("is an error where the response contains an error instead: $json", ({ document, json }) =>
+  ])("is an error if the response contains an error instead: $json", ({ document, json }) =>
     Effect.gen(function* () {
       expect(yield* saved(document, () => ({ json }))).toMatch(
-        /is null, and the server says what is wrong: .*"no such field"/
+        /is null, and the server reports an error: .*"no such field"/
       )
       expect(yield* saved(document, () => ({ json: { data: null, errors: [], error: false } }))).toEqual([])
     })
@@ -187,9 +187,9 @@ describe("a list", () => {
   it.scopedLive.each([
     { error: "Unauthenticated." },
     { success: false, status: 401, errors: [{ message: "Unauthenticated." }], data: null }
-  ])("is an error where a whole response is nothing else: %j", (json) =>
+  ])("is an error if a whole response is nothing else: %j", (json) =>
     Effect.gen(function* () {
-      expect(yield* saved({}, () => ({ json }))).toMatch(/: the server says what is wrong: .*Unauthenticated/)
+      expect(yield* saved({}, () => ({ json }))).toMatch(/: the server reports an error: .*Unauthenticated/)
       const texts = { ...json, title: "Museum" }
       expect(yield* saved({}, () => ({ json: texts }))).toEqual(texts)
       for (const content of [
@@ -215,7 +215,7 @@ describe("a list", () => {
     "<!-- portal -->\n<html>",
     "<head><title>Log in</title></head>",
     "<?xml version='1.0'?><Error/>"
-  ])("of CSV is an error where a web page comes instead: %s", (json) =>
+  ])("of CSV is an error if a web page comes instead: %s", (json) =>
     Effect.gen(function* () {
       expect(yield* saved({ as: "csv" }, () => ({ json }))).toContain(
         "this is no CSV: it looks like a web page"
@@ -223,7 +223,7 @@ describe("a list", () => {
     })
   )
 
-  it.scopedLive("is read once more where a record is on two pages", () =>
+  it.scopedLive("is read once more if a record is on two pages", () =>
     Effect.gen(function* () {
       let requests = 0
       const list = yield* saved({ page: "page" }, (url) => {

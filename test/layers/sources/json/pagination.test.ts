@@ -21,7 +21,7 @@ const decodeItems = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ id: Sc
 
 const decodeOptions = Schema.decodeUnknownSync(JsonSourceOptions)
 
-/** What a server answers about its items now. */
+/** The current response of a server about its items. */
 type Respond = (
   url: URL,
   items: ReadonlyArray<Item>
@@ -36,7 +36,7 @@ type Respond = (
 interface Shape {
   readonly document: Readonly<Record<string, string | false>>
   readonly respond: Respond
-  /** Whether a list of one page is not to be told from a mistake in the document. */
+  /** Whether a list of one page looks the same as a mistake in the document. */
   readonly needsTwoPages?: boolean
 }
 
@@ -138,7 +138,7 @@ const shapes: Readonly<Record<string, Shape>> = {
 interface Server {
   readonly items: ReadonlyArray<Item>
   readonly size: number
-  /** Items that are added before the answers to further requests, each at a place. */
+  /** Items that are added before the responses to further requests, each at a place. */
   readonly added: ReadonlyArray<{ readonly request: number; readonly place: number }>
 }
 
@@ -154,7 +154,7 @@ const server = FastCheck.record<Server>({
   )
 })
 
-/** What was read of a server, how often it was asked, and what it has in the end. */
+/** The items read from a server, the number of requests, and the final items of the server. */
 const read = (shape: Shape, { added, items, size }: Server) =>
   Effect.gen(function* () {
     const base = String(shape.document.url ?? "https://museum.example/items")
@@ -252,7 +252,7 @@ describe("a list whose first page links to itself", () => {
     })
   )
 
-  it.effect("is an error where the second page has another URL and the same records", () =>
+  it.effect("is an error if the second page has another URL and the same records", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         readItself({ next: "link" }, () => ({ json: items, link: '<?limit=1&p=1>; rel="next"' }))
@@ -263,7 +263,7 @@ describe("a list whose first page links to itself", () => {
     })
   )
 
-  it.effect("ends where the page is empty", () =>
+  it.effect("ends if the page is empty", () =>
     Effect.gen(function* () {
       const { ids, requests } = yield* readItself({ items: "data", next: "links.self" }, (url) => ({
         json: { data: [], links: { self: url.href } }
@@ -289,17 +289,17 @@ describe("a record that comes twice", () => {
     )
   }
 
-  it.effect("causes the list to be read once more where it is on two pages", () =>
+  it.effect("causes the list to be read once more if it is on two pages", () =>
     Effect.gen(function* () {
       const twice = [[{ id: 1 }], [{ id: 1 }, { id: 2 }]]
       expect((yield* readPages([twice, [[{ id: 1 }], [{ id: 2 }]]])).ids).toEqual([1, 2])
       expect(String(yield* Effect.flip(readPages([twice])))).toContain(
-        'Document "items": the record 1 is on page 1 and on page 2. If these are two records: "key" says what identifies one'
+        'Document "items": the record 1 is on page 1 and on page 2. If these are two records: "key" lists the fields that identify a record'
       )
     })
   )
 
-  it.effect("is saved twice where it is twice on one page", () =>
+  it.effect("is saved twice if it is twice on one page", () =>
     Effect.gen(function* () {
       expect((yield* readPages([[[{ id: 1 }, { id: 1 }], [{ id: 2 }]]])).ids).toEqual([1, 1, 2])
     })
@@ -349,7 +349,7 @@ describe("a list that has fewer records than its server states", () => {
     })
   )
 
-  it.effect("is complete where it begins after the first record", () =>
+  it.effect("is complete if it begins after the first record", () =>
     Effect.gen(function* () {
       const { ids } = yield* list(
         { url: "https://museum.example/items?skip=1", offset: "skip" },
@@ -415,7 +415,7 @@ describe("a list whose server", () => {
         })
       for (const total of [100, 150, 200, 249, "200"]) expect((yield* paged(() => total)).ids).toEqual(ids)
       expect(String(yield* Effect.flip(paged((records) => records)))).toContain(
-        "the server says first that there are 100, and then 50. If the server counts what it does not give: total: false"
+        "the server says first that there are 100, and then 50. If the server counts records that it does not send: total: false"
       )
     })
   )
@@ -443,7 +443,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("repeats a token ends at a shorter page, and is an error at a full one", () =>
+  it.effect("repeats a token ends at a shorter page, and is an error at a full page", () =>
     Effect.gen(function* () {
       const tokens =
         (pages: ReadonlyArray<readonly [end: number, next: unknown]>): Respond =>
@@ -476,9 +476,7 @@ describe("a list whose server", () => {
             ])
           )
         )
-        expect(String(error)).toContain(
-          "page 3: the list goes round in a circle: the next page is one before it"
-        )
+        expect(String(error)).toContain("page 3: the pages form a circle: the next page is an earlier page")
       }
     })
   )
@@ -496,7 +494,7 @@ describe("a list whose server", () => {
     })
   )
 
-  it.effect("refuses the page after the last one ends there", () =>
+  it.effect("refuses the page after the last page ends there", () =>
     Effect.gen(function* () {
       const pages =
         (refusal: { readonly status: number; readonly body: string }): Respond =>

@@ -39,7 +39,7 @@ describe("references to assets", () => {
     )
   })
 
-  it.prop("have no URL where they are not an asset id of Sanity", [FastCheck.string()], ([text]) => {
+  it.prop("have no URL if they are not an asset id of Sanity", [FastCheck.string()], ([text]) => {
     for (const id of [text, `image-${text}-1x1-jpg`, `file-${text}`, `image-${"a".repeat(40)}-${text}`]) {
       for (const url of Option.toArray(assetUrl(id, place))) {
         expect(url).toMatch(/^https:\/\/cdn\.sanity\.io\/(images|files)\/zp7mbokg\/production\/[\w.-]+$/)
@@ -47,7 +47,7 @@ describe("references to assets", () => {
     }
   })
 
-  it.prop("get a URL beside them, and nothing else changes", [FastCheck.jsonValue()], ([value]) => {
+  it.prop("get a URL beside them, with no other change", [FastCheck.jsonValue()], ([value]) => {
     expect(withAssetUrls(value, place).value).toEqual(value)
     const picture = { _type: "image", asset: { _type: "reference", _ref: vase }, more: value }
     const once = withAssetUrls([{ picture }], place).value

@@ -19,7 +19,7 @@ import * as SanityServer from "../../../support/sanityServer.ts"
 
 const run = Effect.provide(Layer.mergeAll(NodeContext.layer, RequestPacingMemory.layer, httpClient))
 
-/** Lets time go on, second by second, until it has come. */
+/** Lets time go on, second by second, until the effect ends. */
 const within = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.fork(effect)
@@ -86,11 +86,11 @@ describe("the live events of Sanity", () => {
       server.put(event("Talk, moved"))
       yield* soon(Queue.take(changes))
       expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
-      expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
+      expect(yield* data).toEqual({ "Live events": "received", problems: [] })
     }).pipe(run)
   )
 
-  it.scoped("cause no fetch where the poll finds nothing, whatever they say", () =>
+  it.scoped("cause no fetch if the poll finds nothing, with any content", () =>
     Effect.gen(function* () {
       const { changes, connect, poll, server } = yield* setUp()
       const { cursor } = yield* soon(poll(Option.none()))
@@ -135,7 +135,7 @@ describe("the live events of Sanity", () => {
   )
 
   it.scoped(
-    "cause one problem and one warning where they cannot be read, and are retried with growing pauses",
+    "cause one problem and one warning if they cannot be read, and are retried with growing pauses",
     () => {
       const lines: Array<string> = []
       return Effect.gen(function* () {
@@ -152,7 +152,7 @@ describe("the live events of Sanity", () => {
         expect(tries()).toBeGreaterThan(5)
         expect(tries()).toBeLessThan(12)
         expect(yield* data).toMatchObject({
-          "Live events": "not heard",
+          "Live events": "not received",
           problems: [
             {
               code: "sanity:live",
@@ -167,16 +167,16 @@ describe("the live events of Sanity", () => {
         server.refuseLive(undefined)
         yield* within(Queue.take(server.connected))
         yield* turns
-        expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
+        expect(yield* data).toEqual({ "Live events": "received", problems: [] })
         expect(lines.filter((line) => !line.startsWith("DEBUG"))).toEqual([
-          "WARN The live events of Sanity cannot be heard: Sanity failed (HTTP 503). Changes are found at the next tick",
-          "INFO The live events of Sanity are heard again"
+          "WARN The live events of Sanity cannot be received: Sanity failed (HTTP 503). Changes are found at the next tick",
+          "INFO The live events of Sanity are received again"
         ])
       }).pipe(withLog(lines), run)
     }
   )
 
-  it.scoped("are retried after ten minutes where the server asks for that", () =>
+  it.scoped("are retried after ten minutes if the server asks for that", () =>
     Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp()
       yield* soon(fetch)
@@ -196,14 +196,14 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("are not requested where the cache is read, which is behind them", () =>
+  it.scoped("are not requested if the cache is read, which is behind them", () =>
     Effect.gen(function* () {
       const { hasChanges } = yield* setUp({ useCdn: true })
       expect(hasChanges).toBe(false)
     }).pipe(run)
   )
 
-  it.scoped("include drafts where drafts are read, with the token", () =>
+  it.scoped("include drafts if drafts are read, with the token", () =>
     Effect.gen(function* () {
       const { listening, server } = yield* setUp({ perspective: "drafts", token: SanityServer.token })
       yield* listening
@@ -213,7 +213,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.scoped("show no secret in the log or the status, whatever the server repeats", () => {
+  it.scoped("show no secret in the log or the status, even if the server repeats it", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const { data, fetch, listening, server } = yield* setUp({ perspective: "drafts", token })
@@ -247,7 +247,7 @@ describe("the live events of Sanity", () => {
   it.scoped.each([
     ["a line", `data: ${"x".repeat(4096)}`],
     ["empty lines", "data:\n"]
-  ] as const)("end with a warning where an event never ends: %s", ([, part]) =>
+  ] as const)("end with a warning if an event never ends: %s", ([, part]) =>
     Effect.gen(function* () {
       const { data, listening, server } = yield* setUp()
       let sent = 0
@@ -268,7 +268,7 @@ describe("the live events of Sanity", () => {
     }).pipe(run)
   )
 
-  it.effect('are not requested where "live" is false', () =>
+  it.effect('are not requested if "live" is false', () =>
     Effect.gen(function* () {
       const source = yield* sanitySource({
         id: "museum",

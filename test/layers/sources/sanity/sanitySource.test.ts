@@ -22,7 +22,7 @@ import * as SanityServer from "../../../support/sanityServer.ts"
 
 const common = Layer.mergeAll(NodeContext.layer, RequestPacingMemory.layer)
 const run = Effect.provide(Layer.merge(common, HttpClientNode.layer))
-/** For requests that are made again, by a clock that goes on. */
+/** For retries: the clock goes on. */
 const runWithAdvancingClock = Effect.provide(Layer.merge(common, httpClient))
 
 const documents: ReadonlyArray<SanityServer.SanityDocument> = [
@@ -286,16 +286,16 @@ describe("the error of a Sanity source", () => {
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents, { isPrivate: true })
       expect(yield* messageOf(server)).toBe(
-        'Source "museum": Query "events": Sanity does not let anyone read the dataset "production" without a token. Give "token" one with the role Viewer: in Sanity, manage.sanity.io, the project, API, Tokens (HTTP 403, Forbidden: Insufficient permissions)'
+        'Source "museum": Query "events": Sanity does not let anyone read the dataset "production" without a token. Set "token" to a token with the role Viewer: in Sanity, manage.sanity.io, the project, API, Tokens (HTTP 403, Forbidden: Insufficient permissions)'
       )
     }).pipe(run)
   )
 
-  it.scopedLive("says that the token is wrong, without the token that the server echoes", () =>
+  it.scopedLive("says that the token is wrong, without the token that the server repeats", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents, { isPrivate: true })
       expect(yield* messageOf(server, { token: "sk-wrong-secret" })).toBe(
-        'Source "museum": Query "events": the token may not read the dataset "production". Check "token", and that it is one of the project zp7mbokg: in Sanity, manage.sanity.io, the project, API, Tokens (HTTP 401, Unauthorized: Session not found Bearer <apiKey>)'
+        'Source "museum": Query "events": the token may not read the dataset "production". Check "token", and that it belongs to the project zp7mbokg: in Sanity, manage.sanity.io, the project, API, Tokens (HTTP 401, Unauthorized: Session not found Bearer <apiKey>)'
       )
     }).pipe(run)
   )
@@ -329,7 +329,7 @@ describe("the error of a Sanity source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("has the words of the server, whatever the shape of its response is", () =>
+  it.scopedLive("has the message of the server, in any form of its response", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make(documents)
       const answers: ReadonlyArray<readonly [unknown, string]> = [
@@ -364,7 +364,7 @@ describe("the error of a Sanity source", () => {
         ({ message, path }) => `${path}: ${message}`
       )
     expect(issues({ perspective: "drafts", useCdn: true })).toEqual([
-      "token: is required where not only what is published is read",
+      "token: is required to read unpublished content",
       "useCdn: drafts and releases are not in the cache of Sanity: leave it out"
     ])
     expect(issues({ queries: {} })).toEqual([
@@ -403,7 +403,7 @@ describe("an edit in Sanity", () => {
       server.put({ _id: "a", _type: "event", title: "Talk, moved" })
       const [promoted] = (yield* until("content:version:promoted")).slice(-1)
       expect(promoted?.payload).toMatchObject({ versionId: expect.stringMatching(/Z(-01)?$/) })
-      expect(yield* sourceRows("museum")).toContainEqual(["Live events", "heard"])
+      expect(yield* sourceRows("museum")).toContainEqual(["Live events", "received"])
     }).pipe(
       withLog([]),
       Effect.provide(Layer.mergeAll(services("persistent"), HttpClientNode.layer, RequestPacingMemory.layer))

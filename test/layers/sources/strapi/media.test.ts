@@ -1,5 +1,5 @@
 /**
- * What is read of media in entries.
+ * Reading media in entries.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
@@ -29,7 +29,7 @@ describe("readFile", () => {
     )
   })
 
-  it("returns no version where a populate does not include the date or the size", () => {
+  it("returns no version if a populate does not include the date or the size", () => {
     const { size: _, ...others } = media
     expect(Option.map(readFile(others), (file) => "version" in file)).toEqual(Option.some(false))
   })
@@ -41,7 +41,7 @@ describe("readFile", () => {
     )
   })
 
-  it("returns no focal point where it is null or outside of the picture", () => {
+  it("returns no focal point if it is null or outside of the picture", () => {
     for (const focalPoint of [null, { x: 70 }, { x: 101, y: 0 }]) {
       expect(Option.map(readFile({ ...media, focalPoint }), (file) => "focus" in file)).toEqual(
         Option.some(false)

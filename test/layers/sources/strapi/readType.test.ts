@@ -1,5 +1,5 @@
 /**
- * Pages of a type whose entries come and go while they are read.
+ * Pages of a type whose entries are added and removed during the read.
  */
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -9,11 +9,11 @@ import { readPlain } from "../../../../src/layers/sources/strapi/readType.ts"
 
 const names = [..."abcdefghijklmnop"]
 
-/** What comes and goes before each request, until there is nothing left to happen. */
+/** The entries that are added or removed before each request, until no change is left. */
 const happenings = FastCheck.array(FastCheck.constantFrom(...names, undefined), { maxLength: 12 })
 
 it.effect.prop(
-  "a list that changes while it is read has each entry once, and none that stayed is missing",
+  "a list that changes while it is read has each entry once, and lacks no entry that stayed",
   [FastCheck.subarray(names), happenings, FastCheck.integer({ min: 1, max: 5 })],
   ([start, happenings, pageSize]) =>
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /**
- * What is asked of Strapi: the query string, as the library reads it that Strapi reads it with.
+ * Requests to Strapi: the query string, read with Strapi's own library.
  */
 import { describe, expect, it } from "@effect/vitest"
 import { onlyField, page, parameters } from "../../../../src/layers/sources/strapi/api.ts"
@@ -40,13 +40,13 @@ describe("a page", () => {
     ])
   })
 
-  it("includes the locale of each entry, where the options name fields of a type with locales", () => {
+  it("includes the locale of each entry, if the options name fields of a type with locales", () => {
     const german = { ...edition, locale: "de" }
     expect(text(page({ fields: ["title"] }, german, 1))).toContain("fields[]=locale")
     expect(text(page({ fields: ["title"] }, edition, 1))).not.toContain("fields[]=locale")
   })
 
-  it("has one entry and no sorting where only a field is looked for", () => {
+  it("has one entry and no sorting if it only checks a field", () => {
     expect(text(onlyField("locale", edition))).toEqual([
       "fields[]=locale",
       "pagination[pageSize]=1",

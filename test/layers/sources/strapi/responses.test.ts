@@ -1,5 +1,5 @@
 /**
- * Answers of Strapi, and of servers that are something else.
+ * Responses of Strapi, and of other servers.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
@@ -34,7 +34,7 @@ describe("readAnswer", () => {
     expect(detailOf([])).toMatch('"data"')
   })
 
-  it.prop("never throws, whatever the response is", [FastCheck.jsonValue()], ([body]) => {
+  it.prop("never throws, for any response", [FastCheck.jsonValue()], ([body]) => {
     readAnswer(body)
     readAnswer({ data: body })
     readRefusal(body)
@@ -64,11 +64,11 @@ describe("a refusal", () => {
       details: { key: "nofield", source: "query", param: "sort" }
     })
     expect(refused(strapi, "articles", 400, true, invalid).message).toMatch(
-      '"nofield" in "sort" is nothing that articles has'
+      'articles has no "nofield" for "sort"'
     )
   })
 
-  it("mentions collection and single types where the type does not exist", () => {
+  it("mentions collection and single types if the type does not exist", () => {
     expect(refused(strapi, "article", 404, true, refusal({})).message).toMatch("plural")
   })
 

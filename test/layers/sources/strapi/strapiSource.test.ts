@@ -1,5 +1,5 @@
 /**
- * A source of Strapi's content, over a stand-in that answers as Strapi does.
+ * A source of Strapi's content, over a stand-in that responds like Strapi.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
@@ -22,7 +22,7 @@ const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingM
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 
-/** As Strapi gives it, published in this second. */
+/** As in a response of Strapi, published in this second. */
 const entry = (documentId: string, second: number, fields: object = {}): StrapiEntry => ({
   id: second,
   documentId,
@@ -45,7 +45,7 @@ const numbered = (count: number) =>
 
 type Config = Omit<StrapiSourceConfig, "id" | "url" | "token">
 
-/** A source of the stand-in, and what one fetch of it saves. */
+/** A source of the stand-in, and the saved content of one fetch. */
 const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
   Effect.gen(function* () {
     const server = yield* startStrapi(initial)
@@ -104,7 +104,7 @@ describe("strapiSource", () => {
     expect(documents?.["articles.json"]?.url).toMatch(/^http:.*\/api\/articles$/)
   })
 
-  scenario("reads all pages, however small they are", function* () {
+  scenario("reads all pages, of any size", function* () {
     const { fetch } = yield* setUp(
       { types: { articles: { entries: numbered(25) } }, maxLimit: 7 },
       { types: { articles: {} } }
@@ -118,14 +118,14 @@ describe("strapiSource", () => {
     ["added before", (entries: ReadonlyArray<StrapiEntry>) => [entry("doc0", 99), ...entries]],
     ["removed from", (entries: ReadonlyArray<StrapiEntry>) => entries.slice(1)]
   ] as const) {
-    scenario(`has each entry once while one is ${what} the pages that were read`, function* () {
+    scenario(`has each entry once while an entry is ${what} the pages that were read`, function* () {
       const server = yield* setUp(
         { types: { articles: { entries: numbered(25) } }, maxLimit: 10 },
         { types: { articles: {} } }
       )
       const { articles } = server.state.types
       const after = change(articles?.entries ?? [])
-      // The second page comes from what is there then.
+      // The second page comes from the current entries.
       server.state.types.articles = {
         get entries() {
           return server.received.unsafeSize().pipe(Option.getOrElse(() => 0)) > 1
@@ -155,7 +155,7 @@ describe("strapiSource", () => {
     }
   })
 
-  scenario("ends where a server returns the same page for ever", function* () {
+  scenario("ends if a server returns the same page for ever", function* () {
     const server = yield* setUp({ types: { articles: { entries: [] } } }, { types: { articles: {} } })
     const page = json(200, {
       data: numbered(2),
@@ -227,7 +227,7 @@ describe("strapiSource", () => {
   })
 
   scenario(
-    "keeps its fingerprint after a publish without a change, and has another one after an edit",
+    "keeps its fingerprint after a publish without a change, and has another after an edit",
     function* () {
       const { fetch, state } = yield* setUp(
         { types: { articles: { entries: [entry("a", 1, { size: { id: 7, unit: "cm" } })] } } },
@@ -272,7 +272,7 @@ describe("strapiSource", () => {
     ])
     expect(attachments).toMatchObject({ total: 1, reused: 0 })
 
-    // A publish is not enough, a replaced file is another one under the same address.
+    // A publish is not enough. A replaced file is another file under the same address.
     server.state.uploads = { "/uploads/bell.jpg": "two bells" }
     yield* Queue.takeAll(server.received)
     const before = { directory, fingerprint }
@@ -289,7 +289,7 @@ describe("strapiSource", () => {
     expect(after.attachments).toMatchObject({ total: 1, bytes: 9, reused: 0 })
   })
 
-  scenario("downloads nothing where media are not wanted", function* () {
+  scenario("downloads nothing if media are not wanted", function* () {
     const { fetch } = yield* setUp(
       { types: { articles: { entries: [entry("a", 1, { cover: media })] } } },
       { types: { articles: {} }, media: false }
@@ -298,7 +298,7 @@ describe("strapiSource", () => {
     expect(yield* (yield* fetch()).read("articles")).toMatchObject([{ cover }])
   })
 
-  scenario("is read at each tick, whatever Strapi says has changed", function* () {
+  scenario("is read at each tick, whatever changes Strapi reports", function* () {
     const { url } = yield* startStrapi({})
     const source = yield* strapiSource({ id: "museum", url, types: { articles: {} } }).make
     expect(source.poll).toBeUndefined()
@@ -316,7 +316,7 @@ describe("strapiSource", () => {
   })
 
   describe("the error of a Strapi source says what to do", () => {
-    scenario("where a token may not read a type", function* () {
+    scenario("if a token may not read a type", function* () {
       const { fetch } = yield* setUp(
         { types: { articles: { entries: [] } }, forbidden: ["articles"] },
         { types: { articles: {} } }
@@ -326,12 +326,12 @@ describe("strapiSource", () => {
       )
     })
 
-    scenario("where there is no such type", function* () {
+    scenario("if there is no such type", function* () {
       const { fetch } = yield* setUp({}, { types: { article: {} } })
       expect(yield* messageOf(fetch())).toMatch("Strapi has no article. A collection goes by its plural")
     })
 
-    scenario("where the token is not sent to what the server redirects to", function* () {
+    scenario("if the token is not sent to the target of a redirect", function* () {
       const other = yield* make(json(401, { error: { name: "UnauthorizedError" } }))
       const server = yield* setUp({}, { types: { articles: {} } })
       server.next(text(301, "", { location: `${other.url}/articles` }))
@@ -340,7 +340,7 @@ describe("strapiSource", () => {
       )
     })
 
-    scenario("where the token is wrong, and never shows it", function* () {
+    scenario("if the token is wrong, and never shows it", function* () {
       const server = yield* setUp({}, { types: { articles: {} } })
       const error = { name: "UnauthorizedError", message: `No ${strapiToken}` }
       server.next(json(401, { data: null, error }))
@@ -349,7 +349,7 @@ describe("strapiSource", () => {
       expect(message).not.toContain(strapiToken)
     })
 
-    scenario("where the server is no Strapi 5", function* () {
+    scenario("if the server is no Strapi 5", function* () {
       const server = yield* setUp({}, { types: { articles: {} } })
       server.next(json(200, { data: [{ id: 1, attributes: {} }], meta: {} }))
       expect(yield* messageOf(server.fetch())).toMatch("version 4")
@@ -379,7 +379,7 @@ describe("strapiSource", () => {
     expect(JSON.stringify(strapiSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
   })
 
-  it("accepts the address of the API as that of the server", () => {
+  it("accepts the address of the API as the address of the server", () => {
     expect(
       strapiSource({ id: "a", url: "https://cms.example/api/", types: { articles: {} } }).issues
     ).toEqual([])

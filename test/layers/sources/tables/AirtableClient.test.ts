@@ -42,7 +42,7 @@ const options = (endpointUrl: string) => ({
   maxTimeout: 60_000
 })
 
-/** No pace, but penalties. */
+/** Without pacing, with penalties. */
 const onlyPenalties = Layer.sync(RequestPacing, () => {
   let free = 0
   const pacer = {
@@ -61,7 +61,7 @@ const emptyPage = json(200, { records: [] })
 
 const production = httpClient.layer
 
-/** Collects what is logged, down to debug messages, instead of printing it. */
+/** Collects the log, down to debug messages, instead of printing it. */
 const collectInto = (logs: Queue.Queue<string>) =>
   Layer.merge(
     Logger.minimumLogLevel(LogLevel.Debug),
@@ -213,7 +213,7 @@ describe("a request for a record", () => {
     ["another record", json(200, { id: "rec2", fields: {} })],
     ["a list", json(200, { records: [] })],
     ["an expired list", json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })]
-  ] as const)("fails with a readable message where the response is %s", ([, answer]) =>
+  ] as const)("fails with a readable message if the response is %s", ([, answer]) =>
     Effect.gen(function* () {
       const { readRecord } = yield* setUp(answer)
       expect(yield* Effect.flip(readRecord("rec1"))).toMatchObject({
@@ -333,7 +333,7 @@ describe("a response that is not a page", () => {
     })
   )
 
-  it.scoped("is an error where it repeats its offset", () =>
+  it.scoped("is an error if it repeats its offset", () =>
     Effect.gen(function* () {
       const { listPage } = yield* setUp(json(200, { records: [], offset: "itr1" }))
       expect(yield* listPage(list)).toEqual({ records: [], next: "itr1" })
@@ -343,7 +343,7 @@ describe("a response that is not a page", () => {
     })
   )
 
-  it.scoped("is an error where its length is too large", () =>
+  it.scoped("is an error if its length is too large", () =>
     Effect.gen(function* () {
       const { listPage, received } = yield* setUp((response) =>
         response.writeHead(200, { "content-length": 32 * 1024 * 1024 + 1 }).write("{")
@@ -354,7 +354,7 @@ describe("a response that is not a page", () => {
     })
   )
 
-  it.scoped("is accepted where it has unknown members or an empty offset", () =>
+  it.scoped("is accepted if it has unknown members or an empty offset", () =>
     Effect.gen(function* () {
       for (const offset of [null, "", undefined]) {
         const { listPage } = yield* setUp(
@@ -469,7 +469,7 @@ describe("the token", () => {
   )
 })
 
-/** The answer that means the error. */
+/** The response that means the error. */
 const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.Answer => {
   switch (reason) {
     case "RateLimited":

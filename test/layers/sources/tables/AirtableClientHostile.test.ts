@@ -132,7 +132,7 @@ describe("a malformed response", () => {
     ["keys that mean something in JavaScript", text(200, page.replace("{", '{"__proto__":{"offset":"x"},'))]
   ] as const
 
-  it.scoped("is accepted where the page in it can be read", () =>
+  it.scoped("is accepted if the page in it can be read", () =>
     Effect.gen(function* () {
       for (const [[name], outcome] of yield* atTheSameTime(pages, ([, answer]) => asking(answer))) {
         expect({ name, ...outcome }).toEqual({ name, answer: { records: records(1) }, ...atOnce })
@@ -149,7 +149,7 @@ describe("a server that limits requests", () => {
     { retryAfter: "soon", pause: 30_000 }
   ]
 
-  it.scoped("gets no request for 30 seconds after HTTP 429, or longer where Retry-After says so", () =>
+  it.scoped("gets no request for 30 seconds after HTTP 429, or longer if Retry-After says so", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2030, 0, 1))
       const all = yield* atTheSameTime(pauses, ({ retryAfter }) => {
@@ -226,7 +226,7 @@ describe("a server that limits requests", () => {
 describe("a list", () => {
   const collect = (pages: Pages) => Stream.runFold(pages, records(0), (all, page) => [...all, ...page])
 
-  /** What becomes of reading a whole list, where the n-th answer is what `answer` makes of n and of the offset. */
+  /** The result of reading a whole list; the n-th response is `answer` of n and the offset. */
   const reading = (answer: (request: number, offset: string | null) => readonly [number, object]) =>
     Effect.gen(function* () {
       let requests = 0
@@ -264,7 +264,7 @@ describe("a list", () => {
     })
   )
 
-  it.scoped("is read again from its beginning where its offset has expired", () =>
+  it.scoped("is read again from its beginning if its offset has expired", () =>
     Effect.gen(function* () {
       const read = yield* reading((request, offset) =>
         offset === null ? of(first ?? [], `itr${request}`) : request < 6 ? expired : of(second ?? [])
@@ -282,12 +282,12 @@ describe("a list", () => {
     ],
     ["that repeats its offset", () => of(records(1), "itr"), failing("UnexpectedAnswer", 2)],
     [
-      "that goes round in a circle",
+      "whose pages form a circle",
       (request: number) => of([{ id: `rec${request}`, fields: {} }], `itr${request % 3}`),
       failing("UnexpectedAnswer", 4)
     ],
     [
-      "that brings nothing new",
+      "that has no new records",
       (request: number) => of([], `itr${request}`),
       failing("UnexpectedAnswer", 100)
     ],
@@ -314,7 +314,7 @@ describe("a list", () => {
     })
   )
 
-  it.scoped("is complete though every kind of failure comes between its pages", () =>
+  it.scoped("is complete even if every kind of failure happens between its pages", () =>
     Effect.gen(function* () {
       const faults = [
         hangUp,
@@ -336,7 +336,7 @@ describe("a list", () => {
       const { took, value } = yield* withAdvancingClock(read)
       expect(value).toEqual(records(3))
       expect(yield* Queue.size(server.received)).toBe(2 + 2 * faults.length)
-      // Two timeouts, six pauses and a penalty, and the pace of what lies between.
+      // Two timeouts, six pauses and a penalty, and the pace of the requests between them.
       expect(took).toBeGreaterThanOrEqual(2 * 60_000 + 6000 + 30_000)
       expect(took).toBeLessThan(2 * 60_000 + 6000 + 30_000 + 16 * 215)
     })
@@ -344,7 +344,7 @@ describe("a list", () => {
 })
 
 describe("the API key", () => {
-  /** With a quote and a slash, so that no two of its forms are the same. */
+  /** With a quote and a slash, so that all its forms differ. */
   const apiKey = 'pat"12/3.TopSecret'
   const url = encodeURIComponent(apiKey)
   const base64 = Buffer.from(`Bearer ${apiKey}!`).toString("base64")
@@ -357,7 +357,7 @@ describe("the API key", () => {
     ["broken JSON", text(200, `{"key":${apiKey}}`)],
     ["JSON broken in the middle of it", text(200, `{"key":"x","x":${apiKey.slice(0, 3)}`)],
     ["a record", json(200, { records: [{ id: "rec1", fields: apiKey }] })]
-  ] as const)("is in no message where the server echoes it in %s", ([, answer]) =>
+  ] as const)("is in no message if the server repeats it in %s", ([, answer]) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(answer)
       const client = yield* makeClient(server.url, undefined, apiKey)
@@ -370,18 +370,16 @@ describe("the API key", () => {
   it.scoped.each([
     ["HTTP 404", json(404, {})],
     ["another record", json(200, { id: "rec1", fields: {} })]
-  ] as const)(
-    "is in no message where it is given as the id of a record, and the response is %s",
-    ([, answer]) =>
-      Effect.gen(function* () {
-        const server = yield* ScriptedServer.make(answer)
-        const client = yield* makeClient(server.url, undefined, apiKey)
-        const error = yield* Effect.flip(client.readRecord({ table: "Objects", recordId: apiKey }))
-        expect(error.message).toContain("the record <apiKey>")
-      })
+  ] as const)("is in no message if it is given as the id of a record, and the response is %s", ([, answer]) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(answer)
+      const client = yield* makeClient(server.url, undefined, apiKey)
+      const error = yield* Effect.flip(client.readRecord({ table: "Objects", recordId: apiKey }))
+      expect(error.message).toContain("the record <apiKey>")
+    })
   )
 
-  it.scoped("is in no message where it is part of a host name", () =>
+  it.scoped("is in no message if it is part of a host name", () =>
     Effect.gen(function* () {
       const apiKey = "patABC.TopSecret"
       const server = yield* ScriptedServer.make(text(302, "", { location: `http://${apiKey}.example/` }))

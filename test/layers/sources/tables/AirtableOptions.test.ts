@@ -80,7 +80,7 @@ describe("the options of an Airtable source", () => {
     }
   )
 
-  it("asks for the environment variable where there is no API key", () => {
+  it("asks for the environment variable if there is no API key", () => {
     const { apiKey, ...rest } = valid
     for (const without of [rest, { ...rest, apiKey: undefined }]) {
       expect(issues(without)).toEqual([
@@ -101,7 +101,7 @@ describe("the options of an Airtable source", () => {
     expect(paths({ ...valid, id })).toEqual(["id"])
   })
 
-  it("reads whole tables where the view is null, and refuses an empty name", () => {
+  it("reads whole tables if the view is null, and refuses an empty name", () => {
     expect(decoded({ ...valid, defaultView: null }).defaultView).toBeNull()
     expect(paths({ ...valid, defaultView: "" })).toEqual(["defaultView"])
   })
@@ -118,7 +118,7 @@ describe("the options of an Airtable source", () => {
     expect(paths({ ...none, tables: "Objects" })).toEqual(["tables"])
   })
 
-  it("names both tables where two would be saved in one file", () => {
+  it("names both tables if two would be saved in one file", () => {
     expect(issues({ ...valid, tables: ["Objects", "Rooms", "Objects"] })).toEqual([
       { path: "tables[2]", message: 'the table "Objects" is already in tables[0]; list it once' }
     ])

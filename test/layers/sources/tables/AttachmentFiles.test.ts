@@ -47,7 +47,7 @@ const options: Parameters<typeof TableSource.make>[0] = {
   maxAttachmentBytes: 1024 ** 3
 }
 
-/** What makes the links good: it must turn up nowhere. */
+/** The signature of the links: it must appear nowhere. */
 const signature = "sig=t0p%2Fsecret"
 
 /** A table source over tables in memory, whose attachments are on a host that gives every file its path. */
@@ -107,7 +107,7 @@ const setUp = ({
       return { ...fetched, directory, files, progress, saved }
     })
 
-    /** Lets time pass after every failed try, until it ends; all it said meanwhile. */
+    /** Lets time pass after every failed try, until the effect ends; returns its log. */
     const advancing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         const said: Array<string> = []
@@ -132,7 +132,7 @@ const setUp = ({
     return { ...tables, directories, fetch, fileSystem, host, logs, advancing, photo, setOne }
   })
 
-/** What a version would list of a folder. */
+/** The files of a folder as a version would list them. */
 const filesOf = (directory: string) =>
   Effect.gen(function* () {
     const sizes = yield* filesIn(directory)
@@ -183,7 +183,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("are saved as the API returns them where no files are wanted", () =>
+  it.scoped("are saved as the API returns them if no files are wanted", () =>
     Effect.gen(function* () {
       const { fetch, photo, setOne } = yield* setUp({ appendLocalAttachmentPaths: false })
       yield* setOne()
@@ -210,7 +210,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("have safe names, and are where the saved table says", () =>
+  it.scoped("have safe names, and are at the path in the saved table", () =>
     Effect.gen(function* () {
       const { fetch, host, setTable } = yield* setUp()
       const names = [
@@ -234,7 +234,7 @@ describe("attachments", () => {
       expect(row.Photo).toHaveLength(81)
       for (const { localPath, url } of row.Photo) {
         expect(localPath).toMatch(/^attachments\/[^/]+\/[^/]+$/)
-        // Two ways to write one name are one file of one attachment.
+        // Two spellings of a name are the same file of an attachment.
         expect(files[localPath]?.slice(0, 3)).toBe(url.slice(host.url.length).slice(0, 3))
       }
       expect(attachments?.total).toBe(Object.keys(files).length)
@@ -303,7 +303,7 @@ describe("attachments", () => {
     }).pipe(run)
   )
 
-  it.scoped("take no more memory where they are large", () =>
+  it.scoped("take no more memory if they are large", () =>
     Effect.gen(function* () {
       const block = Buffer.alloc(1024 * 1024)
       const samples: Array<number> = []
@@ -354,13 +354,13 @@ describe("an expired link", () => {
         const asked = yield* requests
         expect(asked.slice(1)).toEqual(asked.slice(1).map(() => refresh))
         expect(asked.length).toBeGreaterThan(1)
-        // As many as were under way when the first fresh link came, at most.
+        // At most the requests that were running when the first fresh link came.
         expect(asked.length).toBeLessThanOrEqual(1 + 6)
         expect(yield* Queue.size(logs)).toBe(0)
       }).pipe(run)
   )
 
-  it.scoped("fails the fetch where the new link is refused, too", () =>
+  it.scoped("fails the fetch if the new link is refused, too", () =>
     Effect.gen(function* () {
       const { fetch, host, requests, setOne } = yield* setUp({ answer: text(403, signature) })
       yield* setOne()
@@ -372,7 +372,7 @@ describe("an expired link", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails the fetch where the record, or the attachment in it, is gone", () =>
+  it.scoped("fails the fetch if the record, or the attachment in it, is gone", () =>
     Effect.gen(function* () {
       const { fetch, host, photo, setOne, setTable } = yield* setUp()
       const gone =
@@ -424,7 +424,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("is refused where a web page comes instead of the file, unless the file is one by its name", () =>
+  it.scoped("is refused if a web page comes instead of the file, unless the file is a page by its name", () =>
     Effect.gen(function* () {
       const { fetch, setOne } = yield* setUp({ answer: text(200, "<!doctype html><title>Log in</title>") })
       for (const [filename, expected] of [
@@ -454,7 +454,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails at once where a retry would not help", () =>
+  it.scoped("fails at once if a retry would not help", () =>
     Effect.gen(function* () {
       const { fetch, host, logs, setOne } = yield* setUp()
       for (const [answer, words] of [
@@ -480,7 +480,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("is not retried where the certificate of the host is not trusted", () =>
+  it.scoped("is not retried if the certificate of the host is not trusted", () =>
     Effect.gen(function* () {
       const connections = yield* Queue.unbounded<void>()
       const server = yield* Effect.acquireRelease(
@@ -555,7 +555,7 @@ describe("a download", () => {
       response.end()
       const { attachments, progress } = yield* Fiber.join(fiber)
       expect(attachments).toEqual({ total: 1, bytes: 5 * part.length, reused: 0 })
-      // The bytes of a try are reported while they come, and dropped with the try.
+      // The bytes of a try are reported while they arrive, and subtracted if the try fails.
       expect(
         progress.flatMap(({ attachments, waiting }) =>
           attachments === undefined || waiting !== undefined ? [] : [[attachments.done, attachments.bytes]]
@@ -570,7 +570,7 @@ describe("a download", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails where it is larger than allowed, with and without a Content-Length", () =>
+  it.scoped("fails if it is larger than allowed, with and without a Content-Length", () =>
     Effect.gen(function* () {
       const { directories, fetch, fileSystem, host, setOne } = yield* setUp({ maxAttachmentBytes: 5 })
       const chunked: ScriptedServer.Answer = (response) => {
@@ -590,7 +590,7 @@ describe("a download", () => {
         expect(yield* fileSystem.exists(`${directories.at(-1)}/attachments/att1/a.png`)).toBe(false)
         host.forget()
       }
-      // What is announced in the cell need not be asked for.
+      // The size in the cell makes a request unnecessary.
       expect(yield* Queue.size(host.received)).toBe(2)
       yield* setOne({ size: 5 })
       expect((yield* fetch()).files).toEqual({ "attachments/att1/a.png": "/att1" })
@@ -647,7 +647,7 @@ describe("a download", () => {
     )
   )
 
-  it.scoped("ends at once when the fetch is interrupted, or when another one fails", () =>
+  it.scoped("ends at once when the fetch is interrupted, or when another download fails", () =>
     Effect.gen(function* () {
       const stalls: ScriptedServer.Answer = (response) => response.writeHead(200).write("a")
       const { fetch, host, photo, setTable } = yield* setUp({ answer: silence })
@@ -783,7 +783,7 @@ describe("files of the previous version", () => {
     }).pipe(run)
   )
 
-  it.scoped("are copied where the file system has no hard links", () =>
+  it.scoped("are copied if the file system has no hard links", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const link = () =>
@@ -802,7 +802,7 @@ describe("files of the previous version", () => {
   )
 
   it.scoped(
-    "are downloaded anew where they have another size, are no files, or cannot be read, and are never written to",
+    "are downloaded anew if they have another size, are no files, or cannot be read, and are never written to",
     () =>
       Effect.gen(function* () {
         const fileSystem = yield* FileSystem.FileSystem

@@ -3,7 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import { fileKey } from "../../../../src/files/fileName.ts"
 import { attachmentName, makeAttachmentPaths } from "../../../../src/layers/sources/tables/Attachments.ts"
 
-/** Text rich in what file systems trip over, and in twins. */
+/** Text with many characters that file systems do not accept, and with similar names. */
 const hostile = FastCheck.oneof(
   FastCheck.string({ unit: "binary", maxLength: 30 }),
   FastCheck.string({

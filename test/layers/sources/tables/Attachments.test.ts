@@ -1,5 +1,5 @@
 /**
- * Attachments in saved records: which values are attachments, and what of them is content.
+ * Attachments in saved records: which values are attachments, and which of their fields are content.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -40,7 +40,7 @@ const look = (fields: object, format: AttachmentFormat | undefined = attachments
 const pathsIn = (...of: Parameters<typeof look>) => look(...of).files.map(({ localPath }) => localPath)
 
 describe("attachments", () => {
-  it("are found in arrays, also in those of lookups", () => {
+  it("are found in arrays, also in arrays of lookups", () => {
     const path = "attachments/att1/a.png"
     expect(pathsIn({ People: [{ id: "usr1", email: "a@example.org", name: "A" }] })).toEqual([])
     expect(pathsIn({ Photo: [attachment("x")] })).toEqual([path])
@@ -49,7 +49,7 @@ describe("attachments", () => {
     expect(pathsIn({ Text: "a", Tags: ["b"], None: null })).toEqual([])
   })
 
-  it("are found in linked records, which are none themselves", () => {
+  it("are found in linked records, which are no attachments themselves", () => {
     const generic: AttachmentFormat = {
       read: ({ filename, id, url }) =>
         typeof id === "string" && typeof url === "string" && typeof filename === "string"
@@ -62,14 +62,14 @@ describe("attachments", () => {
     expect(pathsIn({ Maker: maker }, generic, { Maker: "Makers" })).toEqual(["attachments/att1/a.png"])
   })
 
-  it("have a size if it is a valid one", () => {
+  it("have a size if it is valid", () => {
     const sized = (size: unknown) => ({ Photo: [{ ...attachment("x"), size }] })
     expect(
       [3, 0, -1, 1.5, "3", undefined].flatMap((size) => look(sized(size)).files.map(({ size }) => size))
     ).toEqual([3, 0, undefined, undefined, undefined, undefined])
   })
 
-  it("are read as the client says, and not at all where it has none", () => {
+  it("are read as the client says, and not at all if it has none", () => {
     const format: AttachmentFormat = {
       read: ({ href }) =>
         typeof href === "string"

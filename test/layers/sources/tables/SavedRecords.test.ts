@@ -26,7 +26,7 @@ const name = FastCheck.oneof(
   )
 )
 
-/** Any JSON, with names and values that one might get wrong. */
+/** Any JSON, with names and values that are easy to get wrong. */
 const { json } = FastCheck.letrec<{ json: unknown }>((tie) => ({
   json: FastCheck.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -42,7 +42,7 @@ const { json } = FastCheck.letrec<{ json: unknown }>((tie) => ({
 
 const tables = FastCheck.array(FastCheck.dictionary(name, json, { maxKeys: 4 }), { maxLength: 6 })
 
-/** By the letter of the contract, and without regard to its price. */
+/** Exactly as the contract says, and slow. */
 const plainlySorted = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(plainlySorted)
@@ -55,7 +55,7 @@ const plainlySorted = (value: unknown): unknown =>
       : value
 
 describe("saved JSON", () => {
-  it.prop("of a record is its id and its sorted fields, whatever order they came in", [tables], ([table]) => {
+  it.prop("of a record is its id and its sorted fields, from any order", [tables], ([table]) => {
     const form = makeSavedRecord()
     for (const cells of table) {
       const fields: TableRecord["fields"] = JSON.parse(JSON.stringify(cells))

@@ -17,7 +17,7 @@ const collect = (pages: Pages) => Stream.runFold(pages, records(0), (all, page) 
 
 const list = { table: "Objects", view: "Grid view" }
 
-/** A client whose n-th answer is what `answer` makes of n. */
+/** A client whose n-th response is `answer(n)`. */
 const answering = (answer: (request: number) => Effect.Effect<Page, TableError | CursorExpired>) => {
   let requests = 0
   return TableSourceClient.of({
@@ -28,7 +28,7 @@ const answering = (answer: (request: number) => Effect.Effect<Page, TableError |
 
 describe("readTable", () => {
   it.effect.prop(
-    "reads every record once, in order, whatever the pages are",
+    "reads every record once, in order, with any pages",
     [FastCheck.integer({ min: 0, max: 30 }), FastCheck.integer({ min: 1, max: 12 })],
     ([count, pageSize]) =>
       Effect.gen(function* () {
@@ -45,7 +45,7 @@ describe("readTable", () => {
     { fastCheck: { numRuns: 50 } }
   )
 
-  it.effect("reads the list once more where a record comes on two pages, and fails where it does again", () =>
+  it.effect("reads the list once more if a record comes on two pages, and fails if it does again", () =>
     Effect.gen(function* () {
       const page = (id: string, next?: string) => ({
         records: [{ id, fields: {} }],
@@ -67,7 +67,7 @@ describe("readTable", () => {
     })
   )
 
-  it.effect("starts again from the first page where the list has expired, three times", () =>
+  it.effect("starts again from the first page if the list has expired, three times", () =>
     Effect.gen(function* () {
       let starts = 0
       const expiring = (times: number) =>
@@ -108,7 +108,7 @@ describe("readTable", () => {
   it.effect.each([
     ["offsets that come again", (request: number) => `itr${request % 3}`, () => []],
     ["pages that bring nothing new", () => "itr", () => records(1)]
-  ] as const)("fails where the list goes in a circle: %s", ([, next, recordsOf]) =>
+  ] as const)("fails if the pages form a circle: %s", ([, next, recordsOf]) =>
     Effect.gen(function* () {
       const client = answering((request) => Effect.succeed({ records: recordsOf(), next: next(request) }))
       const error = yield* Effect.flip(
@@ -119,7 +119,7 @@ describe("readTable", () => {
     })
   )
 
-  it.effect("fails after a limit of pages, though every page has new records", () =>
+  it.effect("fails after a limit of pages, even if every page has new records", () =>
     Effect.gen(function* () {
       let asked = 0
       const client = answering((request) => {
@@ -138,7 +138,7 @@ describe("readTable", () => {
       expect(asked).toBe(10_000)
     })
   )
-  it.effect("fails after a limit of records, however large the pages are", () =>
+  it.effect("fails after a limit of records, with pages of any size", () =>
     Effect.gen(function* () {
       const page = (request: number) =>
         Array.from({ length: 200_000 }, (_, index) => ({ id: `rec${request}-${index}`, fields: {} }))

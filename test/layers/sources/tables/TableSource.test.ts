@@ -130,7 +130,7 @@ describe("a fetch", () => {
   )
 
   it.scoped.prop(
-    "saves what JSON.stringify would write, whatever the pages are",
+    "saves the text of JSON.stringify, with any pages",
     [
       FastCheck.array(
         FastCheck.dictionary(FastCheck.string({ maxLength: 3 }), FastCheck.jsonValue({ maxDepth: 2 })),
@@ -202,7 +202,7 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails where two columns would be saved as one, though no record has both", () =>
+  it.scoped("fails if two columns would be saved as one, even if no record has both", () =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp({ keyValueTables: [], pageSize: 1 })
       yield* setTable("Objects", [
@@ -230,7 +230,7 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails as a whole where a table fails", () =>
+  it.scoped("fails as a whole if a table fails", () =>
     Effect.gen(function* () {
       const { failNext, fetch, setTable } = yield* setUp()
       yield* setTable("Objects", records(1))
@@ -265,7 +265,7 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails with a readable message where a cell is nested too deeply", () =>
+  it.scoped("fails with a readable message if a cell is nested too deeply", () =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp({ keyValueTables: [] })
       const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000))
@@ -275,7 +275,7 @@ describe("a fetch", () => {
   )
 })
 
-it.scoped("makes a new version where a file was missing, and none where only links differ", () =>
+it.scoped("makes a new version if a file was missing, and none if only links differ", () =>
   Effect.gen(function* () {
     const { setTable, source } = yield* setUp({ tables: ["Objects", "Rooms"], keyValueTables: [] })
     const fileSystem = yield* FileSystem.FileSystem
@@ -308,7 +308,7 @@ it.scoped("makes a new version where a file was missing, and none where only lin
   }).pipe(run)
 )
 
-it.scoped("returns the digests of all its files, so that the version store reads none again", () => {
+it.scoped("returns the digests of all its files, so that the version store does not read them again", () => {
   const counts: FileCounts = { reads: 0, stats: 0, parts: 0 }
   return Effect.gen(function* () {
     const { setTable, source } = yield* setUp()

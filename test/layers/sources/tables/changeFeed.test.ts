@@ -67,7 +67,7 @@ describe("what has changed in a hosted base", () => {
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("is reported from every position, however often it is asked", () =>
+  it.scoped("is reported from every position, at every call", () =>
     Effect.gen(function* () {
       const { changed, position, since, write } = yield* museum()
       yield* changed
@@ -127,9 +127,9 @@ describe("what has changed in a hosted base", () => {
 
   it.scoped.each([
     ["webhooks no-creator", "the role of a creator"],
-    ["webhooks 403", 'it needs the scope "webhook:manage"']
+    ["webhooks 403", 'the key needs the scope "webhook:manage"']
   ] as const)(
-    "is not known to a token that may make no webhook (%s), and the error says why",
+    "is unknown to a token that may not make a webhook (%s), and the error says why",
     ([fault, words]) =>
       Effect.gen(function* () {
         const { changed } = yield* museum({ faults: [fault] })

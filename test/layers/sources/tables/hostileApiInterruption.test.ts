@@ -31,11 +31,11 @@ const patience = 5000
 
 interface Situation {
   readonly name: string
-  /** What the table server responses, request by request. */
+  /** The responses of the table server, request by request. */
   readonly tables: (files: string) => ReadonlyArray<ScriptedServer.Answer>
-  /** What the host of the attachments responses. */
+  /** The responses of the host of attachments. */
   readonly files?: ScriptedServer.Answer
-  /** A wait of so many milliseconds that the stop is to meet; else, it meets a request. */
+  /** The stop happens during a wait of this many milliseconds, or else during a request. */
   readonly wait?: number
 }
 
@@ -100,7 +100,7 @@ it.scoped.each(situations)("a fetch that waits for $name ends at once", ({ files
     if (wait !== undefined) {
       yield* eventually(Effect.map(TestClock.sleeps(), Chunk.contains(wait)))
     }
-    // What has just been sent has its turn to arrive.
+    // Sent data gets its turn to arrive.
     yield* Effect.repeatN(eventLoopTurn, 5)
 
     expect((yield* fibers.value).length).toBeGreaterThan(1)

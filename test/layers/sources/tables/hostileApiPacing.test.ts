@@ -1,5 +1,5 @@
 /**
- * The pace of everybody who asks one base: below the limit that a server enforces, and hardly slower than it allows.
+ * The pace of all requests to one base: below the limit that a server enforces, and hardly slower than it allows.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -75,7 +75,7 @@ it.scoped(
     }).pipe(Effect.provide(environment))
 )
 
-it.effect("sources of one base share its pacing, however their endpoint is written", () =>
+it.effect("sources of one base share its pacing, with any spelling of their endpoint", () =>
   Effect.gen(function* () {
     const paceOf = (endpointUrl: string, baseId = "app1") =>
       Effect.gen(function* () {

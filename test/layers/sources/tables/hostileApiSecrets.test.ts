@@ -1,5 +1,5 @@
 /**
- * The token is shown nowhere, whatever a server makes of it: not in a log, an error, an event, the state, the status,
+ * The token appears nowhere, in whatever form a server sends it back: not in a log, an error, an event, the state, the status,
  * a span, a metric or a file. Signed links are in no span and no metric either.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -27,7 +27,7 @@ import {
 } from "../../../support/secretWitness.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
 
-/** What makes a link to a file valid for everybody who has it. */
+/** The signature that makes a link to a file valid for everybody. */
 const signature = "signature=7c1d9e4f"
 
 const record = (attachment: string, url: string) => ({
@@ -46,7 +46,7 @@ const platform = Layer.mergeAll(
   ControllerStateMemory.layer("persistent")
 )
 
-it.scoped("a token is shown nowhere, whatever way a server sends it back", () =>
+it.scoped("a token appears nowhere, in whatever form a server sends it back", () =>
   Effect.gen(function* () {
     const { everything, see, seen } = makeWitness()
     const files = yield* ScriptedServer.make((response, { url }) =>
@@ -151,7 +151,7 @@ it.scoped("a token is shown nowhere, whatever way a server sends it back", () =>
     expect(seen.filter(isOfSpanOrMetric).filter((shown) => shown.includes(signature))).toEqual([])
     const all = seen.join("\n")
     expect(tracesIn(all)).toEqual([])
-    // That there is something to be seen: the responses were about the token, and everything was watched.
+    // Makes sure that the test can fail: the responses contained the token, and everything was watched.
     expect(new Set(sent)).toEqual(new Set([`Bearer ${token}`]))
     expect(tracesIn(echo).length).toBeGreaterThan(50)
     for (const shown of [

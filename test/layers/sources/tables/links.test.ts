@@ -16,7 +16,7 @@ import * as TableSourceClientMemory from "../../../../src/testing/TableSourceCli
 
 type Options = Partial<Parameters<typeof TableSource.make>[0]>
 
-/** Files of attachments are what their links end with; a link that has `expired` in it is no more good. */
+/** The content of a file is the end of its link; a link with `expired` in it is no longer valid. */
 const files = Layer.succeed(
   HttpClient.HttpClient,
   HttpClient.make((request) =>
@@ -31,7 +31,7 @@ const files = Layer.succeed(
 
 const run = Effect.provide(Layer.merge(NodeContext.layer, files))
 
-/** Two objects and two makers; the first maker is linked to another one. */
+/** Two objects and two makers; the first maker is linked to the second. */
 const setUp = (
   options: Options = {},
   change: (
@@ -73,7 +73,7 @@ const setUp = (
       saved,
       file: (path: string) => Effect.suspend(() => fs.readFileString(`${directory}/${path}`)),
       fetched: (table: string) => Effect.zipRight(fetch, saved(table)),
-      /** The tables of which pages were read. */
+      /** The tables whose pages were read. */
       read: Effect.map(requests, (all) => all.map(({ table }) => table))
     }
   })
@@ -93,7 +93,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are read once where their table is saved, too, and may be in the same table", () =>
+  it.scoped("are read once if their table is saved, too, and may be in the same table", () =>
     Effect.gen(function* () {
       const { fetched, read, saved } = yield* setUp({
         tables: ["Objects", "Makers"],
@@ -105,7 +105,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("stay ids with a warning where their table does not have them", () =>
+  it.scoped("stay ids with a warning if their table does not have them", () =>
     Effect.gen(function* () {
       const { fetch, saved, setTable } = yield* setUp({ defaultView: "Grid view" })
       yield* setTable("Objects", [
@@ -122,7 +122,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are read again from the first page where their list has expired", () =>
+  it.scoped("are read again from the first page if their list has expired", () =>
     Effect.gen(function* () {
       const forgotten: Array<PageRequest> = []
       const { fetched } = yield* setUp({}, ({ client, expireCursors }) => ({
@@ -139,7 +139,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("fail the fetch where two of their columns would be saved as one", () =>
+  it.scoped("fail the fetch if two of their columns would be saved as one", () =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp()
       yield* setTable("Makers", [{ id: "recA", fields: { id: 1, id_: 2 } }])
@@ -147,7 +147,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("fail the fetch where their table does not exist, and the message names the option", () =>
+  it.scoped("fail the fetch if their table does not exist, and the message names the option", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ links: { Maker: "Nobody" } })
       const { message } = yield* Effect.flip(fetch)
@@ -185,7 +185,7 @@ describe("linked records", () => {
     }).pipe(run)
   )
 
-  it.scoped("are checked as a list where one is expected", () =>
+  it.scoped("are checked as a list if a list is expected", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ expect: { Objects: { fields: { Maker: "list?", Name: "text" } } } })
       expect(yield* fetch).toMatchObject({ records: 2 })
@@ -194,7 +194,7 @@ describe("linked records", () => {
 })
 
 describe("the option fields", () => {
-  it.scoped("limits what is read, of all tables or of one", () =>
+  it.scoped("limits the fields to read, of all tables or of one table", () =>
     Effect.gen(function* () {
       const all = yield* setUp({ fields: ["Maker"] })
       expect(yield* all.fetched("Objects")).toEqual([{ id: "rec1", Maker: [ben, ada] }, { id: "rec2" }])
@@ -213,7 +213,7 @@ describe("the option fields", () => {
     }).pipe(run)
   )
 
-  it.scoped("fails the fetch where a field does not exist", () =>
+  it.scoped("fails the fetch if a field does not exist", () =>
     Effect.gen(function* () {
       const { fetch } = yield* setUp({ links: {}, fields: ["Name", "Title"] })
       expect((yield* Effect.flip(fetch)).message).toContain('Table "Objects": there is no field "Title"')
@@ -229,7 +229,7 @@ describe("the option fields", () => {
       options: { fields: ["Maker"], expect: { Objects: { fields: { Maker: "list", Name: "text" } } } },
       paths: ["expect.Objects.fields.Name"]
     }
-  ])("is rejected where it is invalid or contradicts the links: $paths", ({ options, paths }) =>
+  ])("is rejected if it is invalid or contradicts the links: $paths", ({ options, paths }) =>
     Effect.gen(function* () {
       const { issues } = yield* Effect.flip(
         TableSource.make({ id: "exhibits", tables: ["Objects"], links: { Maker: "Makers" }, ...options })

@@ -1,5 +1,5 @@
 /**
- * Links of a table source that lead to this machine: good where the API is on it, and refused where it is not.
+ * Links of a table source that lead to this machine: allowed if the API is on this machine, and refused if it is not.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -16,7 +16,7 @@ import { reaching } from "../../../support/elsewhere.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { json, text } from "../../../support/ScriptedServer.ts"
 
-/** Hosts that are elsewhere, as far as the source knows. */
+/** Hosts that the source takes for other machines. */
 const publicApi = "http://192.0.2.1"
 const publicFiles = "http://192.0.2.2"
 

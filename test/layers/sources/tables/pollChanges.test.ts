@@ -95,7 +95,7 @@ describe("a table source with a change feed", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.scoped("reads everything once in an hour, though nothing has changed", () =>
+  it.scoped("reads everything once in an hour, even if nothing has changed", () =>
     Effect.gen(function* () {
       const { tick } = yield* setUp
       yield* tick
@@ -117,13 +117,13 @@ describe("a table source with a change feed", () => {
       expect(yield* tick).toBe("everything")
       expect(yield* data).toMatchObject({ changes: { problem: "it says NotFound" } })
       expect(yield* tick).toBe("everything")
-      // The list can be read again, and begins anew.
+      // The list is readable again, and begins anew.
       expect(yield* tick).toBe("everything")
       expect(yield* data).toMatchObject({ changes: {} })
       expect(JSON.stringify(yield* data)).not.toContain("problem")
       expect(yield* tick).toBe("nothing")
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        "WARN Nothing says what has changed, all tables are read at each tick: it says NotFound"
+        "WARN Changes cannot be listed, so all tables are read at each tick: it says NotFound"
       ])
     }).pipe(Effect.provide(environment), withLog(log))
   })
