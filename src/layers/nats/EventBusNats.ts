@@ -134,8 +134,7 @@ const failed =
       return refused(action, detail)
     }
     const { cause, mayHaveHappened } = failure
-    const advice =
-      action === "publish" && mayHaveHappened ? "; the event may have been published all the same" : ""
+    const advice = action === "publish" && mayHaveHappened ? "; the event may have been published" : ""
     return new EventBusError({
       action,
       detail: `${detail}${advice}`,
