@@ -31,7 +31,7 @@ const report = (id: string): PlayerReport => ({
       code: "screen:behind",
       severity: "warning",
       subject: "left",
-      text: `Screen left is behind since ${startTime}: it still shows version 20261123T070000Z`,
+      text: `Screen left has been behind since ${startTime}: it still shows version 20261123T070000Z`,
       since: startTime,
       count: 1
     }

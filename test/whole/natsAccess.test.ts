@@ -291,7 +291,7 @@ authorization { user: vitrine, password: "from the environment" }`
       expect(unknown.log).toEqual([
         // The server closes the connection: its alert may be lost then.
         expect.stringMatching(
-          /^WARN NATS at .*(does not accept the certificate of this client, or wants one|ECONNRESET)/
+          /^WARN NATS at .*(does not accept the certificate of this client, or requires one|ECONNRESET)/
         )
       ])
       const missing = yield* startInstance({

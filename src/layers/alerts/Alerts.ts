@@ -167,7 +167,7 @@ export const make = Effect.fnUntraced(function* (
       yield* Ref.update(alerts, (before) => posted(before, post, isTaken))
       yield* save
       yield* deliver(new Set([...tried, ...post.map(({ key }) => key)]))
-      yield* isTaken ? Effect.void : Effect.fail("some were refused")
+      yield* isTaken ? Effect.void : Effect.fail("the receiver refused some alerts")
     })
 
   yield* deliver(new Set()).pipe(

@@ -127,8 +127,8 @@ export const makeComparing = Effect.gen(function* () {
           (changes): VersionsReport => ({
             ...report,
             versions: versions.map((version) => {
-              const words = changes.get(version.versionId)
-              return words === undefined ? version : { ...version, changes: words }
+              const texts = changes.get(version.versionId)
+              return texts === undefined ? version : { ...version, changes: texts }
             })
           })
         ),

@@ -1,8 +1,8 @@
 /**
  * The client of a controller's socket.
  *
- * Each question has its own connection: there is nothing to keep up, and a caller that no longer waits for an
- * answer closes it.
+ * Each request has its own connection: no connection must be kept alive, and a caller that stops waiting closes its
+ * connection.
  */
 import { lstat } from "node:fs/promises"
 import * as Http from "node:http"
@@ -35,17 +35,17 @@ import { View } from "../../services/View.ts"
 import { socketAddress } from "../folderLock/socketFile.ts"
 import { isTrustedOwner, locateController } from "./socketPath.ts"
 
-/** How long the controller may take to answer, but to a command. */
+/** How long the controller may take to respond, except to a command. */
 const patienceSeconds = 5
 
-/** The client of the controller whose socket, or named pipe, has the path. Nothing is opened before it is asked for. */
+/** The client of the controller with this socket or named pipe. Connects only for requests. */
 export const layer = (path: string): Layer.Layer<IpcClient> => Layer.effect(IpcClient, make(path))
 
-/** The client of the controller whose configuration lies in the folder, and its socket in `runFolder`, if it has one. */
+/** The client of the controller whose configuration is in `folder`, and whose socket is in `runFolder`, if given. */
 export const layerOfFolder = (folder: string, runFolder?: string): Layer.Layer<IpcClient> =>
   Layer.unwrapEffect(Effect.map(locateController(folder, runFolder), ({ socket }) => layer(socket)))
 
-/** The client of the controller whose socket or pipe has this path. Nothing is opened before it is used. */
+/** The client of the controller with this socket or named pipe. Connects only for requests. */
 export const make = (path: string) =>
   Effect.sync(() => {
     const lost = new IpcConnectionLost({ path })
@@ -59,14 +59,14 @@ export const make = (path: string) =>
     const understood = <A>(route: string, read: () => A) =>
       Effect.try({
         try: read,
-        catch: () => garbled(`its answer to "${route}" is not understood. Is it another version of Vitrine?`)
+        catch: () => garbled(`its response to "${route}" is invalid. Is it another version of Vitrine?`)
       })
     const decode = <A, I>(route: string, schema: Schema.Schema<A, I>, text: string) =>
       understood(route, () => Schema.decodeUnknownSync(Schema.parseJson(schema), { exact: true })(text))
 
     const textOf = ({ body }: Response) => Effect.tryPromise({ try: () => readText(body), catch: () => lost })
 
-    /** A response that is no refusal. */
+    /** Gives the response; fails if it is a refusal. */
     const request = Effect.fnUntraced(function* (method: string, route: string, body?: object) {
       const response = yield* send(path, method, route, body)
       if (response.status === 200) {
@@ -85,7 +85,7 @@ export const make = (path: string) =>
         Effect.scoped
       )
 
-    /** Nothing but a command can be refused as one. */
+    /** A query is no command, so a refusal like that of a command is an invalid response. */
     const query = <A, R>(answer: Effect.Effect<A, IpcError | CommandRefused, R>) =>
       inTime(Effect.catchTag(answer, "vitrine/CommandRefused", ({ message }) => garbled(message)))
 
@@ -115,7 +115,7 @@ export const make = (path: string) =>
       process,
       view: query(call(View, "GET", "/view")),
       stop: (by) => Effect.asVoid(query(call(Stopping, "POST", "/stop", { by }))),
-      // One that does not even say who it is would never answer.
+      // A controller that does not even tell its process id would never respond.
       dispatch: (command) =>
         Effect.zipRight(
           process,
@@ -138,7 +138,9 @@ interface Response {
   readonly body: Readable
 }
 
-/** Sends a request over its own connection, which is closed with the scope, and waits for the head of the response. */
+/**
+ * Sends a request over a new connection, and waits for the head of the response. The connection closes with the scope.
+ */
 const send = Effect.fnUntraced(function* (path: string, method: string, route: string, body?: object) {
   yield* checkSocket(path)
   const socketPath = yield* Effect.mapError(socketAddress(path), (error) => connectError(path, error))
@@ -155,8 +157,8 @@ const send = Effect.fnUntraced(function* (path: string, method: string, route: s
 })
 
 /**
- * In a folder that everybody may write to, somebody else could wait for this user's commands, or lead them to another
- * controller. A controller makes no links.
+ * In a folder that everybody may write to, another user could wait for this user's commands, or lead them to another
+ * controller. A controller makes no links, so a link is refused.
  */
 const checkSocket = (path: string): Effect.Effect<void, IpcError> =>
   process.platform === "win32"

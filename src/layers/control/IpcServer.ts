@@ -1,8 +1,8 @@
 /**
- * The controller's own socket: the routes of the HTTP transport for programs of the user it belongs to (docs/wire.md, 10).
+ * The controller's own socket: the routes of the HTTP transport for programs of the same user (docs/wire.md, 10).
  *
- * It is a Unix socket beside the configuration (`socketPath.ts`), or a named pipe on Windows. Only its user can reach it,
- * so every command is allowed, and the controller can be ended.
+ * The socket is a Unix socket beside the configuration (`socketPath.ts`), or a named pipe on Windows. Only its user can
+ * reach it, so every command is allowed, and a request can stop the controller.
  */
 import { chmod } from "node:fs/promises"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
@@ -41,10 +41,10 @@ import { type ControllerPaths, locateController } from "./socketPath.ts"
 
 export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 
-/** How many connections are served at once. @internal */
+/** How many connections are served at the same time. @internal */
 export const maxConnections = 32
 
-/** Where the socket is. */
+/** The place of the socket. */
 export interface ClaimOptions {
   /** The folder of the configuration. */
   readonly folder: string
@@ -55,18 +55,20 @@ export interface ClaimOptions {
   readonly runFolder?: string | undefined
 }
 
-/** What the socket returns about the configuration, and what a request to stop does. */
+/** What the socket tells about the configuration, and how to stop the controller. */
 export interface ServeOptions {
-  /** The SHA-256 of the configuration that it runs with, for callers that have another. Default: it does not say. */
+  /** The SHA-256 of the running configuration, so that callers can detect a different one. Default: not told. */
   readonly configuration?: string | undefined
-  /** Begins the end of the controller. It is run once at most. */
+  /** Begins the shutdown of the controller. Runs once at most. */
   readonly stop: Effect.Effect<void>
 }
 
-/** The options of a server that claims the folder itself. */
+/** The options of a server that also claims the folder. */
 export interface IpcServerOptions extends ClaimOptions, ServeOptions {}
 
-/** Claims the folder for this controller until the scope ends. No other one can run with the configuration. */
+/**
+ * Claims the folder for this controller until the scope ends. No other controller can then run with the configuration.
+ */
 export const claim = Effect.fnUntraced(function* ({ folder, runFolder }: ClaimOptions) {
   const paths = yield* locateController(folder, runFolder)
   yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
@@ -74,8 +76,8 @@ export const claim = Effect.fnUntraced(function* ({ folder, runFolder }: ClaimOp
 })
 
 /**
- * Serves the controller whose folder is claimed until the scope ends. What requests have begun has 1.5 seconds then, and is
- * interrupted; no client can delay the end.
+ * Serves the controller of the claimed folder until the scope ends. Running requests then have 1.5 seconds before they
+ * are interrupted. No client can delay the shutdown.
  */
 export const serve: (
   paths: ControllerPaths,
@@ -127,7 +129,7 @@ export const serve: (
     yield* Effect.logDebug(`The controller listens at ${paths.socket}`)
   })
 
-/** Who asks for the end. Earlier versions do not say. */
+/** Who asks for the shutdown. Earlier versions do not say. */
 const decodeAsking = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Struct({ by: Schema.NonEmptyString }))
 )
@@ -142,7 +144,7 @@ export const make = (
   CommandBus | EventBus | ControllerState | Scope.Scope
 > => Effect.tap(claim(options), (paths) => serve(paths, options))
 
-/** As `make`, for as long as the layer is in use. */
+/** As `make`, as a layer. */
 export const layer = (
   options: IpcServerOptions
 ): Layer.Layer<
@@ -151,11 +153,11 @@ export const layer = (
   CommandBus | EventBus | ControllerState
 > => Layer.scopedDiscard(make(options))
 
-/** Every event of the bus, from now on, to every client. */
+/** Sends every event of the bus from now on to every client. */
 const makeEventStream = Effect.gen(function* () {
   const log = Runtime.runFork(yield* Effect.runtime())
   const fellBehind = Effect.logWarning(
-    "A reader of events over the controller's socket fell behind, and was disconnected."
+    "A client that reads events over the controller's socket fell behind, and was disconnected."
   )
   const fanOut = makeFanOut((_client, missed) => missed > 0 && log(fellBehind))
   const framesOf = function* (events: Iterable<BusEvent>) {

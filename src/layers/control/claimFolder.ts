@@ -1,5 +1,5 @@
 /**
- * One controller to a configuration: the folder it keeps beside that, and the claim to it.
+ * Claims the folder that a controller keeps beside its configuration, so that only one controller runs with it.
  */
 import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import * as Effect from "effect/Effect"
@@ -17,21 +17,21 @@ import { type ControllerPaths, isTrustedOwner } from "./socketPath.ts"
 export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlreadyRunning>()(
   "vitrine/ControllerAlreadyRunning",
   {
-    /** The folder that it holds. */
+    /** The folder that it has locked. */
     path: Schema.String,
     /** The process, if known. */
     owner: Schema.String
   }
 ) {
   override get message() {
-    return `A controller is already running here (${this.owner}; it holds ${this.path}). Stop it first with "vitrine stop", or give this one a folder of its own.`
+    return `A controller is already running here (${this.owner}; it has locked ${this.path}). Stop it first with "vitrine stop", or give this controller its own folder.`
   }
 }
 
-/** There can be no socket where it is to be. */
+/** The socket cannot be made at its place. */
 export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("vitrine/IpcSocketUnusable", {
   path: Schema.String,
-  /** What is wrong and, where it is known, what to do. */
+  /** What is wrong, and what to do if this is known. */
   detail: Schema.String,
   cause: OptionalErrorChain
 }) {
@@ -41,8 +41,8 @@ export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("
 }
 
 /**
- * Takes the place of the controller until the scope ends: its folder is there and belongs to this user, nothing listens
- * at its socket, where nothing is, and its process id is in its file.
+ * Claims the folder until the scope ends. Then the folder exists and belongs to this user, no process listens at the
+ * socket, no file is in its place, and the file with the process id is written.
  */
 export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths, folder: RunFolder) {
   yield* ownFolder(paths.folder, folder)
@@ -60,7 +60,7 @@ export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths, 
   yield* keepPidFile(paths.pidFile)
 })
 
-/** One that does not say who it is, has at least written it down. */
+/** A process that does not tell its id may have written it to the file. */
 const refuseMute = ({ pidFile }: ControllerPaths, path: string, owner: string) =>
   Effect.flatMap(
     readPidFile(pidFile),
@@ -80,12 +80,12 @@ export const unusable = (path: string) => (cause: unknown) =>
 const attempt = <A>(path: string, action: () => Promise<A>) =>
   Effect.tryPromise({ try: action, catch: unusable(path) })
 
-/** Whose choice the folder for socket and process id is: the program's own, or one that the user has named. */
+/** Who chose the folder for the socket and the process id: the program (`own`) or the user (`named`). */
 export type RunFolder = "own" | "named"
 
 /**
- * Makes a folder that only this user may enter, or makes sure that what is there is one. One that is the program's
- * own is closed to others; what the user has named stays as it is, and is refused where others may enter it.
+ * Makes a folder that only this user may enter, or checks the existing one. A folder of the program's own choice is
+ * closed to other users. A folder that the user named stays unchanged, and is refused if other users may enter it.
  */
 const ownFolder = Effect.fnUntraced(function* (path: string, folder: RunFolder) {
   yield* Effect.catchIf(
@@ -98,7 +98,7 @@ const ownFolder = Effect.fnUntraced(function* (path: string, folder: RunFolder) 
   )
   const stats = yield* attempt(path, () => lstat(path))
   if (!stats.isDirectory()) {
-    const detail = "it is a file or a link, where a folder is to be. Move it away."
+    const detail = "it is a file or a link, and must be a folder. Move it away."
     return yield* new IpcSocketUnusable({ path, detail })
   }
   if (process.platform === "win32") {
@@ -109,12 +109,12 @@ const ownFolder = Effect.fnUntraced(function* (path: string, folder: RunFolder) 
     yield* attempt(path, () => chmod(path, 0o700))
   } else if ((stats.mode & 0o077) !== 0) {
     const mode = (stats.mode & 0o777).toString(8)
-    const detail = `other users may enter it (its mode is ${mode}). Give it the mode 700, or name a folder that is not there yet.`
+    const detail = `other users may enter it (its mode is ${mode}). Set its mode to 700, or name a folder that does not exist yet.`
     return yield* new IpcSocketUnusable({ path, detail })
   }
 })
 
-/** Why a folder could not be made: a service is often not allowed to write beside its configuration. */
+/** Why a folder could not be made. A service often may not write beside its configuration. */
 export const folderProblem = (error: unknown): string =>
   ["EACCES", "EPERM", "EROFS"].includes(errorCode(error) ?? "")
     ? `${messageOf(error)}. Name a folder that this user may write with --run-dir.`
@@ -128,7 +128,7 @@ const belongsToUser = (path: string, stats: { readonly uid: number }) =>
         detail: `it belongs to another user (${stats.uid}). Remove it as that user.`
       })
 
-/** The holder of the lock may remove what a killed process has left, and nothing else. */
+/** Only the holder of the lock may remove the remains of a killed process, and only a socket. */
 const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
   const path = paths.socket
   const stats = yield* attempt(path, () => lstat(path)).pipe(
@@ -141,10 +141,10 @@ const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
     return
   }
   if (!stats.isSocket()) {
-    const detail = "something else lies there, which is no socket. Move it away."
+    const detail = "it is a file, a folder or a link, and must be a socket. Move it away."
     return yield* new IpcSocketUnusable({ path, detail })
   }
-  // Where the lock was taken away from its holder, removed by hand for example, the holder still listens.
+  // If the lock was removed, for example by hand, its holder still listens.
   yield* Effect.flatMap(IpcClientSocket.make(path), (client) => client.process).pipe(
     Effect.matchEffect({
       onSuccess: ({ pid }) => new ControllerAlreadyRunning({ path, owner: `process ${pid}` }),

@@ -1,5 +1,5 @@
 /**
- * Content that a running controller rejects, as the dev server of Vite shows it.
+ * The content that a running controller rejects, for the dev server of Vite.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -9,12 +9,12 @@ import type { View } from "../../services/View.ts"
 import { violationText } from "../status/violationText.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
 
-/** How long after a connection has failed or ended the next one is tried. */
+/** The pause before the next connection, after one has failed or ended. */
 const reconnectAfter = "2 seconds"
 
 /**
- * Calls the listener with what the controller of the folder rejects, an empty text if nothing, at the start and after each fetch. A
- * controller may start later, end, and start again. It runs until what is returned is called.
+ * Calls the listener with the rejected content, or with an empty text, at the start and after each fetch. The
+ * controller may start later, stop and start again. Runs until the returned function is called.
  */
 export const followRejections = (folder: string, listener: (text: string) => void): (() => void) => {
   const fiber = Effect.runFork(
@@ -27,7 +27,7 @@ export const followRejections = (folder: string, listener: (text: string) => voi
   return () => fiber.unsafeInterruptAsFork(fiber.id())
 }
 
-/** Until the connection ends. */
+/** Runs until the connection ends. */
 const follow = Effect.fnUntraced(function* (listener: (text: string) => void) {
   const { events, view } = yield* IpcClient
   const fetches = Stream.filter(yield* events, ({ name }) => /:fetch:(done|error)$/.test(name))
@@ -40,7 +40,7 @@ const follow = Effect.fnUntraced(function* (listener: (text: string) => void) {
   yield* Stream.runForEach(fetches, () => tell)
 }, Effect.scoped)
 
-/** One that has just started does not know yet. */
+/** A controller that has just started does not know of rejections yet. */
 const hasFetched = ({ contents }: View): boolean => contents.some(({ lastFetch }) => lastFetch !== undefined)
 
 const rejectionText = ({ contents }: View): string =>
@@ -48,7 +48,7 @@ const rejectionText = ({ contents }: View): string =>
     .flatMap(({ rejection }) => rejection ?? [])
     .map(({ sourceId, violations }) =>
       [
-        `Content of the source ${JSON.stringify(sourceId)} is rejected, and what is shown stays as it is.`,
+        `Content of the source ${JSON.stringify(sourceId)} is rejected, and the screens keep the content they have.`,
         ...violations.map(violationText)
       ].join("\n")
     )

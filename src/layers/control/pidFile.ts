@@ -1,5 +1,5 @@
 /**
- * The id of a controller's process in a file: for people, for their scripts, and to name one that does not answer.
+ * The file with the id of a controller's process: for people, for scripts, and to name a process that does not answer.
  */
 import { rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import { retryHeldOpen } from "../../files/heldOpen.ts"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
-/** Writes the id of this process as a whole, and removes it with the scope. */
+/** Writes the id of this process in one step, and removes the file when the scope ends. */
 export const keepPidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {
   const unfinished = unfinishedFile(path)
   const write = Effect.zipRight(
@@ -19,7 +19,7 @@ export const keepPidFile = (path: string): Effect.Effect<void, never, Scope.Scop
   )
   return Effect.acquireRelease(
     Effect.catchAll(write, (error) =>
-      // A disk that is full is no reason not to start.
+      // A full disk must not prevent the start.
       Effect.zipRight(
         remove(unfinished),
         Effect.logWarning(`${path} could not be written: ${messageOf(error)}`)
@@ -34,8 +34,8 @@ const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action
 const remove = (path: string) => Effect.ignore(retryHeldOpen(attempt(() => rm(path, { force: true }))))
 
 /**
- * The id that the file holds. It may be that of a process that was killed, or of whatever has its number since,
- * unless somebody listens at the controller's socket.
+ * The id in the file. Unless a process listens at the controller's socket, the id may belong to a killed process, or to
+ * an unrelated one that got the same number since.
  */
 export const readPidFile = (path: string): Effect.Effect<Option.Option<number>> =>
   Effect.orElseSucceed(readPlainText(path), () => "").pipe(

@@ -1,5 +1,5 @@
 /**
- * Where a controller and those who talk to it meet, by the folder of its configuration.
+ * The paths at which a controller and its clients meet, by the folder of the configuration.
  */
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, posix, resolve, win32 } from "node:path"
@@ -7,20 +7,19 @@ import * as Effect from "effect/Effect"
 import { pipePath, socketFile } from "../folderLock/socketFile.ts"
 
 export interface ControllerPaths {
-  /** The folder of what a running controller leaves. */
+  /** The folder for the files of a running controller. */
   readonly folder: string
   /** The socket, or the named pipe. */
   readonly socket: string
-  /** The id of the controller's process, as decimal digits. */
+  /** The file with the id of the controller's process, in decimal digits. */
   readonly pidFile: string
 }
 
 /**
- * The socket and the process id of the controller that keeps them in the folder: `<folder>/controller.sock` (or
- * where `socketFile` puts it), on Windows `\\.\pipe\vitrine-<hash>`, and `<folder>/controller.pid`.
+ * The socket and the process id of the controller with this folder: `<folder>/controller.sock` (or the place that
+ * `socketFile` chooses), on Windows `\\.\pipe\vitrine-<hash>`, and `<folder>/controller.pid`.
  *
- * `folder` is a real, absolute path: the same folder must always be given by the same name, on Windows but for
- * the case of letters.
+ * `folder` is a real, absolute path: the same folder must always have the same name, on Windows except for letter case.
  */
 export const controllerPaths = (folder: string, platform: NodeJS.Platform): ControllerPaths => {
   if (platform === "win32") {
@@ -39,8 +38,8 @@ export const controllerPaths = (folder: string, platform: NodeJS.Platform): Cont
 }
 
 /**
- * The paths of the controller whose configuration lies in `folder`. What it leaves lies in `runFolder`, by default
- * `.vitrine` in that folder. A folder that is not there stays as it is named.
+ * The paths of the controller whose configuration is in `folder`. Its files are in `runFolder`, by default `.vitrine`
+ * in that folder. The path of a missing folder is used as given.
  */
 export const locateController = (folder: string, runFolder?: string): Effect.Effect<ControllerPaths> =>
   Effect.promise(async () => {
@@ -50,10 +49,7 @@ export const locateController = (folder: string, runFolder?: string): Effect.Eff
 
 const real = (folder: string) => realpath(folder).catch(() => folder)
 
-/**
- * Whether this process takes a file from the user that it belongs to: from its own, and root from anybody. On
- * Windows this is no question.
- */
+/** Trusts files of this user; root trusts all. Always true on Windows. */
 export const isTrustedOwner = (uid: number): boolean => {
   const own = process.getuid?.()
   return own === undefined || own === 0 || own === uid

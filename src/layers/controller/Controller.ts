@@ -1,8 +1,8 @@
 /**
- * The controller: plugins set up in order, then made ready in order, shut down in reverse.
+ * Runs plugins: sets them up in order, makes them ready in order, and shuts them down in reverse.
  *
- * It knows nothing of what a plugin does, and takes the services that plugins share from its environment:
- * `ControllerServices.layer` has them.
+ * Knows nothing about the work of a plugin. Takes the services that plugins share from its environment;
+ * `ControllerServices.layer` makes them.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -19,30 +19,30 @@ import {
 } from "../../services/Plugin.ts"
 import { makeAddLogger } from "./addedLoggers.ts"
 
-/** The plugins, in the order in which they are set up, and the folder that their relative paths start from. */
+/** The plugins in the order of their setup, and the folder that relative paths start from. */
 export interface Configuration extends Pick<PluginContext, "cwd"> {
   readonly plugins: ReadonlyArray<Plugin>
 }
 
-/** Everything that is wrong with the configuration, or the plugin that could not be set up. */
+/** All mistakes in the configuration, or the plugin whose setup failed. */
 export type StartError = InvalidOptions | PluginSetupFailed
 
 /** What runs around the plugins of a persistent controller. */
 export interface Hooks<E> {
   /**
-   * Where others reach the controller, say: acquired before the plugins are set up, and released before they are shut
-   * down. It gives what is done when somebody asks the controller to end.
+   * For example the socket at which others reach the controller. Acquired before the setup of the plugins, and released
+   * before their shutdown. Gives an effect that runs when somebody asks the controller to stop.
    */
   readonly endpoint: Effect.Effect<Effect.Effect<void>, E, PluginEnvironment | Scope.Scope>
-  /** Done when every plugin is ready. */
+  /** Runs when every plugin is ready. */
   readonly onReady: Effect.Effect<void>
 }
 
 const alone: Hooks<never> = { endpoint: Effect.succeed(Effect.never), onReady: Effect.void }
 
 /**
- * Runs the controller until it is interrupted or asked to end, in services of mode `persistent`. Its end takes two
- * seconds at most.
+ * Runs the controller in services of mode `persistent`, until it is interrupted or asked to stop. The shutdown takes
+ * two seconds at most.
  */
 export const runPersistent = <E = never>(
   configuration: Configuration,
@@ -66,7 +66,7 @@ export const runPersistent = <E = never>(
     )
   }).pipe(Effect.scoped)
 
-/** Sets everything up, carries the task out and ends, in services of mode `task`. */
+/** Sets up all plugins, runs the task and shuts down, in services of mode `task`. */
 export const runTask = <A, E, R = never>(
   configuration: Configuration,
   task: Effect.Effect<A, E, R>
@@ -102,7 +102,7 @@ const pluginIssues = ({ issues, name }: Plugin, index: number): ReadonlyArray<Pl
     message
   }))
 
-/** What the controller itself publishes in the state: a plugin of the same name would lose its slice. */
+/** Slices of the controller itself: a plugin of the same name would overwrite its slice. */
 const ownSlices: ReadonlySet<string> = new Set(["alerts", "configuration", "mutes", "stop"])
 
 const nameIssues = (
@@ -113,32 +113,32 @@ const nameIssues = (
   const path = `plugins[${index}] (${name})`
   return [
     ...(ownSlices.has(name)
-      ? [{ path, message: "the controller itself uses this name: give the plugin another one" }]
+      ? [{ path, message: "the controller itself uses this name: give the plugin another name" }]
       : []),
     ...(plugins.findIndex((other) => other.name === name) < index
-      ? [{ path, message: "the same plugin stands there twice" }]
+      ? [{ path, message: "the same plugin is in the list twice" }]
       : [])
   ]
 }
 
-/** All that is shut down has this long together, in milliseconds; what is left then ends with the process. */
+/** The time for the whole shutdown, in milliseconds. Whatever still runs then ends with the process. */
 const shutdownLimit = 1800
 
-/** The part of it that is reserved for the plugins while the endpoint is shut down, in milliseconds. */
+/** The part of this time that the shutdown of the endpoint leaves to the plugins, in milliseconds. */
 const reserved = 200
 
-/** Until when all has to be shut down, by the monotonic clock: the limit begins when that is asked for the first time. */
+/** When the shutdown must be complete, in monotonic milliseconds. The limit begins with the first call. */
 const makeEnd = Effect.cached(Effect.map(monotonicMillis, (now) => now + shutdownLimit))
 
-/** A scope whose end is waited for as long as there is time, but for what is kept for those that end after it. */
+/** A scope whose shutdown is awaited until the end, minus the time kept for scopes that close after it. */
 const makeTimedScope = (what: string, end: Effect.Effect<number>, kept: number) =>
   Effect.acquireRelease(Scope.make(), (scope, exit) =>
     Effect.gen(function* () {
-      const left = (yield* end) - (yield* monotonicMillis) - kept
+      const remaining = (yield* end) - (yield* monotonicMillis) - kept
       const closed = yield* Scope.close(scope, exit).pipe(
         Effect.disconnect,
         Effect.interruptible,
-        Effect.timeoutOption(Math.max(left, 0))
+        Effect.timeoutOption(Math.max(remaining, 0))
       )
       if (Option.isNone(closed)) {
         yield* Effect.logWarning(`${what} did not shut down in time`)

@@ -1,5 +1,5 @@
 /**
- * The services that the plugins of a controller share: in memory, unless a configuration brings its own.
+ * The services that the plugins of a controller share: in memory, or from the configuration.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -14,10 +14,13 @@ import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 
-/** At least one of the services. It may take those in memory from its environment, to add to one of them. */
+/**
+ * A layer with at least one of the services. It may use the services in memory from its environment, for example to
+ * wrap them.
+ */
 export type CustomServices = Providing<ControllerServices>
 
-/** A layer for each of the services, which may provide others too, and takes `R` from its environment. */
+/** A layer with at least one of the services. It may provide others too, and needs `R` from its environment. */
 export type Providing<Service, R = PluginEnvironment> = Service extends ControllerServices
   ? Layer.Layer<Service, unknown, R>
   : never
@@ -33,8 +36,8 @@ export class ControllerServicesFailed extends Schema.TaggedError<ControllerServi
 }
 
 /**
- * All services for a controller of the given mode: those of `custom`, and in memory what it does not provide. The `identity` is
- * for the state in memory; by default, the id of its node is the short name of the host.
+ * All services for a controller of the given mode: those of `custom`, and the others in memory. `identity` is for the
+ * state in memory. By default, the id of its node is the short name of the host.
  */
 export const layer = <R = never>(
   mode: Mode,
@@ -57,10 +60,10 @@ const inMemory = (mode: Mode, identity: Identity | undefined) =>
     ControllerStateMemory.layer(mode, identity)
   )
 
-/** Plugins decide by it whether to open ports and to go on. */
+/** Plugins decide by the mode whether to open ports and to continue after the task. */
 const checkMode = (state: Context.Tag.Service<ControllerState>, mode: Mode) =>
   state.mode === mode
     ? Effect.void
     : new ControllerServicesFailed({
-        cause: new Error(`The mode of the ControllerState is "${state.mode}", and has to be "${mode}".`)
+        cause: new Error(`The mode of the ControllerState is "${state.mode}", and must be "${mode}".`)
       })

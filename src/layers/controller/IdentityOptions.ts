@@ -1,5 +1,5 @@
 /**
- * The machine in a configuration, and the screens and players that belong to it.
+ * The options of the machine, and of its expected screens and players.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -20,19 +20,19 @@ const aLine = Schema.String.pipe(
 )
 const optionalLine = omittable(expects(aLine, lineText))
 
-/** A screen of a player has the address `PLAYER/SCREEN`. */
+/** Without `/`, because the address of a player's screen is `PLAYER/SCREEN`. */
 const aNodeId = aLine.pipe(Schema.filter((id) => !id.includes("/")))
 const nodeIdText = `${lineText} and without "/"`
 
-/** The machine that the controller runs on. */
+/** The machine of the controller. */
 export interface NodeConfig {
   /** Unique among the machines, without `/`. Default: the short name of the host, in lower case. */
   readonly id?: string | undefined
 
-  /** What people call it. */
+  /** Its name for people. */
   readonly label?: string | undefined
 
-  /** What it is there for, `hub` for example. */
+  /** Its purpose, `hub` for example. */
   readonly role?: string | undefined
 }
 
@@ -42,24 +42,24 @@ export const NodeOptions = Schema.Struct({
   role: optionalLine
 })
 
-/** Opening hours as a user writes them. */
+/** Opening hours, as a user writes them. */
 export type OpeningHoursConfig = { readonly [Key in keyof OpeningHours]: OpeningHours[Key] | undefined }
 
-/** A screen or a player that is expected. */
+/** An expected screen or player. */
 export interface ExpectedConfig {
   readonly id: string
 
-  /** What people call it. */
+  /** Its name for people. */
   readonly label?: string | undefined
 
-  /** When it should be on, where that differs from the `hours` of the configuration. */
+  /** When it should be on, if this differs from the `hours` of the configuration. */
   readonly hours?: OpeningHoursConfig | undefined
 }
 
 /** When the place is open. */
 export const OptionalHours = omittable(expects(HoursOptions, 'an object, such as { mon: "10:00-18:00" }'))
 
-/** What is expected: at most `max` of them, of which no two have an id with the same key. */
+/** Expected screens or players: at most `max`, and no two ids with the same key. */
 const listOf = (
   what: "screen" | "player",
   {
@@ -73,7 +73,7 @@ const listOf = (
     readonly example: string
     readonly max: number
     readonly keyOf?: (id: string) => string
-    /** What else than the very id is the same. */
+    /** What else makes two ids the same, besides equality. */
     readonly orSame?: string
   }
 ) =>
@@ -102,7 +102,7 @@ const listOf = (
     })
   )
 
-/** The screens that should show content all the time: as many as there can be leases. */
+/** The screens that should always show content. The maximum is the maximum of leases. */
 export const ScreensOptions = listOf("screen", {
   id: expects(
     Schema.String.pipe(Schema.filter(isPlainFileName)),
@@ -111,17 +111,17 @@ export const ScreensOptions = listOf("screen", {
   example: "left",
   max: maxConsumers,
   keyOf: fileKey,
-  orSame: ", or one that is the same file"
+  orSame: ", or an id that means the same file"
 })
 
-/** The players that should report to this machine: as many as can. */
+/** The players that should report to this machine. The maximum is the maximum of players. */
 export const PlayersOptions = listOf("player", {
   id: expects(aNodeId, `the id of the player's node: ${nodeIdText}`),
   example: "hall-3",
   max: maxPlayers
 })
 
-/** The machine, screens and players, with the defaults. */
+/** The machine, screens and players, with defaults. */
 export const identityOf = (
   node: typeof NodeOptions.Type = {},
   screens: typeof ScreensOptions.Type = [],

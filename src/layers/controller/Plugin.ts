@@ -1,5 +1,5 @@
 /**
- * Plugins of a controller, made from Layers.
+ * Makes plugins from layers.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,7 +8,7 @@ import type { Plugin, PluginEnvironment } from "../../services/Plugin.ts"
 
 export * from "../../services/Plugin.ts"
 
-/** A plugin that provides its layer and has nothing to do when every other one is set up. */
+/** A plugin that provides its layer, and does nothing when all plugins are set up. */
 export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
   name,
   issues: Layer.isLayer(layer) ? [] : [{ path: "", message: needsEffect3("a Layer") }],

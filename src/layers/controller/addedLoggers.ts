@@ -1,8 +1,8 @@
 /**
  * Loggers that plugins add while the controller runs.
  *
- * A fiber takes its loggers along when it is forked, so that one which is added later would miss what plugins log that were
- * set up before. Here, all of the controller logs to one logger, which hands it to those that are there.
+ * A forked fiber keeps the loggers of its parent, so that a logger added later would miss the logs of plugins set up
+ * before. Here, the whole controller logs to one logger, which passes the logs on to the added ones.
  */
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
@@ -11,7 +11,7 @@ import * as Logger from "effect/Logger"
 import type * as Scope from "effect/Scope"
 import type { PluginContext } from "../../services/Plugin.ts"
 
-/** Until the scope ends, what is logged goes to the loggers that are added, too. */
+/** Passes all logs to the added loggers too, until the scope ends. */
 export const makeAddLogger: Effect.Effect<PluginContext["addLogger"], never, Scope.Scope> = Effect.gen(
   function* () {
     const added = new Set<Logger.Logger<unknown, void>>()

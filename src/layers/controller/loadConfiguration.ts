@@ -1,5 +1,5 @@
 /**
- * The configuration file: loaded and checked.
+ * Loads and checks the configuration file.
  */
 import { createRequire } from "node:module"
 import * as Path from "@effect/platform/Path"
@@ -39,24 +39,27 @@ const plugin = expects(Schema.declare(isPlugin), "a plugin, such as content({ â€
 
 const isServices = (value: unknown): value is CustomServices => Layer.isLayer(value)
 
-/** What a configuration file exports by default. */
+/** The default export of a configuration file. */
 export interface ConfigurationFile {
-  /** Which machine this is. Default the host. */
+  /** This machine. Default the host. */
   readonly node?: NodeConfig | undefined
 
-  /** The screens that are expected, at most 256. Default none. */
+  /** The expected screens, at most 256. Default none. */
   readonly screens?: ReadonlyArray<ExpectedConfig> | undefined
 
-  /** The players that are expected to report to this machine, at most 1,024. Default none. */
+  /** The players that should report to this machine, at most 1,024. Default none. */
   readonly players?: ReadonlyArray<ExpectedConfig> | undefined
 
-  /** When the place is open: outside these hours, what is off or closed is no problem. Default always. */
+  /**
+   * When the place is open. Outside these hours, a screen or player that is off or closed is no problem. Default always
+   * open.
+   */
   readonly hours?: OpeningHoursConfig | undefined
 
   /** Where problems are posted to. Default none. */
   readonly alerts?: AlertConfig | undefined
 
-  /** What the controller does. The plugins are set up in this order. */
+  /** The plugins, in the order of their setup. */
   readonly plugins: ReadonlyArray<Plugin>
 
   /**
@@ -88,9 +91,9 @@ export interface LoadedConfiguration extends Configuration {
 }
 
 /**
- * Loads a configuration from its absolute path. What it imports as `vitrine` is the module given, so that it has
- * the very plugins that this process can run, wherever the package is installed. A process that loads it again has to say so: modules of
- * the configuration are remembered otherwise.
+ * Loads a configuration from its absolute path. Its imports of `vitrine` get the given module, so that its plugins
+ * belong to this process, wherever the package is installed. A process that loads the file again must say so:
+ * otherwise, its modules come from a cache.
  */
 export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   file: string,
@@ -98,7 +101,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   isAgain = false
 ) {
   const path = yield* Path.Path
-  // Node reads CommonJS that is imported, and not required, twice: the whole start would take a tenth longer.
+  // Node reads CommonJS twice if it is imported instead of required: the start would take a tenth longer.
   const { createJiti }: typeof Jiti = createRequire(import.meta.url)("jiti")
   const unusable = (cause: unknown) =>
     new ConfigurationUnusable({
@@ -109,8 +112,9 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   const text = yield* Effect.mapError(readPlainText(file), unusable)
   const module = yield* Effect.tryPromise({
     try: async () =>
-      // Always translated: what Node imports by itself finds a package of that name in `node_modules`, and not the module given.
-      // Never cached on disk: jiti's cache is in the shared temporary folder, where other users read it and write to it.
+      // Always translated: an import by Node itself would find a package of that name in `node_modules` instead of the
+      // given module.
+      // Never cached on disk: jiti's cache is in the shared temporary folder, where other users read and write.
       createJiti(import.meta.url, {
         fsCache: false,
         interopDefault: false,
@@ -134,7 +138,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   return configuration
 })
 
-/** The packages that only some configurations need, by how the name of what is missing begins. */
+/** Packages that only some configurations need, by the beginning of the missing module's name. */
 const optionalPackages = [
   [/^(effect|@effect\/platform(-node)?)(\/|$)/, "effect@3 @effect/platform@0 @effect/platform-node@0"],
   [/^@nats-io\//, "@nats-io/transport-node@3 @nats-io/jetstream@3"]
@@ -146,7 +150,7 @@ const howToInstall = (message: string): string => {
   return packages === undefined ? "" : `\nInstall it: npm install ${packages}`
 }
 
-/** What parsers say has lines that are indented as they like, and invisible ends of lines. */
+/** Messages of parsers have odd indentation and invisible line ends. */
 const tidy = (message: string) =>
   message
     .split("\n")
@@ -154,7 +158,7 @@ const tidy = (message: string) =>
     .filter((line) => line !== "")
     .join("\n  ")
 
-/** Adds the file to what is wrong with the configuration; any other error stays as it is. */
+/** Adds the file to mistakes in the configuration. Other errors stay unchanged. */
 export const inFile =
   (file: string) =>
   <E>(error: E): E | ConfigurationUnusable =>

@@ -1,5 +1,5 @@
 /**
- * Where the configuration file is.
+ * Finds the configuration file.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -11,7 +11,7 @@ import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
   "vitrine/ConfigurationUnusable",
   {
-    /** The file, or the folder where none was found. */
+    /** The file, or the folder without a file. */
     path: Schema.String,
     detail: Schema.String,
     cause: OptionalErrorChain
@@ -22,7 +22,7 @@ export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusa
   }
 }
 
-/** The absolute path of the given file, or of the one in the current folder. */
+/** The absolute path of the named file, or of the file in the current folder. */
 export const locateConfiguration = Effect.fn("locateConfiguration")(function* (named: string | undefined) {
   const path = yield* Path.Path
   return yield* named === undefined ? findFile(path.resolve()) : existing(path.resolve(named))

@@ -1,8 +1,9 @@
 /**
- * One frame to many clients.
+ * Sends one frame to many clients.
  *
- * It owns who is a client, and when frames go out: in batches, with a turn of the event loop in between, so that a burst
- * makes few writes and clients can keep up with it. It owns how far a client may lag. What the frames say belongs to the transport.
+ * Owns the list of clients, and when frames are sent: in batches, with a turn of the event loop in between, so that a
+ * burst makes few writes and clients can keep up. Also owns how far a client may lag. The transport decides what the
+ * frames say.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,40 +11,43 @@ import { nextTurn } from "../../internal/nextTurn.ts"
 
 /** Where the frames of one client go. No method waits or throws. */
 export interface FrameSink {
-  /** Takes what the stream begins with, once, before anything else. */
+  /** Receives the preamble of the stream, once, before all frames. */
   readonly begin: (frames: Uint8Array) => void
-  /** Takes frames; `false` where it gives the client up instead, which has fallen too far behind. */
+  /** Receives frames. Returns `false` if it drops the client instead, which has fallen too far behind. */
   readonly send: (frames: Uint8Array) => boolean
-  /** How much of what it took has not gone out yet, in bytes. */
+  /** How many of the received bytes are not sent yet. */
   readonly queuedBytes: () => number
   /** Ends the stream. */
   readonly end: () => void
 }
 
 export interface FanOut<Client> {
-  /** Gives a sink every frame that is taken from now on, or ends it if it comes after `close`. Whether it is a client. */
+  /**
+   * Adds a client: its sink gets every frame from now on. After `close`, ends the sink instead. Returns whether the
+   * client was added.
+   */
   readonly join: (sink: FrameSink, client: Client) => boolean
-  /** From now on the sink is given nothing more. Harmless for one that is no client. */
+  /** Removes a client: its sink gets nothing more. Does nothing if the sink is no client. */
   readonly leave: (sink: FrameSink) => void
-  /** How many clients there are. */
+  /** The number of clients. */
   readonly size: () => number
   /** All clients, in the order in which they joined. */
   readonly clients: () => ReadonlyArray<Client>
-  /** Ends the streams of all clients, behind the frames that are taken. */
+  /** Sends the frames received so far, then ends the streams of all clients. */
   readonly endAll: () => void
-  /** As `endAll`, for good. */
+  /** As `endAll`, and refuses new clients. */
   readonly close: () => void
   /**
-   * Sends frames to all clients, one caller at a time. Frames are taken and sent batch by batch, each in one synchronous step:
-   * a sink that joins in between gets the frames that are taken afterwards, and the maker of the frames knows how far that is.
+   * Sends frames to all clients, one caller at a time. Each batch is received and sent in one synchronous step: a sink
+   * that joins in between gets the later batches only, and the caller knows which frames were sent by then.
    */
   readonly send: (frames: Iterator<string, unknown>) => Effect.Effect<void>
 }
 
-/** The size of a batch, about, in characters. */
+/** The approximate size of a batch, in characters. */
 const batchLength = 64 * 1024
 
-/** A client with more bytes queued is lagging. The next batch waits for it, but only so long. */
+/** A client with more bytes queued is lagging. The next batch waits for it, for a limited time in milliseconds. */
 const laggingBytes = 256 * 1024
 const lagLimitMs = 100
 
@@ -52,8 +56,10 @@ interface Member<Client> {
   laggingSince: number
 }
 
-/** `left` is called with each that is a client no more, and how many frames it was to be given where its sink has given it up, or 0. */
-export const makeFanOut = <Client = void>(left: (client: Client, missed: number) => void): FanOut<Client> => {
+/** `onLeave` is called for each client that is gone, with the frames it missed if it was dropped, or else 0. */
+export const makeFanOut = <Client = void>(
+  onLeave: (client: Client, missed: number) => void
+): FanOut<Client> => {
   const members = new Map<FrameSink, Member<Client>>()
   let isClosed = false
 
@@ -61,11 +67,11 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
     const member = members.get(sink)
     if (member !== undefined) {
       members.delete(sink)
-      left(member.client, missed)
+      onLeave(member.client, missed)
     }
   }
 
-  /** Taken, and not sent yet; empty between two synchronous steps. */
+  /** Received and not sent yet; empty between two synchronous steps. */
   let batch: Array<string> = []
 
   const flush = () => {
@@ -81,7 +87,7 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
     }
   }
 
-  /** Whether these were all. */
+  /** Returns whether these were the last frames. */
   const sendBatch = (frames: Iterator<string, unknown>): boolean => {
     let length = 0
     let next = frames.next()
@@ -97,7 +103,7 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
     return next.done === true
   }
 
-  /** Whether somebody who reads would fall behind further by another batch. */
+  /** Whether the next batch waits for a client that lags, but has not reached the time limit. */
   const isAwaited = (now: number) => {
     let awaited = false
     for (const [sink, member] of members) {
@@ -148,22 +154,22 @@ export const makeFanOut = <Client = void>(left: (client: Client, missed: number)
   }
 }
 
-/** How much may wait for a client in this process, in bytes. A client that lags further behind is dropped, by its sink. */
+/** How many bytes may wait for a client in this process. The sink of a client that lags further behind drops it. */
 export const maxQueuedBytes = 1024 * 1024
 
-/** The limit of the queue of a client. A class, because closures for thousands of clients would take more memory. */
+/** The limit of a client's queue. A class, because closures for thousands of clients would take more memory. */
 export class QueueLimit {
   private limit = maxQueuedBytes
 
-  /** What the stream begins with does not count: all clients share it. */
+  /** The preamble does not count: all clients share it. */
   begin({ length }: Uint8Array): void {
     this.limit = maxQueuedBytes + length
   }
 
-  /** Whether the client may be given frames behind so many bytes that wait. A frame that nothing waits in front of may. */
+  /** Whether a client may get frames behind `queuedBytes`. Frames of any size may join an empty queue. */
   admits(queuedBytes: number, { length }: Uint8Array): boolean {
     if (queuedBytes === 0) {
-      // What waits behind a frame that is larger than the limit has room, too.
+      // Otherwise, a frame larger than the limit would leave no room for the frames behind it.
       this.limit = maxQueuedBytes + (length > maxQueuedBytes ? length : 0)
     }
     return queuedBytes + length <= this.limit

@@ -1,5 +1,5 @@
 /**
- * A client whose frames are taken by an Effect `Stream`, for servers whose sockets are not at hand.
+ * A client that reads its frames from an Effect `Stream`, for servers that do not give access to sockets.
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -10,17 +10,17 @@ import { type FrameSink, QueueLimit } from "./FanOut.ts"
 
 export interface StreamSink {
   readonly sink: FrameSink
-  /** What the stream begins with. */
+  /** The preamble of the stream. */
   readonly backlog: Stream.Stream<Uint8Array>
-  /** The frames that the sink is sent, once. */
+  /** The frames sent to the sink; can be read once. */
   readonly live: Stream.Stream<Uint8Array>
-  /** Counts frames as taken by the client: until then they are queued, wherever they wait. */
+  /** Counts frames as received by the client. Until then, they count as queued, wherever they are. */
   readonly taken: (frames: Chunk.Chunk<Uint8Array>) => Chunk.Chunk<Uint8Array>
 }
 
 /**
- * At most `maxQueuedBytes` wait to be taken; what the stream begins with, and a frame that nothing waits in front of,
- * may be larger. A client that lags further behind is dropped: its stream ends after the frames that wait already.
+ * At most `maxQueuedBytes` are queued. The preamble, and a frame at the head of an empty queue, may be larger. A client
+ * that lags further behind is dropped: its stream ends after the queued frames.
  */
 export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make<Uint8Array>(), (waiting) => {
   const limit = new QueueLimit()
@@ -48,7 +48,7 @@ export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make
     backlog: Stream.sync(() => backlog),
     live: Mailbox.toStream(waiting),
     taken: (frames) => {
-      // Pings of the client's own, a few bytes, were not counted.
+      // The client's own pings, a few bytes, were never counted as queued.
       queued = Math.max(0, queued - Chunk.reduce(frames, 0, (bytes, { length }) => bytes + length))
       return frames
     }

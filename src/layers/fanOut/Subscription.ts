@@ -1,5 +1,5 @@
 /**
- * A subscription to the event bus that outlives its feeds: one that ends, fails or dies is reported and replaced.
+ * A subscription to the event bus that outlives its feeds: a feed that ends, fails or dies is reported and replaced.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -20,40 +20,41 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 
-/** One feed of the bus, or the pause behind it. */
+/** A feed of the bus, or the pause after it. */
 export interface Feed {
-  /** Whether it is one of the bus: a pause has no events. */
+  /** Whether the bus is connected: a pause has no events. */
   readonly isOpen: boolean
-  /** Ends when the feed does. A reader that is slow misses the oldest of too many events. */
+  /** Ends when the feed ends. A slow reader misses the oldest events. */
   readonly events: Stream.Stream<BusEvent>
 }
 
 export interface Subscription {
-  /** One feed after the other, without an end. For one reader, which reads each feed to its end. */
+  /** One feed after the other, without an end. For one reader, which must read each feed to its end. */
   readonly feeds: Stream.Stream<Feed>
-  /** Why no events come. None while a feed is open. */
+  /** Why no events come; `None` while a feed is open. */
   readonly problem: SubscriptionRef.SubscriptionRef<Option.Option<BusProblem>>
 }
 
-/** How much of a reason is shown; the log has it whole. */
+/** The longest reason in the state, in characters. The log has the whole reason. */
 const maxReason = 500
 
-/** How long the first feed may take to open: a bus that hangs must not hold up the start of the controller. */
+/** How long the first feed may take to open: a bus that hangs must not delay the start of the controller. */
 const startTimeout = "15 seconds"
 
 const notOpen = new EventBusError({ action: "subscribe", detail: `no feed was open after ${startTimeout}` })
 
-/** A feed that was open for so long works: its recovery is logged, and so is the next problem. */
+/** A feed that was open for this long counts as stable: its recovery is logged, and so is the next problem. */
 const stableAfter = "30 seconds"
 
-/** After a feed that was open for so long, in milliseconds, the pauses begin again. */
+/** After a feed that was open for this long, in milliseconds, the pauses start again from the shortest. */
 const briefly = 5000
 
 /**
  * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed or taken longer
  * than 15 seconds.
  *
- * A problem is logged once, until a feed was stable in between, and so is its end. The log calls the subscriber by its name.
+ * A problem is logged once until a feed was stable, and so is the end of the problem. `name` is the subject of the log
+ * messages.
  */
 export const make = Effect.fnUntraced(function* (name: string) {
   const { subscribe } = yield* EventBus
@@ -96,7 +97,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
       : Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
   })
 
-  /** An open feed. Where none can be opened, which is reported, it is one without events. */
+  /** Opens a feed. If this fails, the failure is reported, and the feed has no events. */
   const next = Effect.gen(function* () {
     const scope = yield* Scope.fork(outer, ExecutionStrategy.sequential)
     const close = Scope.close(scope, Exit.void)
@@ -120,7 +121,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
 
   const pause: Feed = { isOpen: false, events: Stream.execute(Effect.ignore(pauses.next(undefined))) }
 
-  // It begins now, not in the next turn: whatever is published after this must be heard.
+  // Starts now, not in the next turn: events published after this must be received.
   const beginning = Runtime.runFork(yield* Effect.runtime())(next)
   const first = yield* Fiber.join(beginning).pipe(
     Effect.timeoutFail({ duration: startTimeout, onTimeout: () => notOpen }),

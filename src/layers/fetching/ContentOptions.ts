@@ -45,7 +45,7 @@ const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
               message:
                 first === 0
                   ? `must not be ${fileListName}: every version has a file of this name`
-                  : `another source has the id ${JSON.stringify(id)} too, or one that is the same folder`
+                  : `another source has the id ${JSON.stringify(id)} too, or an id that means the same folder`
             }
           ]
     })

@@ -8,16 +8,16 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
 
 const fetches = Metric.counter("vitrine_content_fetches_total", {
-  description: "Fetches of all sources that ended, by what they came to: promoted, unchanged or failed",
+  description: "Ended fetches of all sources, by outcome: promoted, unchanged or failed",
   incremental: true
 })
 
 const lastSuccess = Metric.gauge("vitrine_content_last_success_timestamp_seconds", {
-  description: "When a fetch last did not fail, as Unix time; 0 before"
+  description: "When a fetch last succeeded, as Unix time; 0 before the first"
 }).pipe(Metric.tagged("unit", "s"))
 
 const promotions = Metric.counter("vitrine_content_promotions_total", {
-  description: "Versions that were made the active one",
+  description: "Versions that became active",
   incremental: true
 })
 

@@ -145,9 +145,10 @@ export const activeText = (versionId: string, held: Hold | undefined): string =>
     ? versionId
     : held.byRule === undefined
       ? `${versionId}, held ${holdText(versionId, held)}`
-      : `${versionId}; waiting: ${waitsText(held)}`
+      : `${versionId}; ${waitsText(held)}`
 
-const waitsText = ({ since, waiting }: Hold): string => `version ${waiting}, to be released, since ${since}`
+const waitsText = ({ since, waiting }: Hold): string =>
+  `version ${waiting} has waited for a release since ${since}`
 
 /** `since 2026-11-22T14:03:00.000Z by anna@desk: version … stays; version … waits` */
 const holdText = (versionId: string, { by, lost, since, until, waiting }: Hold): string =>

@@ -96,7 +96,7 @@ const decodeTableData = Schema.decodeUnknownOption(TableSourceData)
 const tableDataOf = (data: unknown): TableSourceData => Option.getOrElse(decodeTableData(data), () => ({}))
 
 const changesText = (reason: string): string =>
-  `it cannot be asked what has changed: ${reason}. All tables are read at each tick`
+  `it cannot report changes: ${reason}. All tables are read at each tick`
 
 type Calls = NonNullable<TableSourceData["calls"]>
 

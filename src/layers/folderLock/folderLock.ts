@@ -1,13 +1,16 @@
 /**
- * One controller to a folder.
+ * Gives a folder to one controller at a time.
  *
- * The lock is a socket at which its holder listens. The system closes it with the process, however that ends, so that no
- * lock outlives a crash or a loss of power. On Windows it is a named pipe, of which nothing is left then and which two cannot
- * have. Elsewhere a file is left at which nothing listens, and which another process has to remove without ever removing the socket
- * that another one has put there. So each socket has its own name, in the folder `.lock`, and comes there
- * with that folder: a folder that has it, listening already, is renamed to `.lock`. The system lets that replace nothing or
- * an empty folder, and no other one, so that one of many that come at the same moment gets through. Everybody else asks the
- * sockets in `.lock`: one that answers has the lock; dead ones can be removed at any time, and then it is tried again.
+ * The lock is a socket at which its holder listens. The operating system closes the socket with the process, however
+ * the process ends, so that no lock outlives a crash or a loss of power. On Windows, the socket is a named pipe: it
+ * leaves nothing behind, and two processes cannot have the same pipe.
+ *
+ * On other systems, a crash leaves a file at which nothing listens. Another process must remove this file, but never a
+ * socket that a third process has just put there. Therefore each socket has its own name in the folder `.lock`, and
+ * arrives together with that folder: a prepared folder with a listening socket is renamed to `.lock`. The system lets
+ * the rename replace only an empty folder or none, so that exactly one of many concurrent processes succeeds. All
+ * others ask the sockets in `.lock`: a socket that answers has the lock; dead sockets are removed, and the rename is
+ * tried again.
  */
 import { randomBytes } from "node:crypto"
 import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises"
@@ -31,12 +34,12 @@ import { hashOf, pipePath, socketAddress, socketFile } from "./socketFile.ts"
 /** Another process has the lock of the folder. */
 export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/FolderLocked", {
   path: Schema.String,
-  /** The socket, or the named pipe, of the one that has it. */
+  /** The socket or the named pipe of that process. */
   socket: Schema.String,
-  /** The process that it says it is; absent where it does not answer. Nothing proves it. */
+  /** The process id that it told; absent if it does not answer. It is no proof. */
   pid: optional(Schema.Number)
 }) {
-  /** Who has it, for messages: `process 4711`, or that it does not answer. */
+  /** The holder of the lock for messages: `process 4711`, or that it does not answer. */
   get owner() {
     return this.pid === undefined ? `it does not answer at ${this.socket}` : `process ${this.pid}`
   }
@@ -46,10 +49,10 @@ export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/Fo
   }
 }
 
-/** The lock of the folder could be had in no way. */
+/** The folder could not be locked. */
 export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vitrine/FolderLockFailed", {
   path: Schema.String,
-  /** What the system said, without the name of the socket: that is another one each time. */
+  /** The error of the system, without the name of the socket, which differs each time. */
   detail: Schema.String,
   cause: ErrorChain
 }) {
@@ -59,18 +62,17 @@ export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vi
 }
 
 /**
- * Takes the lock of a folder, given by its real absolute path, until the scope ends. `scratch` is a folder on
- * the same disk. The Effect that it gives says whether the lock is still there, or has gone with the folder, which was
- * removed.
+ * Locks a folder, given by its real absolute path, until the scope ends. `scratch` is a folder on the same disk. The
+ * returned Effect tells whether the lock still exists, or has gone because the folder was removed.
  *
- * Where no socket can be made in the folder (a disk that is full or read-only, a file system that has none, as
- * exFAT and many network shares), it is made in `~/.local/state/vitrine` of the user that the process runs as,
- * whatever the environment says. There it protects against controllers of the same user alone. Of two that come at the
- * moment at which the disk takes sockets again, neither gets the lock.
+ * If the folder can have no socket (a full or read-only disk, or a file system without sockets, such as exFAT and many
+ * network shares), the socket is made in `~/.local/state/vitrine` of the user of the process, whatever the environment
+ * says. There, it protects only against controllers of the same user. If two processes start just when the disk can
+ * have sockets again, neither gets the lock.
  *
- * Every user may connect: to one who may not, a dead socket would look like a live one. There is little to guard:
- * a client gets the id of a process, cannot send anything, and is disconnected at once. What others say there
- * is trusted no further than that somebody is there.
+ * Every user may connect: a user who may not would take a dead socket for a live one. There is little to protect: a
+ * client gets a process id, cannot send anything, and is disconnected at once. The answer of another process proves
+ * only that a process is there.
  */
 export const lockFolder = (directory: string, scratch: string) =>
   Effect.mapError(
@@ -81,15 +83,15 @@ export const lockFolder = (directory: string, scratch: string) =>
         : new FolderLockFailed({ path: directory, detail: explain(error), cause: error })
   )
 
-/** Somebody who has the lock of a folder. */
+/** The holder of the lock of a folder. */
 export interface LockHolder {
-  /** The process that it says it is. */
+  /** The process id that it told. */
   readonly pid: Option.Option<number>
   /** Whether it still has the lock. */
-  readonly holds: Effect.Effect<boolean>
+  readonly isHeld: Effect.Effect<boolean>
 }
 
-/** Who has the lock of a folder, given by its real absolute path. */
+/** The holder of the lock of a folder, given by its real absolute path. */
 export const lockHolder = Effect.fnUntraced(function* (directory: string) {
   const sockets =
     process.platform === "win32"
@@ -101,8 +103,8 @@ export const lockHolder = Effect.fnUntraced(function* (directory: string) {
       Option.map(
         ({ pid }): LockHolder => ({
           pid: Option.fromNullable(pid),
-          // A pipe has the same name for all holders.
-          holds: Effect.map(
+          // All holders use the same name for the pipe, so the process id must be compared too.
+          isHeld: Effect.map(
             ask(socket),
             Option.exists((now) => (now.pid ?? pid) === (pid ?? now.pid))
           )
@@ -113,7 +115,7 @@ export const lockHolder = Effect.fnUntraced(function* (directory: string) {
   return Array.head(Array.getSomes(holders))
 })
 
-/** What was acquired is released at once where the whole fails. */
+/** Releases everything acquired at once if the effect fails. */
 const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
@@ -141,7 +143,7 @@ const lockPipe = (directory: string) => {
   )
 }
 
-/** Gives whether its socket is still there. */
+/** Gives an effect that tells whether the socket still exists. */
 const lockSocket = Effect.fnUntraced(function* (directory: string, scratch: string) {
   const inFolder = takePlace(placeIn(directory), scratch, directory)
   const socket = yield* Option.match(sparePlace(directory), {
@@ -163,13 +165,16 @@ const lockSocket = Effect.fnUntraced(function* (directory: string, scratch: stri
 
 const isNotLocked = (error: Error) => !(error instanceof FolderLocked)
 
-/** Where the sockets of a folder lie. Each place is a folder with the socket of one process, and with dead ones at most. */
+/**
+ * The places for the sockets of a folder. Each place is a folder with the socket of at most one live process, and
+ * perhaps dead sockets.
+ */
 const placeOf = (folder: string, name: string) =>
   dirname(socketFile(folder, `${name}/lock-${"0".repeat(12)}`))
 
 const placeIn = (directory: string) => placeOf(directory, ".lock")
 
-/** None where the system knows no home of the user, as of many that a container is run as. */
+/** `None` if the system knows no home of the user, as for many users of containers. */
 const sparePlace = (directory: string): Option.Option<string> =>
   Option.map(homeFolder(), (home) =>
     placeOf(join(home, ".local", "state", "vitrine"), `${hashOf(directory)}.lock`)
@@ -183,8 +188,8 @@ const placesOf = (directory: string): ReadonlyArray<string> => [
 ]
 
 /**
- * Puts a socket into a place and gives its file; fails where somebody is there. It is bound in `scratch` itself, by which name
- * the kernel knows it for good.
+ * Puts a socket into a place and gives its file. Fails if another process is there. The socket is bound in `scratch`
+ * itself, because the kernel keeps the name of the first path.
  */
 const takePlace = (place: string, scratch: string, directory: string) =>
   Effect.gen(function* () {
@@ -198,7 +203,7 @@ const takePlace = (place: string, scratch: string, directory: string) =>
     )
     yield* attempt(async () => {
       await mkdir(prepared)
-      // Those who may remove what is in the folder may remove what a crash leaves in here.
+      // Users who may remove files in the folder may also remove the remains of a crash in the place.
       await chmod(prepared, (await stat(dirname(place))).mode & 0o1777)
       await rename(bound, join(prepared, name))
     })
@@ -216,7 +221,7 @@ const removeAll = async (own: ReadonlyArray<string>, place: string) => {
   await rmdir(place)
 }
 
-/** Removes the dead sockets in a place; fails where somebody answers at one. */
+/** Removes the dead sockets in a place. Fails if a process answers at one of them. */
 const removeDead = Effect.fnUntraced(function* (place: string, directory: string) {
   for (const socket of yield* socketsIn(place)) {
     const answer = yield* ask(socket)
@@ -240,13 +245,13 @@ const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
-/** Until the scope ends. */
+/** Listens until the scope ends. */
 const listen = (address: string) =>
   Effect.acquireRelease(
     Effect.async<Net.Server, Error>((resume) => {
       const server = Net.createServer((socket) => {
         const disconnect = () => socket.destroy()
-        // Left open, or with something unread in it, it would take up a file handle for good.
+        // A connection that stays open, or has unread data, would use up a file handle for ever.
         socket.on("error", disconnect).end(`held by process ${process.pid}`, disconnect)
       })
       server.on("error", (error) => resume(Effect.fail(error)))
@@ -255,7 +260,7 @@ const listen = (address: string) =>
           resume(Effect.succeed(server))
         )
       } catch (error) {
-        // Thrown where one that has the lock cleans its staging folder before the socket has its mode.
+        // This happens if the holder of the lock cleans its staging folder before the socket has its mode.
         resume(Effect.fail(asError(error)))
       }
       server.unref()
@@ -267,14 +272,14 @@ const locked = (path: string, socket: string, answer: OwnerAnswer) =>
   new FolderLocked({ path, socket, ...answer })
 
 interface OwnerAnswer {
-  /** The process behind a socket, where it said so as a controller does. */
+  /** The process behind a socket, if it answered as a controller does. */
   readonly pid?: number
 }
 
-/** How long a process may take to say who it is, in milliseconds. */
+/** How long a process may take to tell its id, in milliseconds. */
 const answerMs = 1000
 
-/** Asks who is behind a socket; `None` if nothing listens. */
+/** Asks for the process behind a socket; `None` if nothing listens. */
 const ask = (file: string) =>
   socketAddress(file).pipe(
     Effect.flatMap(askAt),
@@ -291,15 +296,15 @@ const ask = (file: string) =>
 
 const askAt = (address: string) =>
   Effect.async<OwnerAnswer, Error>((resume) => {
-    const answer = (said = "") => {
-      const pid = /^held by process (\d+)$/.exec(said)?.[1]
+    const answer = (text = "") => {
+      const pid = /^held by process (\d+)$/.exec(text)?.[1]
       socket.destroy()
       resume(Effect.succeed(pid === undefined ? {} : { pid: Number(pid) }))
     }
     const socket = Net.connect(address)
       .setEncoding("utf8")
       .setTimeout(answerMs, () => answer())
-      .on("data", (said: string) => answer(said))
+      .on("data", (text: string) => answer(text))
       .on("end", () => answer())
       .on("error", (error) => resume(Effect.fail(error)))
     return Effect.sync(() => socket.destroy())

@@ -1,8 +1,8 @@
 /**
- * Named pipes of Windows, and Unix sockets in folders whose paths are longer than a socket can name (107 bytes on Linux, 103
+ * Named pipes of Windows, and Unix sockets in folders whose paths are too long for a socket (107 bytes on Linux, 103
  * elsewhere).
  *
- * None of this depends on the environment: who listens and who connects find the same file by the same folder.
+ * Nothing here depends on the environment: server and client find the same file by the same folder.
  */
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
@@ -12,10 +12,10 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * Where the socket of this name lies that belongs to the folder, given by its real absolute path.
+ * The path of the socket with this name for a folder, given by its real absolute path.
  *
- * On Linux that is always the folder, see `socketAddress`. Elsewhere, where the path would be too long, it is the
- * nearest parent folder that is short enough, and the name is `.vitrine-<hash>-<name>`, with a hash of the folder.
+ * On Linux, the socket is always in the folder, see `socketAddress`. Elsewhere, if the path would be too long, it is in
+ * the nearest parent folder that is short enough, with the name `.vitrine-<hash>-<name>` and a hash of the folder.
  */
 export const socketFile = (folder: string, name: string, platform = process.platform): string => {
   const inFolder = posix.join(folder, name)
@@ -31,8 +31,8 @@ export const socketFile = (folder: string, name: string, platform = process.plat
 }
 
 /**
- * What to listen or connect at for the socket file. On Linux, a path that is too long is replaced by one through a
- * handle of its folder, `/proc/self/fd/<handle>/<name>`, which is open until the scope ends.
+ * The address to listen or connect at for a socket file. On Linux, a path that is too long is replaced by one through a
+ * handle of its folder, `/proc/self/fd/<handle>/<name>`. The handle is open until the scope ends.
  */
 export const socketAddress = (file: string): Effect.Effect<string, Error, Scope.Scope> =>
   process.platform !== "linux" || fits(file, process.platform)
@@ -45,12 +45,12 @@ export const socketAddress = (file: string): Effect.Effect<string, Error, Scope.
         (handle) => Effect.promise(() => handle.close().catch(() => {}))
       ).pipe(Effect.map(({ fd }) => `/proc/self/fd/${fd}/${posix.basename(file)}`))
 
-/** The named pipe of Windows that belongs to an absolute path. It is the same however the letters of the path are written. */
+/** The named pipe of Windows for an absolute path. Letter case does not matter. */
 export const pipePath = (path: string): string => `\\\\.\\pipe\\vitrine-${hashOf(path.toLowerCase())}`
 
-/** A short name for a path that is the same everywhere. */
+/** A short hash of a path, the same on every system. */
 export const hashOf = (path: string): string => createHash("sha256").update(path).digest("hex").slice(0, 16)
 
-/** The zero that ends the path is not counted. Some versions of Node cut what is longer without a word. */
+/** The limits do not count the zero byte at the end of the path. Some versions of Node cut a longer path silently. */
 const fits = (path: string, platform: NodeJS.Platform) =>
   Buffer.byteLength(path) <= (platform === "linux" ? 107 : 103)

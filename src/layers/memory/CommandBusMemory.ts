@@ -1,8 +1,8 @@
 /**
  * The command bus of one process.
  *
- * A timeout interrupts the handler, and the dispatch does not wait for its end. How far the handler had come is not
- * known, so `mayHaveRun` is always `true`.
+ * A timeout interrupts the handler, and the dispatch does not wait for the handler's end. Nobody knows how far the
+ * handler came, so `mayHaveRun` is always `true`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ import { decodeCommandFields } from "./commandJson.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
-/** A bus without commands. A handler is interrupted with the caller of its command. */
+/** A bus without commands. If a caller is interrupted, so is the handler of its command. */
 export const make = Effect.sync(() => {
   const commands = new Map<string, Run>()
 
@@ -72,7 +72,7 @@ export const make = Effect.sync(() => {
 /** The command bus of one process. */
 export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 
-/** Fails in time even if the handler cannot be interrupted, which then continues in the background. */
+/** Fails in time even if the handler cannot be interrupted; the handler then continues in the background. */
 export const withDispatchTimeout = <A, R>(
   dispatch: Effect.Effect<A, DispatchError, R>,
   type: string,
@@ -89,7 +89,7 @@ const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>)
   const { run, type } = handler
   const decode = decodeCommandFields(handler)
   let hasDied = false
-  /** Every defect is reported to its caller; only the first is logged. */
+  /** Every defect is reported to its caller, but only the first of each command is logged. */
   const reportDefect = (cause: Cause.Cause<unknown>) =>
     Effect.suspend(() => {
       if (hasDied || !Cause.isDie(cause)) {
@@ -110,20 +110,19 @@ const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>)
     )
 }
 
-/** It counts all command buses of the process together, with the labels of `Effect.tagMetrics`. */
+/** Counts all command buses of the process together, with the labels of `Effect.tagMetrics`. */
 const counter = Metric.counter("vitrine_commands_total", {
-  description:
-    "Commands dispatched, by type and by what they came to: ok, failed, invalid, unavailable or unknown",
+  description: "Commands dispatched, by type and outcome: ok, failed, invalid, unavailable or unknown",
   incremental: true
 })
 
-/** Not `Metric.tagged`, which makes a new array each time: the metric would be looked up again. */
+/** Not `Metric.tagged`: it makes a new array each time, and the metric would be looked up again. */
 const count = (labels: ReadonlyArray<MetricLabel.MetricLabel>) =>
   Effect.map(FiberRef.get(FiberRef.currentMetricLabels), (tags) =>
     counter.unsafeUpdate(1, tags.length === 0 ? labels : [...labels, ...tags])
   )
 
-/** Counts the dispatches of a registered command. One that is interrupted has come to nothing. */
+/** Counts the dispatches of a registered command. An interrupted dispatch does not count. */
 const countCommand = (type: string) => {
   const countAs = (outcome: string) =>
     count([MetricLabel.make("type", type), MetricLabel.make("outcome", outcome)])
@@ -137,5 +136,5 @@ const countCommand = (type: string) => {
     Effect.tapBoth(dispatch, { onSuccess: () => ok, onFailure: ({ _tag }) => failures[_tag] ?? failed })
 }
 
-/** Without the type: anybody could make up any number of them. */
+/** Without the type: clients could make up any number of types. */
 const countUnknownCommand = count([MetricLabel.make("outcome", "unknown")])

@@ -34,9 +34,9 @@ import { screensOf } from "../screens/screens.ts"
 import { nothingRemembered, type Remembered } from "../status/standingProblems.ts"
 import { makeView } from "../status/view.ts"
 
-/** What the view is made of. */
+/** The parts that make up the view. */
 interface Parts {
-  /** The state without what is momentary. */
+  /** The state without momentary fields. */
   readonly state: GlobalState
   readonly momentary: ReadonlyArray<Part<Momentary>>
   readonly sections: ReadonlyArray<Part<Section>>
@@ -44,13 +44,16 @@ interface Parts {
 }
 
 interface Latest {
-  /** How many were begun before it. */
+  /** How many views were begun before this one. */
   readonly number: number
   readonly reading: Option.Option<ControllerReading>
   readonly remembered: Remembered
 }
 
-/** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
+/**
+ * The state of a controller that starts now in this mode, without plugins. The id of its node is by default the short
+ * name of the host.
+ */
 export const make = (mode: Mode, given?: Identity) =>
   Effect.gen(function* () {
     const identity = given ?? { node: { id: yield* nodeId } }
@@ -70,19 +73,20 @@ export const make = (mode: Mode, given?: Identity) =>
     })
 
     const makeReading = Effect.fnUntraced(function* (remembered: Remembered) {
-      const { momentary, readings, sections, state: resting } = yield* Ref.get(parts)
+      const { momentary, readings, sections, state: published } = yield* Ref.get(parts)
       const fields = yield* readAll(momentary)
       const added = yield* readAll(sections)
-      const state = fields.reduce(merge, resting)
+      const state = fields.reduce(merge, published)
       const now = yield* Clock.currentTimeMillis
       const context = { now, state, screens: screensOf(state, now), players: playersOf(state, now) }
-      const said = yield* readAll(readings.map((read) => read(context)))
+      const read = yield* readAll(readings.map((read) => read(context)))
       const uptimeMs = (yield* monotonicMillis) - startedAt
       const header = { startTime, uptimeMs, mode, node: identity.node }
-      return makeView({ ...context, header, readings: said, added }, remembered)
+      return makeView({ ...context, header, readings: read, added }, remembered)
     })
 
-    // One after the other: which problems there were before is taken and replaced in one step. Who waits is given what was begun meanwhile.
+    // One view at a time: the earlier problems are read and replaced in one step. A waiting caller gets a view that was
+    // begun after its request.
     const read = Effect.flatMap(Ref.get(begun), (asked) =>
       SynchronizedRef.modifyEffect(latest, (before) =>
         Option.match(
@@ -100,7 +104,7 @@ export const make = (mode: Mode, given?: Identity) =>
       )
     )
 
-    /** Until the scope ends. */
+    /** Adds a part until the scope ends. */
     const addTo = <K extends "momentary" | "sections" | "readings">(key: K, part: Parts[K][number]) => {
       const update = (f: (before: ReadonlyArray<Parts[K][number]>) => ReadonlyArray<Parts[K][number]>) =>
         Ref.update(parts, (before) => ({ ...before, [key]: f(before[key]) }))
@@ -125,7 +129,7 @@ export const make = (mode: Mode, given?: Identity) =>
       addMomentary: (plugin, fields) =>
         addTo(
           "momentary",
-          orNothing(`What the state says of "${plugin}" could not be read`)(
+          orNothing(`The momentary state of "${plugin}" could not be read`)(
             Effect.map(fields, (fields) => [plugin, fields] as const)
           )
         ),
@@ -141,21 +145,21 @@ export const make = (mode: Mode, given?: Identity) =>
     })
   })
 
-/** The state of a controller that runs in the given mode. The id of its node is by default the short name of the host. */
+/** The state of a controller in the given mode. The id of its node is by default the short name of the host. */
 export const layer = (mode: Mode, identity?: Identity): Layer.Layer<ControllerState> =>
   Layer.effect(ControllerState, make(mode, identity))
 
-/** Something that is read on demand; `None` if that fails. */
+/** A part that is read on demand; `None` if that fails. */
 type Part<A> = Effect.Effect<Option.Option<A>>
 
-/** A plugin's name, and fields of its slice. */
+/** The name of a plugin, and fields of its slice. */
 type Momentary = readonly [plugin: string, fields: object]
 
-/** What a plugin says, and its name. */
+/** Reads the slice of a plugin: gives its name, sections, problems and metrics. */
 type Reader = (context: ReadingContext) => Part<readonly [plugin: string, reading: PluginReading]>
 
 const makeReader = (plugin: string, read: ReadSlice): Reader => {
-  const orLeftOut = orNothing(`What "${plugin}" says of its state could not be read`)
+  const orLeftOut = orNothing(`The status of "${plugin}" could not be made from its state`)
   return (context) =>
     orLeftOut(
       Effect.sync(
@@ -175,7 +179,7 @@ const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => 
   }
 }
 
-/** A failure is logged once, until it works again. */
+/** Gives `None` on failure. A failure is logged once until the part works again. */
 const orNothing = (message: string) => {
   const warning = makeWarnWhile((reason) => `${message}: ${reason}`)
   return <A>(effect: Effect.Effect<A, unknown>): Part<A> =>

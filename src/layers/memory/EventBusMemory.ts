@@ -1,8 +1,8 @@
 /**
- * The event bus of one process: an Effect `PubSub`, bounded by number and by size.
+ * The event bus of one process: an Effect `PubSub`, limited by number and by size.
  *
- * The `PubSub` carries the numbers of events only. The latest 4,096 events, 16 MiB at most, are kept once for all
- * subscribers, also when everybody has read them. A subscriber that falls behind by more misses the oldest.
+ * The `PubSub` carries only the numbers of events. The latest 4,096 events, 16 MiB at most, are kept once for all
+ * subscribers, even after all have read them. A subscriber that is further behind misses the oldest.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,8 +12,8 @@ import { makeEventRing, maxEvents } from "../../internal/eventRing.ts"
 import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 
 /**
- * A bus that never fails. An event is numbered and handed to every subscriber in one synchronous step. Feeds end with the scope, and
- * those that are opened after it are empty.
+ * A bus that never fails. One synchronous step numbers an event and hands it to every subscriber. Feeds end with the
+ * scope; feeds that are opened later are empty.
  */
 export const make = Effect.gen(function* () {
   const numbers = yield* Effect.acquireRelease(PubSub.sliding<number>(maxEvents), PubSub.shutdown)
@@ -24,7 +24,7 @@ export const make = Effect.gen(function* () {
     Effect.suspend(() => {
       published += 1
       ring.add({ name, payload, sequence: published })
-      // Run here: the fiber may wait for a turn, or be interrupted, in front of any Effect that it returns.
+      // Run here: the fiber may have to wait for its turn, or be interrupted, before a returned Effect runs.
       return Effect.runSyncExit(PubSub.publish(numbers, published))
     })
 
@@ -39,5 +39,5 @@ export const make = Effect.gen(function* () {
   return { publish, subscribe, emptied: Stream.empty } satisfies typeof EventBus.Service
 })
 
-/** The event bus of one process, as `make` says. */
+/** The event bus of one process, as `make` describes. */
 export const layer: Layer.Layer<EventBus> = Layer.scoped(EventBus, make)

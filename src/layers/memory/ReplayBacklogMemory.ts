@@ -1,12 +1,12 @@
 /**
- * The replay backlog of one process: gone when the process ends.
+ * The replay backlog of one process; lost when the process ends.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
-/** An empty backlog with the last event of each name. It never fails, and its events end with the process. */
+/** An empty backlog that keeps the last event of each name. It never fails. */
 export const make = Effect.sync(() => {
   const latest = makeLatestEvents<RememberedEvent>()
   return ReplayBacklog.of({
@@ -15,5 +15,5 @@ export const make = Effect.sync(() => {
   })
 })
 
-/** The backlog of one process, as `make` says. */
+/** The backlog of one process, as `make` describes. */
 export const layer: Layer.Layer<ReplayBacklog> = Layer.effect(ReplayBacklog, make)

@@ -11,7 +11,7 @@ import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
-/** The pace of one process: other processes that use the same key are not counted. */
+/** The pace of one process. Requests of other processes with the same key do not count. */
 export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () => {
   const pacers = new Map<string, (interval: Duration.Duration) => Pacer>()
   return RequestPacing.of({
@@ -29,17 +29,17 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
   let free = 0
   let heldUntil = 0
 
-  /** Reports when the wait ends, unless that was reported already, and returns what was reported. */
-  const report = (now: number, told = 0): Effect.Effect<number> =>
-    now < free && told !== free
+  /** Reports the end of the wait, unless the same end was reported before. Returns the reported end. */
+  const report = (now: number, reported = 0): Effect.Effect<number> =>
+    now < free && reported !== free
       ? Effect.as(reportWait(now < heldUntil ? "penalty" : "pacing", free - now), free)
-      : Effect.succeed(told)
+      : Effect.succeed(reported)
 
-  const start = (interval: Duration.Duration, toldBefore: number): Effect.Effect<void> =>
+  const start = (interval: Duration.Duration, reportedBefore: number): Effect.Effect<void> =>
     Effect.flatMap(monotonicMillis, (now) => {
       if (now < free) {
-        return Effect.flatMap(report(now, toldBefore), (told) =>
-          Effect.zipRight(Effect.sleep(free - now), start(interval, told))
+        return Effect.flatMap(report(now, reportedBefore), (reported) =>
+          Effect.zipRight(Effect.sleep(free - now), start(interval, reported))
         )
       }
       free = now + Duration.toMillis(interval)
@@ -48,7 +48,7 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
 
   return (interval) => ({
     take: Effect.flatMap(monotonicMillis, (now) =>
-      Effect.flatMap(report(now), (told) => inOrder(start(interval, told)))
+      Effect.flatMap(report(now), (reported) => inOrder(start(interval, reported)))
     ),
     hold: (duration) =>
       Effect.map(monotonicMillis, (now) => {
@@ -59,8 +59,8 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
 }
 
 /**
- * Runs each effect when those before it have ended. A fiber that releases a semaphore of Effect and asks for it again at once has
- * it again, before those who wait.
+ * Runs each effect when the effects before it have ended. With a semaphore of Effect, a fiber that releases it and asks
+ * again at once would get it again before the waiting fibers.
  */
 const makeQueue = () => {
   let last = Effect.void
@@ -70,7 +70,7 @@ const makeQueue = () => {
       const ended = Deferred.unsafeMake<void>(FiberId.none)
       last = Deferred.await(ended)
       return Effect.onExit(restore(Effect.zipRight(before, effect)), (exit) =>
-        // Those behind one who gives up still wait for who is before it.
+        // If this effect was interrupted, the effects behind it still wait for those before it.
         Deferred.completeWith(ended, Exit.isSuccess(exit) ? Effect.void : before)
       )
     })

@@ -1,5 +1,5 @@
 /**
- * A command from JSON, for transports and buses: its type first, then the fields that its handler expects.
+ * A command from JSON, for transports and buses: first its type, then the fields that its handler expects.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

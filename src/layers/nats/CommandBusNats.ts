@@ -1,10 +1,10 @@
 /**
  * The command bus of all processes with the same prefix on one NATS.
  *
- * Commands of this process are executed here, without the server. Others go to the instance that has their lease
- * (`leases.ts`): to that one alone, so that no command is ever executed twice. Without the server a command can be
- * registered all the same; its lease is taken when the server is there, and again where the server has lost it. An instance
- * that finds then that another has it logs that, and offers the command no more.
+ * This process executes its own commands without the server. Other commands go to the instance with their lease
+ * (`Leases.ts`), and to no other, so that no command is executed twice. A command can be registered while the server is
+ * away: its lease is taken when the server is back, and again if the server has lost it. If another instance then has
+ * the lease, this instance logs that, and no longer offers the command.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const local = yield* CommandBusMemory.make
   const registered = new Map<string, Registration>()
-  /** Those whose lease is being asked for: others do not take it over. */
+  /** Commands whose lease is being requested: other instances must not take them over. */
   const claiming = new Set<string>()
   const instance = yield* makeInstance(nats, {
     has: (type) => registered.has(type) || claiming.has(type),
@@ -50,13 +50,13 @@ export const make = Effect.gen(function* () {
       Leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
     )
 
-  /** Gives the command where the server had lost its lease. */
+  /** Claims the command again, in case the server has lost its lease. */
   const claimAgain = (session: Session, type: string) =>
     Effect.gen(function* () {
       const { isNew, lease } = yield* claim(session, type)
       const registration = registered.get(type)
       if (registration === undefined) {
-        // Its scope has ended.
+        // The scope of the registration has ended.
         yield* Effect.unless(Leases.release(session, nats, lease), () => !isNew || claiming.has(type))
         return []
       }
@@ -68,12 +68,14 @@ export const make = Effect.gen(function* () {
       }
       return isNew && Option.isSome(registration.lease) ? [type] : []
     }).pipe(
-      // A connection that is lost has ended its session by then.
+      // If the connection was lost, its session has ended by then.
       Effect.retry(Schedule.addDelay(Schedule.recurs(1), () => "1 second")),
       Effect.mapError(({ detail }) => ({ type, detail }))
     )
 
-  /** Has the server know all commands of this process: it may have lost them, or have given them to another. */
+  /**
+   * Makes all commands of this process known to the server: it may have lost them, or given them to another instance.
+   */
   const claimAll = (session: Session) =>
     Effect.gen(function* () {
       const [failed, claimed] = yield* Effect.partition(
@@ -111,7 +113,7 @@ export const make = Effect.gen(function* () {
     Effect.forkScoped
   )
 
-  /** A server that does not respond is not waited for: what this instance does not have, it does not hold. */
+  /** Does not wait for a server that does not respond: an instance without the command does not hold its lease. */
   const release = (type: string) =>
     Effect.suspend(() => {
       const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
@@ -178,7 +180,7 @@ export const make = Effect.gen(function* () {
       if (registered.has(type)) {
         return local.dispatch(command, options)
       }
-      // Whose it will be is not known yet.
+      // Nobody knows yet which process will get it.
       return claiming.has(type)
         ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
         : withDispatchTimeout(dispatchElsewhere(command), type, options)
@@ -191,10 +193,10 @@ export const layer: Layer.Layer<CommandBus, never, NatsConnection> = Layer.scope
 
 /** A command of this process. */
 interface Registration {
-  /** Where the server has granted it. */
+  /** The lease, if the server has granted it. */
   readonly lease: Option.Option<Leases.Lease>
   readonly giveUp: Effect.Effect<void>
 }
 
-/** How long the server may have lost a command at most before it is claimed again. */
+/** How long a lease may be lost on the server before it is claimed again. */
 const claimPauses = Schedule.spaced("5 seconds").pipe(Schedule.jittered)

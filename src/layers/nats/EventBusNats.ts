@@ -1,6 +1,6 @@
 /**
- * The event bus of all processes with the same prefix on one NATS: a JetStream stream whose sequences are those of the
- * events.
+ * The event bus of all processes with the same prefix on one NATS: a JetStream stream, whose sequence numbers are the
+ * numbers of the events.
  */
 import { DeliverPolicy, type JsMsg } from "@nats-io/jetstream"
 import * as Clock from "effect/Clock"
@@ -31,16 +31,16 @@ import {
 } from "./streams.ts"
 import type { TooMuchWaits } from "./traffic.ts"
 
-/** How long a feed waits for the server to come back before it fails, in milliseconds. */
+/** How long a feed waits for the server to come back before the feed fails, in milliseconds. */
 const outageLimit = 15_000
 
-/** What the protocol adds to a message. */
+/** The bytes that the protocol adds to a message. */
 const overhead = 64
 
 export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const { prefix, traffic } = nats
-  /** When the stream was created that has the events, as this process has learned it last. */
+  /** When the present stream of events was created, as this process knows it. */
   const created = yield* SubscriptionRef.make("")
   const ensure = (session: Session) =>
     Effect.tap(ensureEvents(session, nats), (info) => SubscriptionRef.set(created, info.created))
@@ -81,7 +81,7 @@ export const make = Effect.gen(function* () {
     })
     const once = Effect.scoped(Effect.flatMap(nats.session, (session) => feed(session, onOpen)))
 
-    /** Whether it is worth another try. */
+    /** Whether another try may succeed. */
     const mayRecover = (failure: NatsFailure | NumberedAnew) =>
       Effect.zipWith(Deferred.isDone(subscribed), Clock.currentTimeMillis, (isSubscribed, now) => {
         awaySince ??= now
@@ -142,7 +142,7 @@ const failed =
     })
   }
 
-/** Once: an event whose acknowledgement is lost would be published twice otherwise. */
+/** Never retried: an event whose acknowledgement was lost would be published twice. */
 const store = (
   session: Session,
   ensure: Effect.Effect<unknown, NatsFailure>,
@@ -153,20 +153,20 @@ const store = (
   return Effect.catchIf(send, isWithoutResponders, () => Effect.zipRight(ensure, send))
 }
 
-/** The stream is not the one that a feed began with, or has lost events that it delivered. */
+/** The stream is another one than at the beginning of the feed, or has lost delivered events. */
 class NumberedAnew extends Data.TaggedError("vitrine/NumberedAnew") {
   readonly detail = "the server has lost events, and numbers them from the start"
 }
 
-/** The last event that a feed has delivered, or the one after which it began: that one has no time. */
+/** The last event that a feed has delivered, or the event after which it began. The latter has no time. */
 interface Position {
   readonly sequence: number
   readonly time: string | undefined
 }
 
 /**
- * Delivers events as long as the session goes well. Run again, in a new session, it goes on behind the last event that it
- * has delivered.
+ * Delivers events as long as the session works. Run again in a new session, it continues behind the last delivered
+ * event.
  */
 const makeFeed = (options: StreamOptions, offer: (event: BusEvent) => void) => {
   const stream = eventStream(options.prefix)
@@ -198,7 +198,7 @@ const makeFeed = (options: StreamOptions, offer: (event: BusEvent) => void) => {
         isNoSuchStream,
         () => new NumberedAnew()
       )
-      // Where nothing was delivered there is no message to compare; none has the sequence 0.
+      // If nothing was delivered, there is no message to compare: no message has the sequence 0.
       const last =
         time === undefined ? null : yield* ask(() => manager.streams.getMessage(stream, { seq: sequence }))
       const isOther = last !== null && last.time.toISOString() !== time

@@ -1,10 +1,10 @@
 /**
- * Which instance has registered which command: one message for each in the stream of the state.
+ * Which instance has registered which command: one message for each command in the stream of the state.
  *
- * A lease holds as long as its instance is connected and has the command. It is not renewed: another instance that wants it asks that
- * instance, and takes it over if the server says that it has no responders. A process that is killed is gone for the server at
- * once; a machine that vanishes from the network, when the server notices that (its `ping_interval`, some minutes by
- * default).
+ * A lease is valid as long as its instance is connected and has the command. Leases are not renewed. An instance that
+ * wants the command asks the instance that has it, and takes the lease over if the server reports that there are no
+ * responders. The server notices a killed process at once, and a machine that vanishes from the network after its
+ * `ping_interval` (some minutes by default).
  */
 import type { StoredMsg } from "@nats-io/jetstream"
 import * as Effect from "effect/Effect"
@@ -16,22 +16,22 @@ import type { Session } from "./Session.ts"
 import { ensureState, lastOfEach, nameOf, type StreamOptions, stateStream, subjectOf } from "./streams.ts"
 
 export interface Lease {
-  /** The command. */
+  /** The type of the command. */
   readonly type: string
   readonly instance: string
   /** The sequence of its message. */
   readonly sequence: number
 }
 
-/** A lease, and whether it was not there before. */
+/** A lease, and whether this claim created it. */
 export interface Claim {
   readonly lease: Lease
   readonly isNew: boolean
 }
 
 /**
- * Takes the lease of a command for an instance, and gives it, or that of the instance that has it already. `isHeld` asks
- * that one. Whatever else is in its place is replaced.
+ * Takes the lease of a command for an instance. Gives this lease, or the lease of the instance that has the command
+ * already, which `isHeld` asks. Anything else in its place is replaced.
  */
 export const claim = (
   session: Session,
@@ -44,11 +44,11 @@ export const claim = (
     const subject = yield* subjectOf(options.prefix, "lease", type)
     const last = yield* lastMessage(session, options, subject)
     const present = Option.flatMap(last, leaseOf(type))
-    const isTaken = yield* Option.match(present, {
+    const isClaimed = yield* Option.match(present, {
       onNone: () => Effect.succeed(false),
       onSome: (lease) => (lease.instance === instance ? Effect.succeed(true) : isHeld(lease))
     })
-    if (Option.isSome(present) && isTaken) {
+    if (Option.isSome(present) && isClaimed) {
       return { lease: present.value, isNew: false }
     }
     yield* ensureState(session, options)
@@ -57,14 +57,14 @@ export const claim = (
       session.jetStream.publish(subject, encodeOwner({ instance }), { expect: { lastSubjectSequence } })
     )
     return { lease: { type, instance, sequence }, isNew: true }
-    // Whenever it is out of date, somebody else has claimed or released it: it is not for ever.
+    // An outdated sequence means that somebody else has claimed or released the command in between, so this ends.
   }).pipe(Effect.retry({ while: isOutOfDate, schedule: Schedule.recurs(100) }))
 
 /** Ends a lease, unless another instance has it. */
 export const release = ({ manager }: Session, { prefix }: StreamOptions, { sequence }: Lease) =>
   ask(() => manager.streams.deleteMessage(stateStream(prefix), sequence, false))
 
-/** The lease of a command. */
+/** Finds the lease of a command. */
 export const find = (
   session: Session,
   options: StreamOptions,

@@ -1,8 +1,8 @@
 /**
  * The connection to NATS that the buses and the backlog of a process share.
  *
- * It owns the connection, from one end to the next beginning: the server may be away for as long as it likes, at the
- * start too. Until then requests fail at once; nothing is buffered.
+ * Owns the connection and its renewal: the server may be away for any time, also at the start. While it is away,
+ * requests fail at once, and nothing is buffered.
  */
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -30,7 +30,7 @@ import { makeTraffic, type Traffic } from "./traffic.ts"
 
 export type { NatsFailure, Session, Traffic }
 
-/** Commands of this process that the others do not know. */
+/** Commands of this process that the other processes do not know. */
 export type Unclaimed = NonNullable<NatsState["unknownElsewhere"]>
 
 export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
@@ -42,44 +42,44 @@ export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
     /** What waits for the server, and what could not be published. */
     readonly traffic: Traffic
 
-    /** The commands of this process that the others do not know, and why. */
+    /** The commands of this process that the other processes do not know, and why. */
     readonly unclaimed: Ref.Ref<Option.Option<Unclaimed>>
 
-    /** Whether this process has subscribed to events here. */
+    /** Whether this process has subscribed to events of this connection. */
     readonly hasFeeds: MutableRef.MutableRef<boolean>
 
-    /** The present session; it fails at once where there is none. */
+    /** The present session; fails at once without a connection. */
     readonly session: Effect.Effect<Session, NatsFailure>
 
-    /** The present session, and each that follows it. */
+    /** The present session, and each later one. */
     readonly sessions: Stream.Stream<Session>
   }
 >() {}
 
 /**
- * The connection with the given options. It tries to connect once before the layer is there, for five seconds at most,
- * and goes on in the background, with pauses of up to five seconds, for ever.
+ * The connection with the given options. The layer waits for one attempt, five seconds at most. Further attempts follow
+ * in the background for ever, with pauses of up to five seconds.
  */
 export const layer = (config: NatsConfig = {}): Layer.Layer<NatsConnection, InvalidOptions> =>
   Layer.scoped(NatsConnection, make(config))
 
-/** The same with options from the environment, `{ token: Config.redacted("NATS_TOKEN"), … }`. */
+/** As `layer`, with options from the environment: `{ token: Config.redacted("NATS_TOKEN"), … }`. */
 export const layerConfig = (
   config: Config.Config.Wrap<NatsConfig>
 ): Layer.Layer<NatsConnection, InvalidOptions | ConfigError> =>
   Layer.scoped(NatsConnection, Effect.flatMap(Config.unwrap(config), make))
 
-/** The same without a layer. Where there is a `ControllerState`, that says how the connection is. */
+/** As `layer`, without a layer. If there is a `ControllerState`, it gets the state of the connection. */
 export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const options = yield* decode(config)
   const { prefix, replicas } = options
-  const link = yield* SubscriptionRef.make<Link>({ since: yield* now, problem: "it has not answered yet" })
+  const link = yield* SubscriptionRef.make<Link>({ since: yield* now, problem: "no response yet" })
   const tried = yield* Deferred.make<void>()
   const servers = Array.ensure(options.servers).join(", ")
   const traffic = yield* makeTraffic
   const unclaimed = yield* Ref.make(Option.none<Unclaimed>())
 
-  /** What was logged since the last connection: servers of a list may fail for another reason each time. */
+  /** The reasons logged since the last connection: each server of a list may fail for a different one. */
   const reported = new Set<string>()
   const away = Effect.fnUntraced(function* ({ detail }: NatsFailure) {
     const since = yield* now
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
     const { detail: problem } = failure
     if (!reported.has(problem) && reported.size < maxReported) {
       reported.add(problem)
-      yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${problem}. Trying again until it can.`)
+      yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${problem}. Trying again until it works.`)
     }
   })
 
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
         kind: "nats",
         servers,
         prefix,
-        link: shown(yield* SubscriptionRef.get(link)),
+        link: linkState(yield* SubscriptionRef.get(link)),
         ...(unknownElsewhere === undefined ? {} : { unknownElsewhere }),
         ...(yield* traffic.now)
       } satisfies NatsState
@@ -153,7 +153,7 @@ type Link =
   | { readonly since: string; readonly session: Session }
   | { readonly since: string; readonly problem: string }
 
-const shown = (link: Link): NatsState["link"] =>
+const linkState = (link: Link): NatsState["link"] =>
   "problem" in link
     ? link
     : {
@@ -165,20 +165,20 @@ const shown = (link: Link): NatsState["link"] =>
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
 /**
- * 200 ms, growing by 1.7 up to five seconds, for ever; each up to a fifth shorter or longer, because not all clients of a server
- * that is back should come at the same time.
+ * Pauses for ever: from 200 ms, growing by 1.7 up to five seconds. Each is up to a fifth shorter or longer, so that not
+ * all clients of a server come back at the same time.
  */
 const reconnect = Schedule.exponential("200 millis", 1.7).pipe(
   Schedule.union(Schedule.spaced("5 seconds")),
   Schedule.jittered
 )
 
-/** How many reasons are logged until there is a connection. */
+/** How many reasons are logged before the next connection. */
 const maxReported = 16
 
 const connectionLost = new NatsFailure({ detail: "the connection is lost", mayHaveHappened: true })
 
 const notConnected = new NatsFailure({ detail: "there is no connection to NATS", mayHaveHappened: false })
 
-/** All clients of a server lose it at the same time; they do not try the next at the same time. */
+/** All clients lose a server at the same time. They should not try the next server at the same time. */
 const anyMoment = Effect.flatMap(Random.nextIntBetween(0, 500), Effect.sleep)

@@ -1,5 +1,5 @@
 /**
- * What went wrong between this process and NATS, before a service says what that means for it.
+ * What goes wrong between this process and NATS. Each service makes its own error of it.
  */
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
 import { errors } from "@nats-io/transport-node"
@@ -12,7 +12,7 @@ import { optional } from "../../internal/schemas.ts"
 /** Internal to this room: each service has its own error. */
 export class NatsFailure extends Schema.TaggedError<NatsFailure>()("vitrine/NatsFailure", {
   detail: Schema.String,
-  /** Whether the server may have done what it was asked for all the same. */
+  /** Whether the server may have done the request all the same. */
   mayHaveHappened: Schema.Boolean,
   cause: optional(Schema.Unknown)
 }) {
@@ -21,11 +21,11 @@ export class NatsFailure extends Schema.TaggedError<NatsFailure>()("vitrine/Nats
   }
 }
 
-/** A request to the server. */
+/** Sends a request to the server. */
 export const ask = <A>(request: () => Promise<A>): Effect.Effect<A, NatsFailure> =>
   Effect.tryPromise({ try: request, catch: natsFailure })
 
-/** Several requests, which together may take twice as long as one. */
+/** Limits several requests, which together may take twice as long as one. */
 export const inTime = <A, E, R>(requests: Effect.Effect<A, E, R>): Effect.Effect<A, E | NatsFailure, R> =>
   Effect.timeoutFail(requests, {
     duration: "10 seconds",
@@ -34,7 +34,7 @@ export const inTime = <A, E, R>(requests: Effect.Effect<A, E, R>): Effect.Effect
 
 const notInTime = "the server did not respond in time"
 
-/** What is not waited for; it fails where the connection is closed. */
+/** Runs an action without waiting for its result. Fails if the connection is closed. */
 export const attempt = <A>(act: () => A): Effect.Effect<A, NatsFailure> =>
   Effect.try({ try: act, catch: natsFailure })
 
@@ -43,10 +43,10 @@ const natsFailure = (error: unknown): NatsFailure =>
     ? error
     : new NatsFailure({ detail: detailOf(error), mayHaveHappened: !wasRejected(error), cause: error })
 
-/** The subject has no subscribers: no stream has it, for example. */
+/** The subject has no subscribers; for example, no stream has it. */
 export const isWithoutResponders = ({ cause }: NatsFailure): boolean => hasNoResponders(cause)
 
-/** Another process has written to the subject. */
+/** Another process has written to the subject in between. */
 export const isOutOfDate = ({ cause }: NatsFailure): boolean =>
   cause instanceof JetStreamApiError &&
   (cause.code === JetStreamApiCodes.StreamWrongLastSequence ||
@@ -55,7 +55,7 @@ export const isOutOfDate = ({ cause }: NatsFailure): boolean =>
 export const isNoSuchStream = ({ cause }: NatsFailure): boolean =>
   cause instanceof JetStreamApiError && cause.code === JetStreamApiCodes.StreamNotFound
 
-/** The library wraps what it could not deliver. */
+/** The library wraps the reason of a failed delivery. */
 const hasNoResponders = (error: unknown): boolean =>
   error instanceof Error &&
   (error instanceof errors.RequestError ? error.isNoResponders() : hasNoResponders(error.cause))
@@ -72,7 +72,7 @@ const detailOf = (error: unknown): string =>
   hasTimedOut(error)
     ? notInTime
     : isCertificateRefused(error)
-      ? "the server does not accept the certificate of this client, or wants one"
+      ? "the server does not accept the certificate of this client, or requires one"
       : excerpt(messageOf(error))
 
 /** An alert of the other end of TLS, in the words of OpenSSL. */

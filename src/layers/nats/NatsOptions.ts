@@ -30,15 +30,15 @@ const Path = expects(Schema.NonEmptyString, "the path of a file")
 
 /** Files are read for each connection: they may be replaced at any time. */
 const Tls = Schema.Struct({
-  /** Certificates of who may have signed the server's, instead of those that Node knows. */
+  /** Certificates of the authorities that may sign the server's certificate, instead of those that Node knows. */
   caFile: omittable(Path),
 
-  /** The certificate of this client, and its private key, where the server asks for one. */
+  /** The certificate of this client and its private key, if the server requires them. */
   certFile: omittable(Path),
   keyFile: omittable(Path)
 })
 
-/** What a client can show, one of them at most. */
+/** The credentials of a client; at most one kind. */
 const credentials = {
   /** A token; or a user and a password; or the seed of an nkey: as text or `Redacted`. */
   token: omittable(notEmpty),
@@ -46,12 +46,12 @@ const credentials = {
   password: omittable(notEmpty),
   nkeySeed: omittable(nkeySeed),
 
-  /** The path of a credentials file, `….creds`: a JWT and an nkey. It is read for each connection. */
+  /** The path of a credentials file, `….creds`, with a JWT and an nkey. Read for each connection. */
   credentialsFile: omittable(Path)
 }
 
 export const NatsOptions = Schema.Struct({
-  /** Where the servers are: one, or those of one cluster. Default `nats://127.0.0.1:4222`. */
+  /** The server, or the servers of one cluster. Default `nats://127.0.0.1:4222`. */
   servers: optional(
     expectsSecret(
       Schema.declare(isServers),
@@ -61,8 +61,8 @@ export const NatsOptions = Schema.Struct({
   ),
 
   /**
-   * What all subjects and streams begin with. Controllers with the same prefix are one, with different prefixes they do
-   * not notice each other. Default `vitrine`.
+   * The beginning of all subjects and streams. Controllers with the same prefix share events and commands; those with
+   * different prefixes do not notice each other. Default `vitrine`.
    */
   prefix: optional(
     expects(
@@ -75,17 +75,17 @@ export const NatsOptions = Schema.Struct({
   ...credentials,
 
   /**
-   * Connect by TLS only, to a certificate for the name or the IP address in the URL: with files of your own, or with
-   * `{}`. A server whose URL begins with `tls:` is always connected to by TLS only.
+   * Connect only with TLS, and only to a certificate for the name or IP address in the URL: with your own files, or
+   * with `{}`. A server whose URL begins with `tls:` always requires TLS.
    */
   tls: omittable(expects(Tls, "an object")),
 
-  /** How many servers of a cluster keep each event; counts when the streams are created. Default 1. */
+  /** How many servers of a cluster keep each event; applies when the streams are created. Default 1. */
   replicas: optional(expects(Schema.Int.pipe(Schema.between(1, 5)), "a whole number from 1 to 5"), 1)
 })
 export type NatsOptions = typeof NatsOptions.Type
 
-/** The options as a user writes them. */
+/** The options, as a user writes them. */
 export type NatsConfig = typeof NatsOptions.Encoded
 
 const consistent = NatsOptions.pipe(
@@ -98,7 +98,7 @@ const consistent = NatsOptions.pipe(
         ? [{ path: [], message: `${given.join(" and ")}: only one of them can be used` }]
         : []),
       ...(password !== undefined && user === undefined
-        ? [{ path: ["user"], message: "is required where there is a password" }]
+        ? [{ path: ["user"], message: "is required with a password" }]
         : []),
       ...((tls?.certFile === undefined) !== (tls?.keyFile === undefined)
         ? [{ path: ["tls"], message: "certFile and keyFile belong together" }]

@@ -1,9 +1,8 @@
 /**
  * The replay backlog of all processes with the same prefix on one NATS.
  *
- * The stream of the events has the last of each name, so that every event of `EventBusNats` is remembered once it is
-published: `remember` has nothing to do for them. Events of another bus are kept beside it, until the
- * stream is created again.
+ * The stream of events keeps the last event of each name, so published events of `EventBusNats` need no `remember`.
+ * Events of another bus are kept beside the stream, until the stream is created again.
  */
 import type { JsMsg } from "@nats-io/jetstream"
 import * as Effect from "effect/Effect"
@@ -49,11 +48,11 @@ export const make = Effect.gen(function* () {
           yield* ask(() => session.jetStream.publish(subject, encodeEntry({ ...event, created }), { expect }))
         }
       })
-      // Whenever it is out of date, somebody else has written: it is not for ever.
+      // An outdated sequence means that somebody else has written in between, so this ends.
       yield* Effect.retry(replace, { while: isOutOfDate, schedule: Schedule.recurs(100) })
     }).pipe(inTime, Effect.mapError(failed("write")))
 
-  /** What comes from a feed of this connection is in the stream of the events, or that stream is gone. */
+  /** Events from a feed of this connection are in the stream of events already, or that stream is gone. */
   const remember = (event: RememberedEvent) =>
     Effect.suspend(() => (MutableRef.get(nats.hasFeeds) ? Effect.void : write(event)))
 
@@ -77,7 +76,7 @@ export const make = Effect.gen(function* () {
 
 export const layer: Layer.Layer<ReplayBacklog, never, NatsConnection> = Layer.effect(ReplayBacklog, make)
 
-/** What another engine numbered, and the creation of the stream of events that it was compared with. */
+/** An event that another bus numbered, and when the stream of events was created that it was compared with. */
 const Entry = Schema.Struct({
   name: Schema.String,
   data: Schema.String,

@@ -1,5 +1,5 @@
 /**
- * One connection to a NATS server, from its beginning to its end: which server, its certificate, and who is let in.
+ * One connection to a NATS server, from its beginning to its end: the server, its certificate, and the credentials.
  */
 import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
@@ -22,7 +22,7 @@ import * as Redacted from "effect/Redacted"
 import { ask, NatsFailure } from "./NatsFailure.ts"
 import type { NatsOptions } from "./NatsOptions.ts"
 
-/** How long a request to the server may take. */
+/** The timeout of a request to the server, in milliseconds. */
 export const requestTimeout = 5000
 
 export interface Session {
@@ -35,7 +35,7 @@ export interface Session {
   readonly ended: Effect.Effect<void>
 }
 
-/** Connects to one of the servers, whichever comes first in a random order; the connection ends with the scope. */
+/** Connects to one of the servers, in random order. The connection ends with the scope. */
 export const open = Effect.fnUntraced(function* (options: NatsOptions) {
   const servers = yield* Random.shuffle(Array.ensure(options.servers))
   const authenticator = yield* authenticate(options)
@@ -62,14 +62,14 @@ const common = {
   timeout: requestTimeout,
   pingInterval: 5000,
   maxPingOut: 2,
-  // Each session is its own connection: nothing that one has begun goes on in the next.
+  // Each session has its own connection: nothing begun in one session continues in the next.
   reconnect: false,
   noAsyncTraces: true
 }
 
 /**
- * The client looks at the scheme of no URL, and would send a password to a server without TLS. Nor does it check the
- * certificate of an IP address against that address, unless it is given as the host.
+ * The client ignores the scheme of a URL, and would send a password to a server without TLS. It also does not check the
+ * certificate of an IP address against that address, unless the address is given as the host.
  */
 const tls = ({ tls }: NatsOptions, server: string) => {
   const { hostname, protocol } = new URL(server)
@@ -79,7 +79,7 @@ const tls = ({ tls }: NatsOptions, server: string) => {
     : { tls: { ...tls, ...(isIP(address) === 0 ? {} : { host: address }) } }
 }
 
-/** What went wrong at each server, in an order that does not change. */
+/** The failures of all servers, in a fixed order. */
 const allFailures = (
   failures: ReadonlyArray<{ readonly server: string; readonly failure: NatsFailure }>
 ): NatsFailure => {
@@ -95,7 +95,7 @@ const allFailures = (
       })
 }
 
-/** The connection, closed with the scope. One that comes after an interruption is closed at once. */
+/** The connection, closed with the scope. If it opens after an interruption, it is closed at once. */
 const acquire = (options: NodeConnectionOptions) =>
   Effect.uninterruptibleMask((restore) => {
     let isAwaited = true
@@ -114,7 +114,7 @@ const acquire = (options: NodeConnectionOptions) =>
     )
   })
 
-/** A server that does not read may keep it open. */
+/** A server that does not read could keep the connection open, so closing it has a time limit. */
 const close = (connection: Connection) =>
   Effect.promise(() => connection.close()).pipe(
     Effect.disconnect,
@@ -122,7 +122,7 @@ const close = (connection: Connection) =>
     Effect.timeoutOption("1 second")
   )
 
-/** Does not wait for its end: a connection that is found to be dead may take any time to close. */
+/** Does not wait for the close: a dead connection may take any time to close. */
 const untilLost = (connection: Connection) =>
   Effect.promise(async () => {
     for await (const { type } of connection.status()) {

@@ -1,6 +1,6 @@
 /**
- * What the command bus of one process is to those of others: where it can be reached, what it executes for them, and
- * what they carry out for it.
+ * The command bus of one process, as seen by other processes: how it is reached, what it executes for them, and what
+ * they execute for it.
  */
 import { randomUUID } from "node:crypto"
 import { createInbox, type Msg, type PublishOptions } from "@nats-io/transport-node"
@@ -28,7 +28,7 @@ import { maxCommands, type Traffic } from "./traffic.ts"
 /** How often an instance that waits for a result asks whether the command still runs. */
 const askEvery = "2 seconds"
 
-/** How long an instance has to reply to a question, in milliseconds. */
+/** How long an instance has to answer a question, in milliseconds. */
 const questionTimeout = 2000
 
 /** The commands of this process. */
@@ -79,7 +79,7 @@ export const makeInstance = Effect.fnUntraced(function* (
     }
   }
 
-  /** Can be reached in a session, from this on: it stands in front of what the session is asked next. */
+  /** Makes the instance reachable in a session. Runs before later requests of the session. */
   const subscribe = (session: Session) =>
     attempt(() => {
       if (subscribed.has(session)) {
@@ -98,7 +98,10 @@ export const makeInstance = Effect.fnUntraced(function* (
       })
     })
 
-  /** What an instance replies. `false` if no instance of that name is connected; `true` if the reply does not come in time: it is busy. */
+  /**
+   * The answer of an instance. `false` if no instance of that name is connected; `true` if the answer does not come in
+   * time, because the instance is busy.
+   */
   const asks = ({ connection }: Session, instance: string, question: Request): Effect.Effect<boolean> =>
     ask(() =>
       connection.request(subjectOf(instance), encodeMessage(question), { timeout: questionTimeout })
@@ -109,11 +112,11 @@ export const makeInstance = Effect.fnUntraced(function* (
       })
     )
 
-  /** Whether the instance of a lease is there, and still has the command. */
+  /** Whether the instance of a lease is connected and still has the command. */
   const isHeld = (session: Session, { instance, type }: Lease) =>
     asks(session, instance, { do: "isHeld", type })
 
-  /** Has another instance carry a command out, and cancels that when it is interrupted. */
+  /** Asks another instance to execute a command, and cancels the command when it is interrupted. */
   const dispatch = (session: Session, instance: string, command: Command) =>
     Effect.gen(function* () {
       const { type } = command
@@ -157,7 +160,7 @@ export const makeInstance = Effect.fnUntraced(function* (
   return { id, subscribe, isHeld, dispatch }
 })
 
-/** What one message may hold, in bytes. */
+/** The largest message, in bytes. */
 const limitOf = ({ connection }: Session): number => connection.info?.max_payload ?? 0
 
 const withinLimit = (
@@ -182,7 +185,7 @@ const resultOf = (message: Msg, command: Command): Effect.Effect<unknown, Dispat
         onSome: (result) => ("error" in result ? result.error : Effect.succeed(result.value))
       })
 
-/** To an instance. The `id` of a dispatch is where its result is wanted. */
+/** A message to an instance. The `id` of a dispatch is the subject for its result. */
 const Request = Schema.parseJson(
   Schema.Union(
     Schema.Struct({
@@ -190,7 +193,7 @@ const Request = Schema.parseJson(
       command: Schema.Struct({ type: Schema.String }, { key: Schema.String, value: Schema.Unknown })
     }),
     Schema.Struct({ do: Schema.Literal("cancel"), id: Schema.String }),
-    /** Whether the instance carries that dispatch out. */
+    /** Whether the instance is executing that dispatch. */
     Schema.Struct({ do: Schema.Literal("isRunning"), id: Schema.String }),
     /** Whether the instance has registered that command. */
     Schema.Struct({ do: Schema.Literal("isHeld"), type: Schema.String })
@@ -198,7 +201,7 @@ const Request = Schema.parseJson(
 )
 type Request = typeof Request.Type
 
-/** To a question. */
+/** The answer to a question. */
 const Reply = Schema.parseJson(Schema.Boolean)
 
 const Result = Schema.parseJson(

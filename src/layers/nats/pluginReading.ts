@@ -1,5 +1,5 @@
 /**
- * The slice of the connection to NATS, and what it means.
+ * The slice of the connection to NATS: its schema, rows and problems.
  */
 import * as Schema from "effect/Schema"
 import { countText } from "../../internal/readable.ts"
@@ -40,7 +40,7 @@ const problems = (slice: NatsState): ReadonlyArray<Problem> => {
   const { failures, lastFailure, link, servers, unknownElsewhere } = slice
   const found: Array<Problem> = []
   if ("problem" in link) {
-    const text = `There is no connection to NATS at ${servers} since ${link.since}: ${link.problem}`
+    const text = `There has been no connection to NATS at ${servers} since ${link.since}: ${link.problem}`
     found.push({ code: "nats:away", severity: "error", subject: servers, text, since: link.since })
   }
   if (unknownElsewhere !== undefined) {

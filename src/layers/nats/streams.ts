@@ -1,9 +1,9 @@
 /**
- * The two streams of a prefix: `…_events` with the events, which is the one that numbers them, and `…_state` with what
- * the instances have to agree on.
+ * The two streams of a prefix: `…_events` has the events and numbers them; `…_state` has the state that all instances
+ * share.
  *
- * The last 1,024 events of each name are kept, for subscribers that are behind, the last one forever: the size of a stream depends on
- * names and payloads, within the limits of the server or the account.
+ * The last 1,024 events of each name are kept, for subscribers that are behind; the last one is kept forever. The size
+ * of a stream depends on names and payloads, within the limits of the server or the account.
  */
 import {
   AckPolicy,
@@ -22,15 +22,15 @@ import * as Option from "effect/Option"
 import { ask, inTime, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
 
-/** What a subject is for. */
+/** The purpose of a subject. */
 export type Space = "events" | "backlog" | "lease"
 
-/** The server's limit for a whole command line is 4,096 bytes. */
+/** The server's limit for a whole protocol line is 4,096 bytes. */
 const maxTokenLength = 1024
 
 /**
- * The subject of a name, which is one token of it. Letters, digits and `:_-` stay as they are, so that
- * `content:version:promoted` can be read in the tools of NATS.
+ * The subject of a name; the name is one token. Letters, digits and `:_-` are unchanged, so that
+ * `content:version:promoted` is readable in the tools of NATS.
  */
 export const subjectOf = (prefix: string, space: Space, name: string): Effect.Effect<string, NatsFailure> => {
   const token = name === "" ? emptyToken : name.replace(/[^\w:-]/g, escapeUnit)
@@ -42,7 +42,7 @@ export const subjectOf = (prefix: string, space: Space, name: string): Effect.Ef
     : Effect.succeed(`${prefix}.${space}.${token}`)
 }
 
-/** The name that a subject stands for; a token of somebody else's is given as it is. */
+/** The name in a subject. A token of another program is returned unchanged. */
 export const nameOf = (subject: string): string => {
   const token = subject.split(".").slice(2).join(".")
   return token === emptyToken
@@ -54,7 +54,7 @@ export const nameOf = (subject: string): string => {
 
 const emptyToken = "="
 
-/** UTF-16 code units, not characters: half of a surrogate pair has to come back as well. */
+/** Escapes UTF-16 code units, not characters, so that half of a surrogate pair survives too. */
 const escapeUnit = (unit: string): string => `=${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 export const eventStream = (prefix: string): string => `${prefix}_events`
@@ -66,21 +66,21 @@ export interface StreamOptions {
   readonly replicas: number
 }
 
-/** The stream of the events, created where there is none. */
+/** The stream of events, created if it is missing. */
 export const ensureEvents = (
   session: Session,
   options: StreamOptions
 ): Effect.Effect<StreamInfo, NatsFailure> =>
   ensure(session, options, eventStream(options.prefix), ["events"], 1024)
 
-/** The stream of the state, created where there is none. */
+/** The stream of the state, created if it is missing. */
 export const ensureState = (
   session: Session,
   options: StreamOptions
 ): Effect.Effect<StreamInfo, NatsFailure> =>
   ensure(session, options, stateStream(options.prefix), ["backlog", "lease"], 1)
 
-/** One that exists is taken as it is: an administrator may have changed it. */
+/** An existing stream is used as it is: an administrator may have changed it. */
 const ensure = (
   { manager }: Session,
   { prefix, replicas }: StreamOptions,
@@ -105,21 +105,21 @@ const ensure = (
   )
 }
 
-/** How long a consumer may be silent. */
+/** How long a consumer may be silent, in milliseconds. */
 const heartbeat = 5000
 
 export interface Consumption {
-  /** How many messages the consumer will deliver of those that are there. */
+  /** How many stored messages the consumer will deliver. */
   readonly pending: number
   /** The sequence after which it delivers. */
   readonly after: number
-  /** Fails when messages may have been lost, or will not come any more. */
+  /** Fails if messages may have been lost, or if no more will come. */
   readonly lost: Effect.Effect<never, NatsFailure>
 }
 
 /**
- * Receives messages of a stream until the scope ends. The consumer exists when this returns: what is stored from then
- * on is received.
+ * Receives messages of a stream until the scope ends. The consumer exists when this returns, so that it receives all
+ * messages stored from then on.
  */
 export const consume = Effect.fnUntraced(function* (
   { ended, jetStream, manager }: Session,
@@ -183,7 +183,7 @@ export const consume = Effect.fnUntraced(function* (
   } satisfies Consumption
 })
 
-/** The last message of each subject, in their order. */
+/** The last message of each subject, in the order of the stream. */
 export const lastOfEach = (
   session: Session,
   stream: string,
@@ -216,7 +216,7 @@ export const lastOfEach = (
     return messages
   }).pipe(Effect.scoped, inTime)
 
-/** What is not JSON is not from this bus: it is delivered as the text that it is. */
+/** A payload that is no JSON comes from another program, and is delivered as text. */
 export const payloadOf = (data: Uint8Array): unknown => {
   const text = new TextDecoder().decode(data)
   return Option.getOrElse(parseJson(text), () => text)

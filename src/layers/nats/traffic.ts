@@ -1,5 +1,5 @@
 /**
- * What one process has on its way to the server, which is limited, and what it could not publish.
+ * The messages of one process that wait for the server, with a limit, and those that could not be published.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,33 +8,35 @@ import * as Schema from "effect/Schema"
 import type { NatsState } from "./pluginReading.ts"
 
 export interface Traffic {
-  /** Runs what an event of so many bytes waits for. */
+  /** Runs an effect that an event of this size, in bytes, waits for. */
   readonly withEvent: (bytes: number) => Waits
 
-  /** Runs what a command for another process waits for. */
+  /** Runs an effect that a command for another process waits for. */
   readonly withCommand: Waits
 
-  /** An event that was not published, or may not have been. */
+  /** Counts an event that was not published, or may not have been. */
   readonly failed: (reason: string) => Effect.Effect<void>
 
   /** For the state. */
   readonly now: Effect.Effect<Pick<NatsState, "failures" | "lastFailure" | "waiting">>
 }
 
-/** Fails at once where too much waits already. */
+/** Fails at once if too much waits already. */
 export type Waits = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TooMuchWaits, R>
 
 export class TooMuchWaits extends Schema.TaggedError<TooMuchWaits>()("vitrine/TooMuchWaits", {}) {
   readonly detail = "too many events wait for the server already"
 }
 
-/** How many events wait for the server at most. */
+/** How many events may wait for the server. */
 export const maxEvents = 1024
 
-/** How many bytes they have at most together; one event may always wait. */
+/** How many bytes these events may have together; one event may always wait. */
 export const maxBytes = 16 * 1024 * 1024
 
-/** How many commands a process has others execute at the same time, and how many it executes for them. */
+/**
+ * How many commands of this process other processes may execute at the same time, and how many it executes for them.
+ */
 export const maxCommands = 256
 
 export const makeTraffic = Effect.gen(function* () {

@@ -18,7 +18,7 @@ export const wordText = ({ said, word }: PlayerStatus): string =>
 
 /**
  * Details beside the state: version, reported problems, duplicate machines, a different version of Vitrine, and who
- * muted its worst problem. Empty without details.
+ * muted its problems if all are muted. Empty without details.
  */
 export const detailOf = (player: PlayerStatus): string => {
   const [worst] = player.problems

@@ -12,7 +12,7 @@ import { CommandRefused, IpcClient } from "../../../src/services/IpcClient.ts"
 import { scenario, start, temporaryFolder } from "../../support/control.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
-/** A client, and what it talks to: something that does as it likes with each connection, and with what it is sent. */
+/** A client, and its server: `behave` gets each connection, and the data that it received. */
 const talkingTo = (behave: (socket: Socket, received: string) => void) =>
   Effect.gen(function* () {
     const path = `${yield* temporaryFolder}/socket`
@@ -34,7 +34,7 @@ const talkingTo = (behave: (socket: Socket, received: string) => void) =>
     return { client: yield* IpcClientSocket.make(path), path, close: server.close.bind(server) }
   })
 
-/** A response to the byte. */
+/** The exact bytes of a response. */
 const response = (body: string, status = "200 OK") =>
   `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
@@ -42,7 +42,7 @@ const isProcess = (received: string) => received.startsWith("GET /process ")
 
 describe("the client of a controller's socket", () => {
   scenario(
-    "reports that no controller is running where the socket does not answer",
+    "reports that no controller is running if the socket does not answer",
     Effect.gen(function* () {
       const path = `${yield* temporaryFolder}/.vitrine/controller.sock`
       const client = yield* IpcClientSocket.make(path)
@@ -105,7 +105,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "reports a lost connection where it ends before the response",
+    "reports a lost connection if it ends before the response",
     Effect.gen(function* () {
       const partly = response('{"pid":1}').slice(0, -1)
       for (const said of ["", partly.slice(0, 20), partly]) {
@@ -123,7 +123,7 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
-    "explains what to do where a controller of an earlier version answers with JSON-RPC",
+    "explains what to do if a controller of an earlier version answers with JSON-RPC",
     Effect.gen(function* () {
       const { client, path } = yield* talkingTo((socket, received) => {
         for (const _ of received.split("\r\n")) {
@@ -144,16 +144,16 @@ describe("the client of a controller's socket", () => {
 
   const strange: ReadonlyArray<readonly [string, string]> = [
     ["SSH-2.0-OpenSSH_9.2\r\n", "it does not speak HTTP"],
-    [response(""), 'its answer to "/view" is not understood'],
-    [response("{"), 'its answer to "/view" is not understood'],
-    [response('{"sections":[]}'), 'its answer to "/view" is not understood'],
+    [response(""), 'its response to "/view" is invalid'],
+    [response("{"), 'its response to "/view" is invalid'],
+    [response('{"sections":[]}'), 'its response to "/view" is invalid'],
     [
       response(
         '{"header":{"startTime":"","uptimeMs":0,"mode":"task"},"sections":[{"name":"","title":"","rows":[{"type":{"toString":0}}]}]}'
       ),
-      'its answer to "/view" is not understood'
+      'its response to "/view" is invalid'
     ],
-    [response("<html>", "404 Not Found"), 'its answer to "/view" is not understood'],
+    [response("<html>", "404 Not Found"), 'its response to "/view" is invalid'],
     [
       response('{"error":{"message":"Not found: GET /status"}}', "404 Not Found"),
       "it refused the request. Not found: GET /status"
@@ -228,7 +228,7 @@ describe("the client of a controller's socket", () => {
     "does not connect to another user's socket",
     Effect.gen(function* () {
       const { client, path } = yield* talkingTo(() => {})
-      // Root's is everybody's.
+      // Everybody trusts root.
       const uid = process.getuid?.() || 4243
       yield* Effect.promise(() => chown(path, uid, -1))
       const error = yield* asUser(4242, Effect.flip(client.view))
@@ -262,7 +262,7 @@ describe("the client of a controller's socket", () => {
   )
 })
 
-/** As if the process were the user's. */
+/** As if the process belonged to this user. */
 const asUser = <A, E>(uid: number, effect: Effect.Effect<A, E>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {

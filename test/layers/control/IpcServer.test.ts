@@ -37,7 +37,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "serves the same as HTTP, and its process id",
+    "serves the same routes as HTTP, and its process id",
     Effect.gen(function* () {
       const { client } = yield* start
       const controller = yield* ControllerState
@@ -123,7 +123,7 @@ describe("the controller's socket", () => {
       expect(yield* other.received.until((text) => text.includes('"number":4999,'))).toContain(
         `retry: 2000\n\n${frames.join("")}`
       )
-      // A name that no frame can hold.
+      // No frame can contain this name.
       yield* publish("a\ndata: 1", 0)
       yield* publish("after", undefined)
       expect(yield* Stream.runHead(events)).toMatchObject({ value: { name: "after", payload: null } })
@@ -131,7 +131,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "ends the event streams when the feed of the bus is lost, so that their readers come back",
+    "ends the event streams when the feed of the bus is lost, so that their clients reconnect",
     Effect.gen(function* () {
       const { endFeeds, layer } = eventEngine.make().instance()
       const { connect } = yield* Effect.provide(start, layer)

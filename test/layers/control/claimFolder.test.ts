@@ -30,7 +30,7 @@ describe("the lock of a controller", () => {
       const error = yield* refusal(configurationFolder)
       expect(error._tag).toBe("vitrine/ControllerAlreadyRunning")
       expect(error.message).toBe(
-        `A controller is already running here (process ${process.pid}; it holds ${folder}). Stop it first with "vitrine stop", or give this one a folder of its own.`
+        `A controller is already running here (process ${process.pid}; it has locked ${folder}). Stop it first with "vitrine stop", or give this controller its own folder.`
       )
       yield* client.view
     })
@@ -56,7 +56,7 @@ describe("the lock of a controller", () => {
     Effect.gen(function* () {
       const { client, configurationFolder, folder, socket } = yield* start
       const fs = yield* FileSystem.FileSystem
-      // The lock is gone, as after a thorough cleaning up.
+      // Without the lock, as after somebody has cleaned up the folder.
       const locks = yield* Effect.map(fs.readDirectory(folder), (names) =>
         names.filter((name) => name.startsWith(".lock"))
       )
@@ -119,7 +119,7 @@ describe("the lock of a controller", () => {
   )
 
   scenario(
-    "cannot be opened by others where its folder was",
+    "cannot be opened by other users, even if they could open its folder before",
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const own = join(folder, ".vitrine")
@@ -139,14 +139,14 @@ describe("the lock of a controller", () => {
       yield* Effect.promise(() => symlink(elsewhere, join(folder, ".vitrine")))
       const error = yield* refusal(folder)
       expect(error.message).toBe(
-        `The controller's socket cannot be used at ${folder}/.vitrine: it is a file or a link, where a folder is to be. Move it away.`
+        `The controller's socket cannot be used at ${folder}/.vitrine: it is a file or a link, and must be a folder. Move it away.`
       )
       expect(yield* fs.readDirectory(elsewhere)).toEqual([])
     })
   )
 
   scenario(
-    "is not made where a file, a folder or a link exists",
+    "is not made if a file, a folder or a link is in its place",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const target = `${yield* temporaryFolder}/target`
@@ -162,7 +162,7 @@ describe("the lock of a controller", () => {
         yield* Effect.promise(put)
         const error = yield* refusal(folder)
         expect(error.message).toBe(
-          `The controller's socket cannot be used at ${socket}: something else lies there, which is no socket. Move it away.`
+          `The controller's socket cannot be used at ${socket}: it is a file, a folder or a link, and must be a socket. Move it away.`
         )
         yield* fs.remove(socket, { recursive: true })
       }
@@ -184,7 +184,7 @@ describe("the lock of a controller", () => {
   )
 
   scenario(
-    "has its socket in its folder on Linux where the path is too long, and leaves nothing there",
+    "has its socket in its folder on Linux even if the path is too long, and leaves no file there",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = `${yield* temporaryFolder}${"/deep".repeat(60)}`
@@ -230,7 +230,7 @@ describe("the lock of a controller", () => {
         Effect.flip(IpcServer.make({ folder, runFolder, stop: Effect.void }))
       )
       expect(error.message).toBe(
-        `The controller's socket cannot be used at ${runFolder}: other users may enter it (its mode is 755). Give it the mode 700, or name a folder that is not there yet.`
+        `The controller's socket cannot be used at ${runFolder}: other users may enter it (its mode is 755). Set its mode to 700, or name a folder that does not exist yet.`
       )
       expect((yield* Effect.promise(() => lstat(runFolder))).mode & 0o777).toBe(0o755)
     })

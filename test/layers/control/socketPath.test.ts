@@ -6,7 +6,7 @@ import * as FastCheck from "effect/FastCheck"
 import { controllerPaths, locateController } from "../../../src/layers/control/socketPath.ts"
 import { scenario, temporaryFolder } from "../../support/control.ts"
 
-/** A folder whose socket has a path of so many bytes. */
+/** A folder whose socket has a path of this many bytes. */
 const folderFor = (socketBytes: number) => `/srv/${"x".repeat(socketBytes - "/srv//controller.sock".length)}`
 
 describe("controllerPaths", () => {
@@ -23,7 +23,7 @@ describe("controllerPaths", () => {
     expect(controllerPaths(folder, "linux").socket).toBe(`${folder}/controller.sock`)
   })
 
-  it("have a socket in the nearest parent that is short enough on a Mac, where it would be too long", () => {
+  it("have a socket in the nearest parent that is short enough on a Mac if the path would be too long", () => {
     expect(controllerPaths(folderFor(103), "darwin").socket).toBe(`${folderFor(103)}/controller.sock`)
     const { folder, pidFile, socket } = controllerPaths(folderFor(104), "darwin")
     expect(socket).toMatch(/^\/srv\/\.vitrine-[0-9a-f]{16}-controller\.sock$/)

@@ -27,7 +27,7 @@ const environment = (mode: Mode) => Layer.provideMerge(ControllerServices.layer(
 
 const cwd = "/exhibit"
 
-/** Plugins that write down what is done with them. */
+/** Plugins that note what the controller does with them. */
 const makeDiary = Effect.gen(function* () {
   const diary = yield* Queue.unbounded<string>()
   const note = (line: string) => Queue.offer(diary, line)
@@ -143,7 +143,7 @@ describe("Controller", () => {
       expect(error.message.split("\n").slice(1)).toEqual([
         "  plugins[0] (a).port: expected an integer",
         "  plugins[1] (b): expected an object",
-        "  plugins[2] (a): the same plugin stands there twice"
+        "  plugins[2] (a): the same plugin is in the list twice"
       ])
       expect(yield* lines).toEqual([])
     }).pipe(Effect.provide(environment("persistent")))
@@ -154,7 +154,7 @@ describe("Controller", () => {
       const { lines, plugin } = yield* makeDiary
       const names = ["alerts", "configuration", "mutes", "stop", "alert"]
       const error = yield* Effect.flip(runPersistent({ cwd, plugins: names.map((name) => plugin(name)) }))
-      const reason = "the controller itself uses this name: give the plugin another one"
+      const reason = "the controller itself uses this name: give the plugin another name"
       expect(error.message.split("\n").slice(1)).toEqual([
         `  plugins[0] (alerts): ${reason}`,
         `  plugins[1] (configuration): ${reason}`,
@@ -168,7 +168,7 @@ describe("Controller", () => {
   it.effect("asks for effect 3 if a plugin uses another version", () =>
     Effect.gen(function* () {
       const { lines, plugin } = yield* makeDiary
-      // As Effect 4 marks its own.
+      // Effect 4 marks its own values like this.
       const foreign = JSON.parse('{ "~effect/Layer": "~effect/Layer", "~effect/Effect": "~effect/Effect" }')
       const ofLayer = yield* Effect.flip(
         runPersistent({ cwd, plugins: [plugin("a"), fromLayer("b", foreign)] })
@@ -246,7 +246,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
-  it.live("answers at its socket while plugins are set up, and ends it before them", () =>
+  it.live("answers at its socket while plugins are set up, and closes it before they shut down", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const paths = yield* IpcServer.claim({ folder })

@@ -19,7 +19,7 @@ const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
 
 const sky = { id: "sky", fetch: () => Effect.succeed({ fingerprint: "full", records: 1, bytes: 0 }) }
 
-/** A bus that nobody can subscribe to, and that keeps the names of what is published. */
+/** A bus that nobody can subscribe to. It keeps the names of published events. */
 const makeRecordingBus = () => {
   const published: Array<string> = []
   const bus = EventBus.of({
@@ -90,7 +90,7 @@ describe("the services of a configuration", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("can use those in memory", () =>
+  it.effect("can use the services in memory", () =>
     Effect.gen(function* () {
       const renamed = Layer.effect(
         EventBus,
@@ -125,7 +125,7 @@ describe("the services of a configuration", () => {
     Effect.gen(function* () {
       const custom = ControllerStateMemory.layer("persistent")
       expect((yield* Effect.flip(Layer.build(ControllerServices.layer("task", custom)))).message).toBe(
-        'The "services" could not be provided. The mode of the ControllerState is "persistent", and has to be "task".'
+        'The "services" could not be provided. The mode of the ControllerState is "persistent", and must be "task".'
       )
       const services = ControllerServices.layer("persistent", Layer.merge(custom, EventBusMemory.layer))
       expect(yield* Effect.provide(ControllerState, services)).toMatchObject({ mode: "persistent" })

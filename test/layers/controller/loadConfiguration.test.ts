@@ -49,7 +49,7 @@ describe("loadConfiguration", () => {
   }
 
   for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
-    scenario(`gives ${name} the running library, where another copy is installed`, (write) =>
+    scenario(`gives ${name} the running library, even if another copy is installed`, (write) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = yield* write(
@@ -67,7 +67,7 @@ describe("loadConfiguration", () => {
   }
 
   for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
-    scenario(`gives ${name} and its imports the running library, where none is installed`, (write) =>
+    scenario(`gives ${name} and its imports the running library, even if none is installed`, (write) =>
       Effect.gen(function* () {
         yield* write("plugins.ts", 'import { plugin } from "vitrine"\nexport const plugins = [plugin]')
         const file = yield* write(name, 'import { plugins } from "./plugins.ts"\nexport default { plugins }')
@@ -244,7 +244,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  scenario("explains what services have to be", (write) =>
+  scenario("explains what services must be", (write) =>
     Effect.gen(function* () {
       const file = yield* write(
         "vitrine.config.mjs",
@@ -254,7 +254,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
-  /** Each in its own file: a module is loaded once. */
+  /** Each configuration in a new file: a module is loaded only once. */
   const withMembers = (members: object) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -314,7 +314,7 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     [
       "names an id that two screens have",
       { screens: [{ id: "left" }, { id: "right" }, { id: "LEFT" }] },
-      ['screens[2].id: another screen has the id "LEFT" too, or one that is the same file']
+      ['screens[2].id: another screen has the id "LEFT" too, or an id that means the same file']
     ],
     [
       "limits the number of screens",

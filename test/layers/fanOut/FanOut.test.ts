@@ -6,7 +6,7 @@ import { makeFanOut as make } from "../../../src/layers/fanOut/FanOut.ts"
 import * as Received from "../../support/Received.ts"
 import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
 
-/** A sink that keeps what it is sent. */
+/** A sink that keeps its frames. */
 const makeSink = () => {
   const received = Received.make()
   const send = (frames: Uint8Array) => {
@@ -16,7 +16,7 @@ const makeSink = () => {
   return { received, sink: { begin: () => {}, send, queuedBytes: () => 0, end: received.end } }
 }
 
-/** A sink whose client takes nothing until it reads. */
+/** A sink whose client reads nothing until `read` is called. */
 const makeSlowSink = () => {
   let queued = 0
   return {
@@ -56,7 +56,7 @@ describe("FanOut", () => {
     })
   )
 
-  it.effect("sends what was taken before the streams end", () =>
+  it.effect("sends all received frames before the streams end", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const { received, sink } = makeSink()
@@ -152,13 +152,13 @@ describe("FanOut", () => {
       yield* somebodySleeps
       expect(slow.queuedBytes()).toBe(5 * batch.length)
 
-      // Read in time: the next batches follow.
+      // The client reads in time: the next batches follow.
       slow.read()
       yield* TestClock.adjust(1)
       yield* somebodySleeps
       expect(slow.queuedBytes()).toBe(5 * batch.length)
 
-      // Not read: the others wait until the time is over, and no longer.
+      // The client does not read: the others wait until the time limit, and no longer.
       yield* TestClock.adjust(99)
       yield* somebodySleeps
       expect(reader.received.text().length).toBe(10 * batch.length)

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { maxQueuedBytes } from "../../../src/layers/fanOut/FanOut.ts"
 import { makeStreamSink, type StreamSink } from "../../../src/layers/fanOut/StreamSink.ts"
 
-/** What the client takes. */
+/** The frames that the client receives. */
 const framesOf = ({ backlog, live, taken }: StreamSink) =>
   Stream.mapChunks(Stream.concat(backlog, live), taken)
 

@@ -11,7 +11,7 @@ import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, eventually, nextPause, somebodySleeps } from "../../support/waiting.ts"
 
-/** Subscribes, and reads all feeds; `history` has what comes of that. */
+/** Subscribes and reads all feeds; `history` gets the results. */
 const subscribe = Effect.fnUntraced(function* (history: Array<unknown>) {
   const { feeds, problem } = yield* Subscription.make("Somebody")
   const note = (what: unknown) => Effect.sync(() => history.push(what))
@@ -124,7 +124,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("continues where the first attempt fails", () =>
+  it.scoped("continues if the first attempt fails", () =>
     Effect.gen(function* () {
       const { engine, history, lines, subscribe } = yield* setUp
       engine.set("subscribe", "fails")
@@ -138,7 +138,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("continues without a feed where the bus hangs, interruptible or not", () =>
+  it.scoped("continues without a feed if the bus hangs, interruptible or not", () =>
     Effect.gen(function* () {
       for (const hangs of [Effect.never, Effect.uninterruptible(Effect.never)]) {
         const lines: Array<string> = []
@@ -159,7 +159,7 @@ describe("a subscription to the event bus", () => {
     })
   )
 
-  it.scoped("continues where the first attempt dies", () =>
+  it.scoped("continues if the first attempt dies", () =>
     Effect.gen(function* () {
       const { instance, lines } = yield* setUp
       const { problem } = yield* subscribe([]).pipe(

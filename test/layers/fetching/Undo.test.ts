@@ -197,7 +197,7 @@ describe("going back", () => {
         expect(yield* rowOf("Waits")).toEqual({
           type: "kv",
           label: "Waits",
-          value: `version ${second}, to be released, since 1970-01-01T00:00:01.000Z`
+          value: `version ${second} has waited for a release since 1970-01-01T00:00:01.000Z`
         })
         expect(problems("content", yield* contentState, { failingFor: "1 minute" }, 0)).toEqual([])
         expect(yield* dispatch("release")).toEqual({ versionId: second, changed: true })

@@ -39,7 +39,7 @@ const isRefused = (directory: string) =>
     Effect.scoped
   )
 
-/** The socket of the one that has the lock. */
+/** The socket of the process that has the lock. */
 const socketOf = (directory: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -48,13 +48,13 @@ const socketOf = (directory: string) =>
     return `${directory}/.lock/${names[0]}`
   })
 
-/** The sockets of a folder that takes none. */
+/** The sockets of a folder that cannot have sockets. */
 const spareSockets = (directory: string) =>
   Effect.promise(() =>
     readdir(join(userInfo().homedir, ".local", "state", "vitrine")).catch((): ReadonlyArray<string> => [])
   ).pipe(Effect.map((names) => names.filter((name) => name.startsWith(hashOf(directory)))))
 
-/** Somebody who is no controller, and does as they like with each that asks. */
+/** A process that is no controller: `behave` gets each connection. */
 const stranger = (directory: string, behave: (socket: Socket) => void) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       const socket = yield* socketOf(directory)
       const answer = yield* Effect.promise(() => text(connect(socket)))
       expect(answer).toBe(`held by process ${process.pid}`)
-      // Every user may ask.
+      // Every user may connect.
       expect((yield* Effect.promise(() => lstat(socket))).mode & 0o222).toBe(0o222)
     })
   )
@@ -113,7 +113,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         .on("error", () => {})
         .resume()
       yield* Effect.addFinalizer(() => Effect.sync(() => asking.destroy()))
-      // Only writing tells that nobody will read it.
+      // Only a write shows that nobody reads any more.
       yield* eventually(
         Effect.sync(() => {
           asking.write("x")
@@ -140,7 +140,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("is gone with a removed folder, and can be taken again if it is free", (directory) =>
+  scenario("is gone with a removed folder, and can be taken again if no process has it", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const makeAnew = fs
@@ -161,7 +161,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("is held for a folder whose path is too long for a socket, in that folder", (directory) =>
+  scenario("can be taken for a folder whose path is too long for a socket, in that folder", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const deep = `${directory}${"/deep".repeat(60)}`
@@ -213,7 +213,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
   )
 
   it.scopedLive.skipIf(!mayMount)(
-    "is held in the user's own folder where the disk allows no sockets (skipped where this user may not mount)",
+    "is held in the user's own folder if the disk allows no sockets (skipped if this user may not mount)",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

@@ -51,7 +51,7 @@ describe("ControllerStateMemory", () => {
           expect(controller.mode).toBe(mode)
           const { problems = [], ...state } = yield* controller.state
           expect(state).toEqual({ system: { startTime, mode, ...identity }, plugins: {}, _version: 0 })
-          // A screen that is expected may be missed later.
+          // An expected screen may become a problem later.
           expect(problems).toEqual([])
           yield* TestClock.adjust("90 seconds")
           expect(yield* controller.status).toEqual({
@@ -309,7 +309,7 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
-  it.scoped("is read once for all who ask while it is read, also if who asked first goes", () =>
+  it.scoped("is read once for all concurrent callers, even if the first caller is interrupted", () =>
     Effect.gen(function* () {
       const { addMomentary, read, updateSlice } = yield* ControllerState
       const held = yield* Deferred.make<void>()

@@ -10,7 +10,7 @@ import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
 
 const pacer = Effect.flatMap(RequestPacing, ({ pacer }) => pacer("base", "215 millis"))
 
-/** Forks a request that notes its name and when it started. */
+/** Forks a request that notes its name and its start. */
 const request = (pacer: Pacer, starts: Array<readonly [string, number]>, name: string) =>
   pacer.take.pipe(
     Effect.zipRight(Clock.currentTimeMillis),
@@ -23,10 +23,10 @@ const times = (starts: ReadonlyArray<readonly [string, number]>) => starts.map((
 
 const names = (starts: ReadonlyArray<readonly [string, number]>) => starts.map(([name]) => name).join("")
 
-/** Something done to a pacer, and how long nothing is done after that. */
+/** An action on a pacer, and how long the test waits afterwards. */
 interface Step {
   readonly act: "take" | "hold" | "giveUp"
-  /** Who gives up, or how long to hold. */
+  /** Which request is interrupted, or how long to hold. */
   readonly which: number
   readonly gap: number
 }
@@ -37,7 +37,7 @@ const step: FastCheck.Arbitrary<Step> = FastCheck.record({
   gap: FastCheck.constantFrom(0, 0, 100, 215, 400, 1500)
 })
 
-/** Who starts when, told without a clock. */
+/** The expected starts, computed without a clock. */
 const expectedStarts = (steps: ReadonlyArray<Step>): ReadonlyArray<readonly [string, number]> => {
   const starts: Array<readonly [string, number]> = []
   let waiting: ReadonlyArray<number> = []

@@ -1,5 +1,5 @@
 /**
- * What buses and transports of one's own use: text as a command, and the fields of a command.
+ * The helpers for custom buses and transports: a command from text, and the fields of a command.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -58,7 +58,7 @@ describe("the options of NATS", () => {
       { nkeySeed: seed, credentialsFile: "a.creds" },
       "credentialsFile and nkeySeed: only one of them can be used"
     ],
-    [{ password: "secret" }, "user: is required where there is a password"],
+    [{ password: "secret" }, "user: is required with a password"],
     [{ tls: { keyFile: "key.pem" } }, "tls: certFile and keyFile belong together"]
   ])("reject %j together", (config, message) => {
     const error = Either.getOrThrow(Either.flip(decode(config)))

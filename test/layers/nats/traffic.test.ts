@@ -10,7 +10,7 @@ import {
   type Waits
 } from "../../../src/layers/nats/traffic.ts"
 
-/** Something that waits until it is interrupted. */
+/** Starts an effect that waits until it is interrupted. */
 const begin = (waits: Waits) => Effect.tap(Effect.fork(waits(Effect.never)), () => Effect.yieldNow())
 
 const isRefused = (waits: Waits) => Effect.isFailure(waits(Effect.void))

@@ -382,7 +382,7 @@ describe("a hub", () => {
     ["that refuses", text(403, ""), /HTTP 403 to manifest\.json: it requires credentials/],
     ["without a version", text(404, ""), /it has no version yet \(404 for manifest\.json\)/],
     ["behind a login page", text(200, "\n<!doctype html><title>Wi-Fi</title>"), /is a page of HTML: a proxy/],
-    ["that is something else", text(200, "hello"), /manifest\.json is no JSON object: is the address/],
+    ["that is something else", text(200, "hello"), /manifest\.json is no JSON object: does the address/],
     [
       "of a later Vitrine",
       json(200, { schemaVersion: 2 }),

@@ -167,7 +167,7 @@ describe("the health", () => {
       ["feed:old", "The feed is old."],
       [
         "source:changes",
-        'Source "exhibits": it cannot be asked what has changed: it says Forbidden. All tables are read at each tick'
+        'Source "exhibits": it cannot report changes: it says Forbidden. All tables are read at each tick'
       ],
       ["source:warning", 'Source "tours": an empty table']
     ])

@@ -51,7 +51,7 @@ describe("opening hours", () => {
     ])
   })
 
-  it("hours are those of the wall clock on both sides of daylight saving", () => {
+  it("hours follow the wall clock on both sides of daylight saving", () => {
     const hours = berlin({ sat: "10:00-18:00", sun: "10:00-18:00" })
     assert.deepStrictEqual(changesOn(hours, "2027-03-27"), ["08:50", "17:10"])
     assert.deepStrictEqual(changesOn(hours, "2027-03-28"), ["07:50", "16:10"])

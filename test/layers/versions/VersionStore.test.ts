@@ -70,7 +70,7 @@ describe("VersionStore", () => {
     ])
   })
 
-  scenario("promotes nothing where the active version has the same content", function* () {
+  scenario("promotes nothing if the active version has the same content", function* () {
     const first = yield* promote("one")
     const again = yield* promoteLater("one")
     expect(again).toEqual({ changed: false, manifest: first.manifest })

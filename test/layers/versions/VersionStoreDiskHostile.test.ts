@@ -576,7 +576,7 @@ describe("a file that another program has open for a moment", () => {
   )
 })
 
-describe("a disk (skipped where this user may not mount one)", () => {
+describe("a disk (skipped if this user may not mount one)", () => {
   const onSmallDisk = (title: string, test: (disk: Disk) => Effect.Effect<void, unknown, Environment>) =>
     scenario(title, () => Effect.flatMap(smallDisk, test), { skip: !mayMount })
 

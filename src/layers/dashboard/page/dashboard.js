@@ -52,7 +52,7 @@ const renderMute = (problem) => {
 
 /** The text without the command of the command line: the page has a button for it. */
 const textBesideButtons = ({ code, text }) =>
-  code === "content:held" ? text.replace(/\. "vitrine \w+" ends that$/, "") : text
+  code === "content:held" ? text.replace(/ \("vitrine \w+"\)$/, "") : text
 
 const renderProblem = (actions) => (problem) => {
   const { count, muted, since } = problem
