@@ -135,7 +135,7 @@ describe("events", () => {
         "null"
       ])
       expect(controller.lines).toContainEqual(
-        expect.stringMatching(/^WARN An event "content:odd" has what JSON/)
+        expect.stringMatching(/^WARN An event "content:odd" contains a value that JSON/)
       )
     })
   )

@@ -60,7 +60,7 @@ const versionText = (
 
 const sourceText = ({ bytes, files, sourceId, ...counted }: VersionSummary["sources"][number]): string => {
   const counts = [
-    ...(counted.records === undefined ? [] : [countsText(sumCounts([counted]))]),
+    ...(counted.records || counted.values ? [countsText(sumCounts([counted]))] : []),
     countText(files, "file"),
     sizeText(bytes)
   ]
@@ -74,7 +74,7 @@ const holdText = ({ by, byRule, lost, since, until, waiting }: Hold, now: number
         `Held since ${momentText(new Date(since), now)}${byText({ by })}${until === undefined ? "" : `, until ${momentText(new Date(until), now)}`}.`,
         ...(lost === undefined ? [] : [`It replaces version ${lost}, which is no longer on disk.`]),
         ...(until === undefined || waiting === undefined ? [] : [`Version ${waiting} is shown then.`]),
-        `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one${until === undefined ? "" : " at once"}.`}`
+        `"vitrine resume" ${waiting === undefined ? "ends the hold." : `makes version ${waiting} the active one${until === undefined ? "" : " at once"}.`}`
       ].join(" ")
 
 const byText = ({ by }: { readonly by?: string | undefined }): string =>

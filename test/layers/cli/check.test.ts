@@ -111,7 +111,7 @@ it.scopedLive.each<readonly [string, string, string, ReadonlyArray<string>]>([
     const failure = yield* Effect.flip(says("check", "--config", file, ...given))
     const found = given[1] ?? (above === ".." ? file : `${folder}/content/downloads`)
     expect(String(failure)).toContain(
-      `${folder}/content: ${found} is in this folder, and everybody who sees the content could read it.`
+      `${folder}/content: ${found} is in this folder, and everybody who can read the content could read this file.`
     )
   }).pipe(Effect.provide(platform))
 )

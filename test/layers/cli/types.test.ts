@@ -148,7 +148,7 @@ describe("vitrine types", () => {
       yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
       yield* project.fetch
       yield* project.run()
-      expect(yield* project.text).toMatch(/^\/\/ What is in the tables /)
+      expect(yield* project.text).toMatch(/^\/\/ The tables of this project/)
     })
   )
 
