@@ -119,7 +119,12 @@ const undo = Effect.gen(function* () {
   const { dispatch } = yield* CommandBus
   const type = yield* Random.choice(["content.rollback", "content.hold", "content.release", "content.resume"])
   say(`undoing ${type}`)
-  const result = yield* Effect.orElseSucceed(dispatch({ type, by: "promoter" }), () => undefined)
+  // Half of the holds end by themselves, about when the next step begins.
+  const end =
+    type === "content.hold" && (yield* Random.nextBoolean)
+      ? { until: `${yield* Random.nextIntBetween(5, 100)} millis` }
+      : {}
+  const result = yield* Effect.orElseSucceed(dispatch({ type, by: "promoter", ...end }), () => undefined)
   say(`undone ${JSON.stringify(result ?? null)}`)
   yield* Effect.sleep(yield* Random.nextRange(0, 60))
 })

@@ -1,5 +1,5 @@
 /**
- * Controllers that are killed at random instants while they fetch, roll back, hold and resume.
+ * Controllers that are killed at random instants while they fetch, roll back, hold and resume, and while a hold with an end ends.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -31,7 +31,16 @@ it.live(
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       const downloads = `${folder}/downloads`
-      const figures = { held: 0, waiting: 0, inBetween: 0, undone: 0, announced: 0, editions: 0 }
+      const figures = {
+        held: 0,
+        ended: 0,
+        untilEnd: 0,
+        waiting: 0,
+        inBetween: 0,
+        undone: 0,
+        announced: 0,
+        editions: 0
+      }
       const { killOne } = yield* makeKills(yield* makePromoters(folder, "undo"), milestones, 150)
       let latestEdition = 0
       let before = Option.none<Manifest>()
@@ -65,10 +74,12 @@ it.live(
         const steps = [...output.matchAll(/^(undoing|undone) (.*)$/gm)]
         const [, last, result = ""] = steps.at(-1) ?? []
         const outcome = last === "undone" ? decodeOutcome(result) : null
-        if (outcome !== null) {
+        if (outcome !== null && (held !== undefined || outcome.held?.until === undefined)) {
           expect(held?.since).toBe(outcome.held?.since)
+          expect(held?.until).toBe(outcome.held?.until)
           if (outcome.held !== undefined) expect(versionId).toBe(outcome.versionId)
         }
+        figures.untilEnd += held?.until === undefined ? 0 : 1
         figures.held += held === undefined ? 0 : 1
         figures.waiting += held?.waiting === undefined ? 0 : 1
         figures.inBetween += last === "undoing" ? 1 : 0
