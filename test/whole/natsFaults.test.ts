@@ -424,7 +424,10 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
         const { accepted, end, more } = yield* publishNumbers(one.events)
         yield* more(50)
         yield* disk.fill(1)
-        yield* Effect.repeat(one.status, { until: (status) => status.includes("did not respond in time") })
+        yield* Effect.repeat(one.status, {
+          until: (status) => status.includes("Not published"),
+          schedule: Schedule.spaced("100 millis")
+        })
         yield* disk.free
         // The server has come to a standstill, and nothing but this ends it.
         yield* server.signal("SIGKILL")
