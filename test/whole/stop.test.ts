@@ -145,7 +145,7 @@ describe("vitrine status, where the socket does not answer,", () => {
     "reports a running controller whose socket was removed, and none after its end",
     Effect.gen(function* () {
       const { folder, kill, pid } = yield* unreachable
-      const runs = `it runs (process ${pid}), and does not listen there.`
+      const runs = `it runs (process ${pid}), but does not listen there.`
       expect(yield* status(folder)).toContain(runs)
       yield* kill
       expect(yield* status(folder)).toMatch(/^No controller is running here: /)
