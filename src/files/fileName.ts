@@ -4,6 +4,7 @@
  * It owns which names are safe and which are the same file. It knows nothing of folders or extensions.
  */
 import { createHash } from "node:crypto"
+import * as Predicate from "effect/Predicate"
 
 /** Less than the limit of a file name: this leaves room for an extension and for a temporary suffix. */
 const maxBytes = 200
@@ -82,3 +83,9 @@ const shorten = (escaped: string, name: string): string => {
   }
   return head + ending
 }
+
+/** The id in undecoded options, which is also the name of a folder; empty if it is missing or invalid. */
+export const idOf = (input: unknown): string =>
+  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
+    ? input.id
+    : ""

@@ -42,6 +42,8 @@ export const startInstance = (config: nats.NatsConfig) =>
       log,
       /** The section of the status, as text. */
       status: Effect.map(section, (section) => JSON.stringify(section)),
+      /** The state, and the view that is made of it. */
+      reading: controller.read,
       /** The slice of the state. */
       slice: Effect.map(controller.state, ({ plugins }) => plugins.nats),
       events: Context.get(services, EventBus),

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
@@ -27,11 +28,7 @@ import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
 import { mayMount, smallDisk } from "../support/tmpfs.ts"
 
-/** Its status, as soon as it is one that the test waits for. */
-const statusOf = (
-  { status }: Effect.Effect.Success<ReturnType<typeof startInstance>>,
-  until: (status: string) => boolean
-) => Effect.repeat(status, { until, schedule: Schedule.spaced("50 millis") }).pipe(Effect.zipRight(status))
+const hasUnknown = Predicate.hasProperty("unknownElsewhere")
 
 // Most of a test is waiting for a server that is away.
 describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () => {
@@ -171,16 +168,23 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
         await streams.delete("vitrine_state")
         await streams.add({ name: "in_the_way", subjects: ["vitrine.lease.*"] })
       })
-      const shown = yield* statusOf(one, (status) => status.includes("greet"))
-      expect(shown).toMatch(
-        /"label":"Commands","value":"other processes do not know greet: subjects overlap.*","tone":"warn"/
-      )
+      yield* Effect.repeat(one.slice, { until: hasUnknown, schedule: Schedule.spaced("50 millis") })
       expect(yield* one.slice).toMatchObject({
         unknownElsewhere: { commands: ["greet"], reason: expect.stringContaining("subjects overlap") }
       })
+      const { view } = yield* one.reading
+      expect(view.problems).toMatchObject([
+        {
+          code: "nats:commands",
+          text: expect.stringMatching(/^Other processes do not know the commands greet: subjects overlap/)
+        }
+      ])
       yield* administer(url, ({ streams }) => streams.delete("in_the_way"))
       expect(yield* insist(other.commands.dispatch({ type: "greet", name: "Ada" }))).toBe("Hello Ada")
-      yield* statusOf(one, (status) => !status.includes("greet"))
+      yield* Effect.repeat(one.slice, {
+        until: (slice) => !hasUnknown(slice),
+        schedule: Schedule.spaced("50 millis")
+      })
       expect(yield* one.slice).not.toHaveProperty("unknownElsewhere")
       expect(one.log.slice(1)).toEqual([
         expect.stringMatching(

@@ -124,7 +124,7 @@ describe("vitrine/plain", () => {
     expect(
       own.filter(
         (path) =>
-          !/^src\/(plain\.ts|internal\/|services\/|layers\/(documents|fanOut|http|httpClient|httpTransport|memory|plain|sources|status)\/)/.test(
+          !/^src\/(plain\.ts|internal\/|services\/|files\/|layers\/(documents|fanOut|http|httpClient|httpTransport|memory|plain|sources|status)\/)/.test(
             path
           )
       )

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { isPlainFileName } from "../../files/fileName.ts"
+import { idOf, isPlainFileName } from "../../files/fileName.ts"
 import {
   decodeOptions,
   documentName,
@@ -144,9 +144,3 @@ export const define = <A, I>(
   )(config)
   return { id, issues: issuesOf(decoded), make: Effect.flatMap(decoded, make) }
 }
-
-/** The id in undecoded options, which is also the name of a folder; empty if it is missing or invalid. */
-export const idOf = (input: unknown): string =>
-  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
-    ? input.id
-    : ""

@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { fileKey, isPlainFileName } from "../../../files/fileName.ts"
+import { fileKey, idOf, isPlainFileName } from "../../../files/fileName.ts"
 import {
   decodeOptions,
   expects,
@@ -21,7 +21,6 @@ import {
 } from "../../../internal/Options.ts"
 import { ifUnset, isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
 import type { PlacedIssue } from "../../../internal/parseIssues.ts"
-import { idOf } from "../../documents/DocumentOptions.ts"
 import {
   ExpectOptions,
   type FieldSchema,
