@@ -7,8 +7,17 @@ const programs = ["test/programs/*.test.ts"]
 /** All other whole programs: `npm run test:whole`, with chaos and what is under load. */
 const whole = ["test/whole/**/*.test.ts"]
 
-/** Machines that are killed, suspended and cut off for minutes. */
-const chaos = ["venueEvents", "venueChaos"].map((name) => `test/whole/${name}.test.ts`)
+/** Machines, servers and processes that are killed, suspended and cut off, at random or for minutes; and a file of gigabytes. */
+const chaos = [
+  "venueEvents",
+  "venueChaos",
+  "natsCluster",
+  "natsFaults",
+  "killUndo",
+  "folderKill",
+  "replicaKill",
+  "mediaLarge"
+].map((name) => `test/whole/${name}.test.ts`)
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
 const load = [
