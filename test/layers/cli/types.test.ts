@@ -168,7 +168,7 @@ describe("vitrine types --watch", () => {
     Effect.gen(function* () {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
-      yield* Effect.fork(project.keep)
+      yield* Effect.forkScoped(project.keep)
       yield* says(1)
       expect(yield* project.text).toContain(objects("title: string; year?: number"))
 
@@ -207,7 +207,7 @@ describe("vitrine types --watch", () => {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
       yield* project.fetch
-      yield* Effect.fork(project.keep)
+      yield* Effect.forkScoped(project.keep)
       yield* says(1)
       const text = yield* project.text
 
@@ -230,7 +230,7 @@ describe("vitrine types --watch", () => {
     Effect.gen(function* () {
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       yield* project.write("vitrine.d.ts", "of a version elsewhere")
-      yield* Effect.fork(project.keep)
+      yield* Effect.forkScoped(project.keep)
       yield* look
       expect(yield* project.text).toBe("of a version elsewhere")
       yield* project.fetch
@@ -249,7 +249,7 @@ describe("vitrine types --watch", () => {
         "vitrine.config.ts",
         `import { expected } from "./expected.ts"\n${configuration("expected")}`
       )
-      yield* Effect.fork(project.keep)
+      yield* Effect.forkScoped(project.keep)
       yield* says(1)
       yield* Effect.repeatN(look, 10)
       yield* somebodySleeps
