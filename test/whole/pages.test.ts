@@ -201,8 +201,7 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
           yield* pass(tab, 40)
           yield* shows(tab, titleOf(1))
           yield* pass(tab, 30)
-          // The three pages share their style: the whole list and all screens are tried with the plain page.
-          const last = option === "--page" ? 14 : 4
+          const last = 14
           for (let number = 2; number < last; number++) {
             yield* shows(tab, titleOf(number))
             yield* waitFor(tab, followed)
@@ -232,6 +231,7 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
             "de"
           ])
           expect(yield* evaluate(tab, 'document.querySelector("figure img").alt')).toBe("Bild 1")
+          // The three pages share their style: all screens are tried with the plain page.
           for (const [width, height] of option === "--page" ? sizes : sizes.slice(2)) {
             yield* Effect.promise(() => tab.setViewportSize({ width, height }))
             for (const [language, object] of [
