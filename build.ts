@@ -205,25 +205,13 @@ const bundleCommandLine = () =>
  * What Node imports as `vitrine`: the modules, once the packages that they need are there. A static import would fail
  * before anything could say what to install. Bundlers and `require` have the modules themselves.
  */
-const writeImport = async () => {
-  const { metafile } = await build({
-    entryPoints: ["src/index.ts"],
-    bundle: true,
-    packages: "external",
-    format: "esm",
-    outfile: "dist/index.js",
-    metafile: true,
-    write: false,
-    logLevel: "error"
-  })
-  const names = Object.values(metafile.outputs).flatMap(({ exports }) => exports)
+const writeImport = ({ outputs }: Metafile) => {
+  const names = outputs["dist/index.js"]?.exports ?? []
   writeFileSync(
     "dist/import.js",
     `import { requirePeers } from "./peers.js"\nrequirePeers()\nexport const { ${names.join(", ")} } = await import("./index.js")\n`
   )
 }
-
-await writeImport()
 
 /** The types of what a script element gives. */
 for (const [name, globalName] of Object.entries(globals)) {
@@ -281,12 +269,10 @@ const notice = (folder: string): string => {
 const { version: effectVersion } = JSON.parse(readFileSync("node_modules/effect/package.json", "utf8"))
 writeFileSync("dist/bundle.json", `${JSON.stringify({ effectVersion })}\n`)
 
-const metafiles = await Promise.all([
-  bundleCommandLine(),
-  bundleLibrary(),
-  bundlePlain(),
-  ...bundles.map(bundle)
-])
+const library = await bundleLibrary()
+writeImport(library)
+
+const metafiles = await Promise.all([library, bundleCommandLine(), bundlePlain(), ...bundles.map(bundle)])
 const packages = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs).flatMap(packageOf)))
 writeFileSync(
   "dist/NOTICES.txt",

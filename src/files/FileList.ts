@@ -86,7 +86,7 @@ export const ListedSource = Schema.Struct({
   records: optional(Schema.NonNegativeInt),
   values: contentCounts.values,
   /** The fields that identify the records of documents, by the paths of the documents, if these are not `id`. */
-  keys: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Key }), { exact: true }),
+  keys: optional(Schema.Record({ key: Schema.String, value: Key })),
   /** By their paths in the folder of the source, with forward slashes. */
   files: ListedFiles
 })

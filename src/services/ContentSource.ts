@@ -173,7 +173,7 @@ export const SourceProgress = Schema.Struct({
   /** While it fetches the files linked from records. */
   attachments: optional(AttachmentProgress),
   /** While it waits: why, and until when at the earliest (ISO 8601, UTC). */
-  waiting: Schema.optionalWith(Schema.Struct({ reason: WaitReason, until: Schema.String }), { exact: true })
+  waiting: optional(Schema.Struct({ reason: WaitReason, until: Schema.String }))
 })
 export type SourceProgress = typeof SourceProgress.Type
 

@@ -55,7 +55,7 @@ export interface ClaimOptions {
   readonly runFolder?: string | undefined
 }
 
-/** What the socket tells about the configuration, and how to stop the controller. */
+/** The answers of the socket about the configuration, and the action that stops the controller. */
 export interface ServeOptions {
   /** The SHA-256 of the running configuration, so that callers can detect a different one. Default: not told. */
   readonly configuration?: string | undefined

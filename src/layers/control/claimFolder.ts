@@ -31,7 +31,7 @@ export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlrea
 /** The socket cannot be made at its place. */
 export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("vitrine/IpcSocketUnusable", {
   path: Schema.String,
-  /** What is wrong, and what to do if this is known. */
+  /** The reason, and the remedy if it is known. */
   detail: Schema.String,
   cause: OptionalErrorChain
 }) {

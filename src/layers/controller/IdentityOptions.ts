@@ -73,7 +73,7 @@ const listOf = (
     readonly example: string
     readonly max: number
     readonly keyOf?: (id: string) => string
-    /** What else makes two ids the same, besides equality. */
+    /** The reason why two unequal ids count as the same. */
     readonly orSame?: string
   }
 ) =>

@@ -96,13 +96,13 @@ export interface Refusal {
 /** The parts that each vendor defines. */
 export interface Vendor {
   readonly name: string
-  /** What "url" should be, for messages. */
+  /** Describes a valid "url", for messages. */
   readonly address: string
   /** The option for collections, the option of a collection that limits its items, and the name of its items. */
   readonly option: string
   readonly filter: string
   readonly items: string
-  /** What to do about a refusal, if there is special advice. */
+  /** The remedy for a refusal, if this server has a special one. */
   readonly advice: (
     collection: string,
     status: number,

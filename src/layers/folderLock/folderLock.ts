@@ -24,6 +24,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { toError } from "../../files/fileBatch.ts"
 import { retryHeldOpen } from "../../files/heldOpen.ts"
 import { explain } from "../../files/systemError.ts"
 import { ErrorChain } from "../../internal/SerializedError.ts"
@@ -241,9 +242,7 @@ const socketsIn = (place: string) =>
     )
   )
 
-const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action, catch: asError })
-
-const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
+const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action, catch: toError })
 
 /** Listens until the scope ends. */
 const listen = (address: string) =>
@@ -261,7 +260,7 @@ const listen = (address: string) =>
         )
       } catch (error) {
         // This happens if the holder of the lock cleans its staging folder before the socket has its mode.
-        resume(Effect.fail(asError(error)))
+        resume(Effect.fail(toError(error)))
       }
       server.unref()
     }),

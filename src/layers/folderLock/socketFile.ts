@@ -10,6 +10,7 @@ import { open } from "node:fs/promises"
 import { posix } from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { toError } from "../../files/fileBatch.ts"
 
 /**
  * The path of the socket with this name for a folder, given by its real absolute path.
@@ -40,7 +41,7 @@ export const socketAddress = (file: string): Effect.Effect<string, Error, Scope.
     : Effect.acquireRelease(
         Effect.tryPromise({
           try: () => open(posix.dirname(file), constants.O_RDONLY | constants.O_DIRECTORY),
-          catch: (error) => (error instanceof Error ? error : new Error(String(error)))
+          catch: toError
         }),
         (handle) => Effect.promise(() => handle.close().catch(() => {}))
       ).pipe(Effect.map(({ fd }) => `/proc/self/fd/${fd}/${posix.basename(file)}`))

@@ -2,7 +2,6 @@
  * The plugin of the HTTP transport.
  */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import { issuesOf } from "../../internal/Options.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import * as HttpTransport from "./HttpTransport.ts"
@@ -12,10 +11,7 @@ import * as HttpTransportOptions from "./HttpTransportOptions.ts"
 export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin => {
   const options = HttpTransportOptions.decode(config)
   return {
-    name: Either.match(options, {
-      onLeft: () => HttpTransportOptions.defaultName,
-      onRight: ({ name }) => name
-    }),
+    name: config.name ?? HttpTransportOptions.defaultName,
     issues: issuesOf(options),
     setup: () => Effect.as(Effect.flatMap(options, HttpTransport.fromOptions), Effect.void)
   }

@@ -27,7 +27,7 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
    * which may be signed.
    */
   file: Schema.optional(Schema.String),
-  /** What happened. It contains no more of an address than its origin. */
+  /** The reason. It contains no more of an address than its origin. */
   detail: Schema.String,
   /** Whether a later try may succeed without anybody doing something. */
   isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
