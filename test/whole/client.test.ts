@@ -803,8 +803,10 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       Effect.gen(function* () {
         const { acks, promote, servers, tab } = yield* makeShowing()
         yield* waitFor(tab, isLive)
+        yield* eventually(Effect.sync(() => acks.length === 1))
         yield* evaluate(tab, "exhibit.close()")
         yield* servers.clientsBecome(0)
+        yield* eventually(Effect.sync(() => acks.length === 2))
         yield* promote(2)
         const other = yield* openStage(servers.url, { consumerId: "screen-2" })
         yield* shows(other, 2)
