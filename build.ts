@@ -67,7 +67,7 @@ const forBrowsers: BuildOptions = {
 /** What a script element gives: `vitrine.connect`, `vitrineHelpers.language`. */
 const globals = { client: "vitrine", preview: "vitrine", helpers: "vitrineHelpers" }
 
-/** The program loads one of these, by the Effect that it finds. */
+/** The program loads one of these, by the Effect that it finds, and the plugin for Vite the bundle. */
 const loadedLater: Plugin = {
   name: "loaded later",
   setup: ({ onResolve }) =>
@@ -86,6 +86,16 @@ const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly f
     file: "dist/bin.js",
     format: "esm",
     packages: "external",
+    plugins: [loadedLater]
+  },
+  // What it needs of Effect's packages: nothing.
+  {
+    platform: "node",
+    target: "node20",
+    entry: "src/vite.ts",
+    file: "dist/vite.js",
+    format: "esm",
+    external: ["vite"],
     plugins: [loadedLater]
   },
   { ...forBrowsers, entry: "src/fake.ts", file: "dist/fake.js", format: "esm" },
@@ -183,7 +193,6 @@ const bundleLibrary = () =>
         index: "src/index.ts",
         nats: "src/nats.ts",
         testing: "src/testing.ts",
-        vite: "src/vite.ts",
         commandLine: "src/commandLine.ts",
         "layers/documents/images/pictureWorker": "src/layers/documents/images/pictureWorker.ts"
       },

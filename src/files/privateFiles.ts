@@ -6,9 +6,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-
-/** The names of a configuration file, by preference. */
-export const configurationNames = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]
+import { configurationNames } from "../internal/configurationNames.ts"
 
 const privateNames = [...configurationNames, ".env", ".env.local"]
 

@@ -207,9 +207,11 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
           "The token may not read objects"
         )
         expect(yield* messageFor({ types: { object: {} } })).toMatch("Strapi has no object.")
-        expect(yield* messageFor({ types: { rooms: { sort: "nofield" } } })).toMatch('"nofield" in "sort"')
+        expect(yield* messageFor({ types: { rooms: { sort: "nofield" } } })).toMatch(
+          'no "nofield" for "sort"'
+        )
         expect(yield* messageFor({ types: { rooms: { populate: ["nofield"] } } })).toMatch(
-          '"nofield" in "populate"'
+          'no "nofield" for "populate"'
         )
       })
     )

@@ -102,6 +102,16 @@ layer(environment, {
     })
   )
 
+  it.scoped("gives Vite its plugin without Effect", () =>
+    Effect.map(install([...Object.keys(dependencies), "vite"]), (folder) => {
+      const program = 'console.log((await import("vitrine/vite")).vitrine().name)'
+      const options = { cwd: folder, encoding: "utf8" } as const
+      expect(execFileSync(process.execPath, ["--input-type=module", "-e", program], options)).toBe(
+        "vitrine\n"
+      )
+    })
+  )
+
   describe("the types of the package", () => {
     const program = `
 import * as Effect from "effect/Effect"

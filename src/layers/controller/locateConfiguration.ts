@@ -5,7 +5,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { configurationNames } from "../../files/privateFiles.ts"
+import { configurationNames } from "../../internal/configurationNames.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { loadEnv, type ResolvedConfig, type ViteDevServer } from "vite"
-import { configurationNames } from "../../files/privateFiles.ts"
+import { configurationNames } from "../../internal/configurationNames.ts"
 import { answers } from "./contentProxy.ts"
 import { rejectedEvent } from "./hotClient.ts"
 import { type Running, runCommand } from "./runCommand.ts"
