@@ -6,6 +6,7 @@
  * It needs Chromium, `script` of util-linux, and `pngquant`. CHROMIUM names another executable.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,11 +17,12 @@ const repository = fileURLToPath(new URL("../..", import.meta.url))
 const image = (name: string) => join(repository, "docs/images", name)
 const bin = join(repository, "dist/bin.js")
 
-const folder = mkdtempSync(join(tmpdir(), "exhibit-"))
-for (const name of ["vitrine.config.ts", "page", "tables"]) {
-  cpSync(join(repository, "scratchpad/exhibit", name), join(folder, name), { recursive: true })
+const made = mkdtempSync(join(tmpdir(), "vitrine-pictures-"))
+for (const name of ["exhibit/vitrine.config.ts", "exhibit/page", "exhibit/tables", "table-server"]) {
+  cpSync(join(repository, "scratchpad", name), join(made, name), { recursive: true })
 }
-symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"))
+symlinkSync(join(repository, "node_modules"), join(made, "node_modules"))
+const folder = join(made, "exhibit")
 
 /** What the controller logs until it matches. */
 const logged = (child: ChildProcess, pattern: RegExp) =>
@@ -90,8 +92,6 @@ try {
   execFileSync("pngquant", ["--force", "--strip", "--ext", ".png", "128", ...files])
 } finally {
   await browser.close()
-  const ended = new Promise((resolve) => controller.once("close", resolve))
-  controller.kill()
-  await ended
-  rmSync(folder, { recursive: true })
+  if (controller.kill()) await once(controller, "close")
+  rmSync(made, { recursive: true })
 }
