@@ -1,5 +1,5 @@
 /**
- * Makes pictures of the dashboard, in five states and at three sizes, to be looked at:
+ * Makes pictures of the dashboard, in five states and at four sizes, to be looked at:
  *
  *     npx jiti docs/images/dashboard.ts FOLDER
  *
@@ -21,6 +21,7 @@ import { states } from "../../test/support/dashboardStates.ts"
 const sizes = [
   { name: "desktop", width: 1920, height: 1080 },
   { name: "laptop", width: 1280, height: 800 },
+  { name: "tablet", width: 768, height: 1024 },
   { name: "phone", width: 390, height: 844 }
 ]
 
