@@ -179,22 +179,24 @@ const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1
 const namesInUse = new WeakMap<typeof ControllerState.Service, Set<string>>()
 
 /** Two transports with the same name would overwrite each other's slice of the state. */
-const claimName = Effect.fnUntraced(function* (name: string) {
-  const state = yield* ControllerState
-  const names = namesInUse.get(state) ?? new Set()
-  namesInUse.set(state, names)
-  if (names.has(name)) {
-    const message = `another transport is called "${name}" already. Give each transport its own name.`
-    return yield* new InvalidOptions({
-      subject: "the options of the HTTP transport",
-      issues: [{ path: "name", message }]
-    })
-  }
-  yield* Effect.acquireRelease(
-    Effect.sync(() => names.add(name)),
-    () => Effect.sync(() => names.delete(name))
+const claimName = (name: string) =>
+  Effect.flatMap(ControllerState, (state) =>
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        const names = namesInUse.get(state) ?? new Set()
+        namesInUse.set(state, names)
+        if (names.has(name)) {
+          const message = `another transport is called "${name}" already. Give each transport its own name.`
+          return new InvalidOptions({
+            subject: "the options of the HTTP transport",
+            issues: [{ path: "name", message }]
+          })
+        }
+        return Effect.succeed(names.add(name))
+      }),
+      (names) => Effect.sync(() => names.delete(name))
+    )
   )
-})
 
 /** Shows the transport in the state until the scope ends. */
 const report = Effect.fnUntraced(function* (
