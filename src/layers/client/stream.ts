@@ -24,11 +24,11 @@ const readStream = (
 ): (() => void) => {
   let failures = 0
   let timer: number | undefined
+  let source: EventSource | undefined
 
   const open = async () => {
     clearTimeout(timer)
     timer = undefined
-    let source: EventSource | undefined
     const again = () => {
       source?.close()
       if (!signal.aborted) {
@@ -45,7 +45,6 @@ const readStream = (
     } catch {
       return again()
     }
-    signal.addEventListener("abort", () => source.close(), { once: true })
     source.onopen = () => {
       failures = 0
       report("open")
@@ -57,6 +56,8 @@ const readStream = (
     source.addEventListener(`${name}:screen:asked`, ({ data }) => report(`asked ${JSON.parse(data).screen}`))
   }
 
+  // One listener for all sources: a controller may be away for months.
+  signal.addEventListener("abort", () => source?.close(), { once: true })
   open()
   return () => {
     failures = 0
