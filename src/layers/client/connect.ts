@@ -8,7 +8,7 @@ import { growing } from "./pauses.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makePresence } from "./presence.ts"
 import { makeRenewal, navigation } from "./renewal.ts"
-import { Refused, request, withoutSlash } from "./request.ts"
+import { Refused, request, TimedOut, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { followStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
@@ -110,6 +110,10 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       const text = reason ? `The controller does not hear of screen ${consumerId}: ${reason}` : undefined
       warnOfAck(text)
       refusal = error instanceof Refused ? text : undefined
+      if (error instanceof TimedOut) {
+        // Perhaps other windows have streams on all connections that the browser opens.
+        eventStream.leave()
+      }
       update()
     }
   )
@@ -177,7 +181,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const found = (manifest: Manifest | undefined) => {
     if (!isReachable) {
-      retryStream()
+      eventStream.retry()
     }
     isReachable = true
     active = manifest
@@ -217,7 +221,7 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
 
   const poll = pollManifest({ address, built: renewal.built, every: pollEvery, failed, found, signal })
 
-  const retryStream = followStream(
+  const eventStream = followStream(
     `vitrine ${name} ${controller ?? base}`,
     {
       name,

@@ -5,6 +5,9 @@ const limitMs = 30_000
 /** The server responded with an error, or with unexpected content. */
 export class Refused extends Error {}
 
+/** There was no response within the time limit. */
+export class TimedOut extends Error {}
+
 /** Runs `use` with a signal. The signal is aborted after 30 seconds, at the end of `use`, and with `signal`. */
 export const limited = async <A>(
   use: (limit: AbortSignal) => Promise<A>,
@@ -49,9 +52,16 @@ export const request = async <Body>(
     if (error instanceof Refused) {
       throw error
     }
-    throw new (error instanceof SyntaxError ? Refused : Error)(`${url}: ${error}`)
+    throw new (errorOf(error))(`${url}: ${error}`)
   }
 }
+
+const errorOf = (error: unknown) =>
+  error instanceof SyntaxError
+    ? Refused
+    : error instanceof DOMException && error.name === "AbortError"
+      ? TimedOut
+      : Error
 
 /** An address without its last slash, so that paths can be appended. */
 export const withoutSlash = (url: string) => url.replace(/\/$/, "")

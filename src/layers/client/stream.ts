@@ -67,57 +67,66 @@ const readStream = (
   }
 }
 
+/** How a page follows the stream. */
+export interface Following {
+  /** Connects at once if the stream is lost, and again if the page has left it. For a controller that is back. */
+  readonly retry: () => void
+  /** Ends the stream of this page. The page polls. */
+  readonly leave: () => void
+}
+
 /**
  * Follows the stream in only one tab of an origin, because a browser opens at most six connections to an address. Other tabs poll.
  *
  * The tab with a lock has the stream. When the tab is closed or frozen, the next tab gets the lock. Pages that are not secure have
- * no locks: each has its own stream while it is visible. Call the returned function when the controller is back: it connects at
- * once if the stream is lost.
+ * no locks: each has its own stream while it is visible.
  */
 export const followStream = (
   key: string,
   options: StreamOptions,
   report: (state: StreamState) => void,
   signal: AbortSignal
-): (() => void) => {
+): Following => {
   const { locks } = navigator
+  let turn: AbortController | undefined
   let retry = () => {}
-  let leave = () => {}
+
+  const leave = () => {
+    if (turn) {
+      turn.abort()
+      turn = undefined
+      report("lost")
+    }
+  }
 
   const join = () => {
-    const turn = new AbortController()
-    const ended = new Promise<void>((resolve) => {
-      leave = () => {
-        turn.abort()
-        report("lost")
-        resolve()
-      }
-    })
+    turn = new AbortController()
+    const { signal } = turn
+    const ended = new Promise<unknown>((resolve) => signal.addEventListener("abort", resolve))
     const read = () => {
-      retry = readStream(options, report, turn.signal)
+      retry = readStream(options, report, signal)
       return ended
     }
     if (locks) {
       // A page in a frame may have no access to locks.
-      locks
-        .request(key, { signal: turn.signal }, read)
-        .catch(() => (turn.signal.aborted ? undefined : read()))
+      locks.request(key, { signal }, read).catch(() => (signal.aborted ? undefined : read()))
     } else if (!document.hidden) {
       read()
     }
   }
 
-  join()
-  signal.addEventListener("abort", () => leave(), { once: true })
-  if (locks) {
-    document.addEventListener("freeze", () => leave(), { signal })
-    document.addEventListener("resume", join, { signal })
-  } else {
-    const change = () => {
-      leave()
-      join()
-    }
-    document.addEventListener("visibilitychange", change, { signal })
+  const again = () => {
+    leave()
+    join()
   }
-  return () => retry()
+
+  join()
+  signal.addEventListener("abort", leave, { once: true })
+  if (locks) {
+    document.addEventListener("freeze", leave, { signal })
+    document.addEventListener("resume", again, { signal })
+  } else {
+    document.addEventListener("visibilitychange", again, { signal })
+  }
+  return { leave, retry: () => (turn ? retry() : join()) }
 }

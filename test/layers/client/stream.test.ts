@@ -30,15 +30,37 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+const options = { name: "content", address: async () => "http://127.0.0.1:8710/events" }
+
+const open = () => opened.filter(({ isClosed }) => !isClosed).length
+
+it("is left once, until the controller is back", async () => {
+  const reports: Array<string> = []
+  const life = new AbortController()
+  const { leave, retry } = followStream(
+    "vitrine content",
+    options,
+    (state) => reports.push(state),
+    life.signal
+  )
+  await vi.advanceTimersByTimeAsync(0)
+  expect(open()).toBe(1)
+  leave()
+  leave()
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect({ open: open(), reports }).toEqual({ open: 0, reports: ["lost"] })
+  retry()
+  retry()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(open()).toBe(1)
+  life.abort()
+  expect(open()).toBe(0)
+})
+
 it("costs nothing more with each failure, and is closed with the page", async () => {
   const listens = vi.spyOn(AbortSignal.prototype, "addEventListener")
   const life = new AbortController()
-  followStream(
-    "vitrine content",
-    { name: "content", address: async () => "http://127.0.0.1:8710/events" },
-    () => {},
-    life.signal
-  )
+  followStream("vitrine content", options, () => {}, life.signal)
   await vi.advanceTimersByTimeAsync(0)
   const listeners = listens.mock.calls.length
   for (let failures = 1; failures <= 20; failures++) {
@@ -47,8 +69,8 @@ it("costs nothing more with each failure, and is closed with the page", async ()
     expect(opened).toHaveLength(failures + 1)
   }
   expect(listens).toHaveBeenCalledTimes(listeners)
-  expect(opened.filter(({ isClosed }) => !isClosed)).toHaveLength(1)
+  expect(open()).toBe(1)
 
   life.abort()
-  expect(opened.every(({ isClosed }) => isClosed)).toBe(true)
+  expect(open()).toBe(0)
 })
