@@ -4,6 +4,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
@@ -81,7 +82,8 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
 
   const open = Effect.fnUntraced(function* (target: FetchTarget) {
     const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
-    const given = yield* calling("fetch", (signal) =>
+    const signal = yield* signalOfFetch
+    const given = yield* calling("fetch", () =>
       fetch({
         get: makeGet(requests, runtime, signal),
         signal,
@@ -111,6 +113,15 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
 
 /** The limit until the documents are returned, and for each item of an async iterable. */
 const maxDuration = "10 minutes"
+
+/** Aborts if the scope does not end with a success: iterables use the signal after `fetch` has returned. */
+const signalOfFetch = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => new AbortController()),
+    (controller, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => controller.abort()))
+  ),
+  ({ signal }) => signal
+)
 
 /** Calls a function of the user. Its signal aborts when the effect is interrupted. */
 const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>

@@ -283,6 +283,40 @@ describe("a source from a function", () => {
       expect(signal.aborted).toBe(true)
     }).pipe(run)
   )
+
+  it.scoped("has its signal aborted when the fetch ends before the records of a document", () =>
+    Effect.gen(function* () {
+      const isRead = yield* Deferred.make<AbortSignal>()
+      const { fetch } = yield* setUp({
+        fetch: ({ signal }) => ({
+          events: (async function* () {
+            yield { id: 1 }
+            Deferred.unsafeDone(isRead, Effect.succeed(signal))
+            await new Promise(() => {})
+          })()
+        })
+      })
+      const fetching = yield* Effect.fork(fetch())
+      const signal = yield* Deferred.await(isRead)
+      expect(signal.aborted).toBe(false)
+      yield* Fiber.interrupt(fetching)
+      expect(signal.aborted).toBe(true)
+    }).pipe(run)
+  )
+
+  it.scoped("does not have its signal aborted by a fetch that succeeds", () =>
+    Effect.gen(function* () {
+      const signals: Array<AbortSignal> = []
+      const { fetch } = yield* setUp({
+        fetch: ({ signal }) => {
+          signals.push(signal)
+          return { events: [] }
+        }
+      })
+      yield* fetch()
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    }).pipe(run)
+  )
 })
 
 describe("a mistake in the function of a source", () => {
