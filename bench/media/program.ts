@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type ContentSource, DocumentSource } from "vitrine"
 import { makeSearch } from "#dist/layers/documents/media/findMedia.js"
-import * as Rules from "#dist/layers/documents/media/Rules.js"
+import { rulesOf } from "#dist/layers/documents/media/links.js"
 import * as HttpClientNode from "#dist/layers/httpClient/HttpClientNode.js"
 import { answer } from "../processes.ts"
 import type { Fetched, MediaApi, MediaPlan } from "./protocol.ts"
@@ -86,7 +86,7 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
     2
   )}\n`
   writeFileSync(file, text)
-  const rules = Rules.fromOptions({ find: ["**.image.url"] })
+  const rules = rulesOf({ find: ["**.image.url"] })
   const search = async () => {
     const { found, look } = makeSearch(
       { isWanted: true, areLinksSigned: true, rules, wantsPictures: false },

@@ -22,15 +22,15 @@ const tables = [
   },
   {
     heading: "### `media`",
-    interfaces: [[`${layers}/documents/media/MediaConfig.ts`, "MediaConfig"]]
+    interfaces: [[`${layers}/documents/DocumentConfig.ts`, "MediaConfig"]]
   },
   {
     heading: "### `images`",
-    interfaces: [[`${layers}/documents/images/ImageConfig.ts`, "ImageConfig"]]
+    interfaces: [[`${layers}/documents/DocumentConfig.ts`, "ImageConfig"]]
   },
   {
     heading: "### `expect`",
-    interfaces: [[`${layers}/documents/expect/ExpectConfig.ts`, "TableExpectation"]]
+    interfaces: [[`${layers}/documents/DocumentConfig.ts`, "TableExpectation"]]
   },
   {
     heading: "### `folderSource({ … })`",

@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { Records } from "../../src/layers/documents/Document.ts"
 import { makeSearch } from "../../src/layers/documents/media/findMedia.ts"
-import * as Rules from "../../src/layers/documents/media/Rules.ts"
+import { rulesOf } from "../../src/layers/documents/media/links.ts"
 import { makeDocuments, makeFetch, mediaServices } from "../support/media.ts"
 import { memoryNow } from "../support/memory.ts"
 import * as ScriptedServer from "../support/ScriptedServer.ts"
@@ -74,7 +74,7 @@ describe("many links", () => {
       const gallery = Array.from({ length: 100_000 }, (_, index) => ({
         url: `https://a.example/${index}.jpg`
       }))
-      const rules = Rules.fromOptions({ find: ["**.url"], types: ["image/*"] })
+      const rules = rulesOf({ find: ["**.url"], types: ["image/*"] })
       const { found, look } = makeSearch(
         { isWanted: true, areLinksSigned: true, rules, wantsPictures: false },
         { document: "home.json" }

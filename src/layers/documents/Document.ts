@@ -1,16 +1,15 @@
 /**
  * A document of a source, before it is saved.
  */
-
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import type { TextPlace } from "./recordPlace.ts"
 
 /** The content of a document: one JSON value, records that arrive page by page, or one object made from records. */
 export type DocumentContent<E> = Data.TaggedEnum<{
@@ -93,3 +92,40 @@ export const catchTooDeep =
 
 const rangeText = ({ message }: RangeError): string =>
   /call stack/.test(message) ? "it is nested too deeply" : message
+
+/** A line of a text file, counted from 1. */
+export interface TextPlace {
+  /** The path of the file in its folder, for people. */
+  readonly file: string
+  readonly line: number
+}
+
+/** The name of a record in messages. */
+export interface RecordPlace {
+  readonly id?: string | undefined
+  readonly text?: TextPlace | undefined
+}
+
+const placeKey: unique symbol = Symbol("vitrine/TextPlace")
+
+/** A copy of the record with its place. */
+export const withTextPlace = (record: object, place: TextPlace): object => ({ ...record, [placeKey]: place })
+
+/** The place of a record in a text file. A step that makes a new record without spreading the old one loses it. */
+export const textPlaceOf = (record: unknown): TextPlace | undefined =>
+  Predicate.hasProperty(record, placeKey) && isTextPlace(record[placeKey]) ? record[placeKey] : undefined
+
+/** The JSON of a value, with the places of the value's records. */
+export const withPlacesOf = (value: unknown, json: unknown): unknown =>
+  Array.isArray(value) && Array.isArray(json)
+    ? json.map((record: unknown, index) => {
+        const place = textPlaceOf(value[index])
+        return place === undefined || !Predicate.isObject(record) ? record : withTextPlace(record, place)
+      })
+    : json
+
+const isTextPlace = (value: unknown): value is TextPlace =>
+  Predicate.hasProperty(value, "file") &&
+  Predicate.isString(value.file) &&
+  Predicate.hasProperty(value, "line") &&
+  Predicate.isNumber(value.line)

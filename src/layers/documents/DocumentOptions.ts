@@ -21,12 +21,10 @@ import type {
   ContentSourceDefinition,
   SourceEnvironment
 } from "../../services/ContentSource.ts"
-import { type Delimiter, delimiters } from "./csvHeader.ts"
-import type { EffectSchema, TableExpectation } from "./expect/ExpectConfig.ts"
+import { type Delimiter, delimiters } from "./csvText.ts"
+import type { EffectSchema, ImageConfig, MediaConfig, TableExpectation } from "./DocumentConfig.ts"
 import { ExpectOptions } from "./expect/ExpectOptions.ts"
-import type { ImageConfig } from "./images/ImageConfig.ts"
 import { Links } from "./linkRecords.ts"
-import type { MediaConfig } from "./media/MediaConfig.ts"
 import { fileFields } from "./media/MediaOptions.ts"
 
 /** A record before its check: only the author of the step knows its fields. */

@@ -30,13 +30,13 @@ export type {
 export { SourceError } from "../../services/SourceError.ts"
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
 export { type Document, type DocumentContent, Keys, Records, Value } from "./Document.ts"
+export type { FieldType } from "./DocumentConfig.ts"
 export {
   type DocumentConfig as Config,
   DocumentOptions as Options,
   define,
   type Step
 } from "./DocumentOptions.ts"
-export type { FieldType } from "./expect/ExpectConfig.ts"
 export { fileFieldsOfReader } from "./media/MediaOptions.ts"
 export { makeRequests, type Requests } from "./readText.ts"
 

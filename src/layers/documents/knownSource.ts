@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import type { MediaIndex } from "./media/MediaIndex.ts"
+import type { MediaIndex } from "./media/MediaDownload.ts"
 
 /** A version of a source, as it was read. */
 interface ReadSource {

@@ -15,7 +15,15 @@ import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { catchTooDeep, type Document, type FailedIn, type Keys, Records } from "./Document.ts"
+import {
+  catchTooDeep,
+  type Document,
+  type FailedIn,
+  type Keys,
+  Records,
+  type TextPlace,
+  textPlaceOf
+} from "./Document.ts"
 import type { DocumentsError } from "./DocumentSource.ts"
 import {
   type DocumentFile,
@@ -29,7 +37,6 @@ import { type Expectations, readNames } from "./expect/Expectations.ts"
 import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { type JsonObject, sorted } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
-import { type TextPlace, textPlaceOf } from "./recordPlace.ts"
 import { sourceErrors } from "./sourceErrors.ts"
 import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"

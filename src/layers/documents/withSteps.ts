@@ -8,10 +8,9 @@ import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { type Document, type DocumentContent, type FailedIn, Value } from "./Document.ts"
+import { type Document, type DocumentContent, type FailedIn, Value, withPlacesOf } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
-import { withPlacesOf } from "./recordPlace.ts"
 
 /** Runs the steps on the whole document. Without steps it stays as it is. */
 export const withSteps = <E>(

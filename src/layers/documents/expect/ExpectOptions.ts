@@ -1,18 +1,163 @@
 /**
- * The expectations of a user about tables, as options; `ExpectConfig.ts` describes them.
+ * The expectations of a user about tables, as options; `DocumentConfig.ts` describes them. The types of fields that
+ * can be expected without a schema, and the schema of a saved table from its expectations.
  */
+import { constFalse } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { documentName, expects, omittable } from "../../../internal/Options.ts"
-import type * as Config from "./ExpectConfig.ts"
-import { fieldTypes, isFieldType } from "./fieldTypes.ts"
+import { isDay } from "../../../internal/optionSchemas.ts"
+import type * as Config from "../DocumentConfig.ts"
+import type { FieldType, FullFieldType } from "../DocumentConfig.ts"
 
 /** A schema that needs no services; its decoding must be synchronous. */
 export type FieldSchema = Schema.Schema.AnyNoContext
 
 /** The expectations about a table, also with schemas of Effect. */
 export type TableExpectation = Config.TableExpectation<FieldSchema>
+
+/** Whether an item of a cell is an attachment. */
+export type IsAttachment = (item: unknown) => boolean
+
+/** Tests of the source that has the cells. */
+export interface CellTests {
+  readonly isAttachment: IsAttachment
+  /** Whether a path belongs to a file of the source. Missing if the source has no files. */
+  readonly isFile?: ((path: string) => boolean) | undefined
+}
+
+/** The schemas that the schemas of types are made from. */
+interface Parts {
+  readonly attachment: FieldSchema
+  /** The path of a file. */
+  readonly file: FieldSchema
+}
+
+/** A type of cells that are not empty. */
+interface Type {
+  /** The type in a message, as in "expected …". */
+  readonly expected: string
+  readonly schema: (parts: Parts) => FieldSchema
+  /** Whether a text is accepted as this type, because the cells of CSV are texts. Default: no. */
+  readonly asText?: (text: string) => boolean
+}
+
+const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
+
+const isDate = (text: string): boolean => {
+  const [, day = ""] = date.exec(text) ?? []
+  return isDay(day) && !Number.isNaN(Date.parse(text))
+}
+
+const types: Readonly<Record<FullFieldType, Type>> = {
+  text: { expected: "text", schema: () => Schema.String },
+  number: {
+    expected: "a number",
+    schema: () => Schema.Finite,
+    // As in key/value tables.
+    asText: (text) => String(Number(text)) === text && Number.isFinite(Number(text))
+  },
+  boolean: {
+    expected: "true or false",
+    schema: () => Schema.Boolean,
+    // Spreadsheets write `TRUE`.
+    asText: (text) => /^(?:true|false|TRUE|FALSE)$/.test(text)
+  },
+  date: { expected: 'a date such as "2026-11-21"', schema: () => Schema.String.pipe(Schema.filter(isDate)) },
+  attachments: { expected: "attachments", schema: ({ attachment }) => Schema.Array(attachment) },
+  file: { expected: "a file that is in the folder", schema: ({ file }) => file },
+  list: { expected: "a list", schema: () => Schema.Array(Schema.Unknown) },
+  any: { expected: "a value", schema: () => Schema.Unknown }
+}
+
+const fullTypes = Record.keys(types)
+
+/** All types, without `?` behind them. */
+export const fieldTypes: ReadonlyArray<string> = fullTypes.map((type) => JSON.stringify(type))
+
+/** The type without its question mark. */
+const fullTypeOf = (type: unknown): FullFieldType | undefined =>
+  fullTypes.find((full) => type === full || type === `${full}?`)
+
+export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(input) !== undefined
+
+/** Nothing, blank text, an empty list, or a formula without a result. */
+const isEmpty = (cell: unknown): boolean =>
+  cell === undefined ||
+  cell === null ||
+  (Predicate.isString(cell)
+    ? cell.trim() === "" || isSpreadsheetError(cell)
+    : isEmptyList(cell) || Option.isSome(formulaError(cell)))
+
+/**
+ * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
+ * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
+ */
+export const isSpreadsheetError = (cell: unknown): cell is string =>
+  Predicate.isString(cell) && spreadsheetError.test(cell.trim())
+
+const spreadsheetError =
+  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/
+
+const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
+
+/** Airtable's value for a formula without a result: `{ error: "#ERROR!" }` or `{ specialValue: "NaN" }`. */
+export const formulaError = (cell: unknown): Option.Option<string> =>
+  Option.fromNullable(
+    Predicate.hasProperty(cell, "error")
+      ? cell.error
+      : Predicate.hasProperty(cell, "specialValue")
+        ? cell.specialValue
+        : null
+  ).pipe(
+    Option.filter(Predicate.isString),
+    Option.filter((text) => /^(#.*!|NaN|-?Infinity)$/.test(text))
+  )
+
+export interface FieldTest extends Pick<Type, "expected"> {
+  /** Whether a cell has this type; `undefined` is an empty cell. */
+  readonly accepts: (cell: unknown) => boolean
+}
+
+export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }: CellTests): FieldTest => {
+  const isOptional = type.endsWith("?")
+  const { asText, expected, schema } = types[fullTypeOf(type) ?? "any"]
+  const path = Schema.String.pipe(Schema.filter(isFile))
+  const is = Schema.is(
+    schema({
+      attachment: Schema.Unknown.pipe(Schema.filter(isAttachment)),
+      // An object may be in the place of the path.
+      file: Schema.Union(path, Schema.Struct({ localPath: path }))
+    })
+  )
+  return {
+    expected: isOptional ? `${expected} or nothing` : expected,
+    accepts: (cell) =>
+      isEmpty(cell)
+        ? isOptional
+        : is(cell) || (asText !== undefined && Predicate.isString(cell) && asText(cell))
+  }
+}
+
+/** How a source saves its cells. */
+export interface SavedForm {
+  /** An attachment. */
+  readonly attachment: FieldSchema
+  /** Whether an empty cell is left out, or may also be `null`. */
+  readonly emptyCells: "left out" | "null"
+}
+
+export const expectedSchema = ({ fields = {} }: TableExpectation, form: SavedForm): FieldSchema =>
+  Schema.isSchema(fields)
+    ? fields
+    : Schema.Struct(Record.map(fields, (type) => (Schema.isSchema(type) ? type : fieldOf(type, form))))
+
+const fieldOf = (type: FieldType, { attachment, emptyCells }: SavedForm) => {
+  const schema = types[fullTypeOf(type) ?? "any"].schema({ attachment, file: Schema.String })
+  return type.endsWith("?") ? Schema.optional(emptyCells === "null" ? Schema.NullOr(schema) : schema) : schema
+}
 
 type Fields = NonNullable<TableExpectation["fields"]>
 

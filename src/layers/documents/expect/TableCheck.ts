@@ -13,10 +13,10 @@ import { printableLine, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
-import type { RecordPlace } from "../recordPlace.ts"
+import type { RecordPlace } from "../Document.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
+import { type CellTests, isSpreadsheetError } from "./ExpectOptions.ts"
 import { makeFieldProblems, type Problem } from "./fieldProblems.ts"
-import { type CellTests, isSpreadsheetError } from "./fieldTypes.ts"
 
 /** The names and the number of records in a saved table. */
 export interface SavedNames {

@@ -10,7 +10,7 @@ import { printableLine } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import { isInexact } from "../readText.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
-import { type CellTests, fieldTest, formulaError, isSpreadsheetError } from "./fieldTypes.ts"
+import { type CellTests, fieldTest, formulaError, isSpreadsheetError } from "./ExpectOptions.ts"
 
 /** Returns the problems of the fields of a record. */
 export const makeFieldProblems = (

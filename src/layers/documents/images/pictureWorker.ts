@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto"
 import { open as openFile, writeFile } from "node:fs/promises"
 import type { Sharp } from "sharp"
-import type { ImageFormat } from "./ImageConfig.ts"
+import type { ImageFormat } from "../DocumentConfig.ts"
 import type { Failed, Looked, Made, Ready } from "./PictureWorkers.ts"
 import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
 import type { Area } from "./recipe.ts"

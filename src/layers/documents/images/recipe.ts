@@ -2,7 +2,7 @@
  * The recipe of a picture: pure functions of its size, of the information in its document, and of the options.
  */
 import { createHash } from "node:crypto"
-import type { ImageFormat } from "./ImageConfig.ts"
+import type { ImageFormat } from "../DocumentConfig.ts"
 
 /** In pixels, upright. */
 export interface Dimensions {

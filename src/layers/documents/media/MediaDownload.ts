@@ -7,9 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import mime from "mime"
 import { retryHeldOpen } from "../../../files/heldOpen.ts"
 import { explain } from "../../../files/systemError.ts"
+import { optional } from "../../../internal/schemas.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
@@ -17,11 +19,43 @@ import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import { defaultMaxBytes } from "../progress.ts"
 import { FileProblem, notSaved, type Reason, type WantedFile } from "./FileProblem.ts"
-import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, typeOfUrl } from "./links.ts"
-import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
-import { typeOfBytes, typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
+import {
+  dispositionName,
+  fits,
+  isMediaPath,
+  localPathOf,
+  mediaFolder,
+  nameOfUrl,
+  typeOfBytes,
+  typeOfResponse,
+  wrongBeginning,
+  wrongType
+} from "./mediaTypes.ts"
+
+const optionalText = optional(Schema.String)
+
+/** A file of a version, and the tags that tell whether it has changed. */
+const IndexEntry = Schema.Struct({
+  /** Its path in the folder of the source. */
+  path: Schema.String.pipe(Schema.filter(isMediaPath)),
+  /** As the server sent them. */
+  etag: optionalText,
+  lastModified: optionalText,
+  /** Without parameters. */
+  type: optionalText,
+  /** As in the document. */
+  version: optionalText
+})
+type IndexEntry = typeof IndexEntry.Type
+
+/** The linked files of a version, by their keys. */
+export const MediaIndex = Schema.Record({ key: Schema.String, value: IndexEntry })
+export type MediaIndex = typeof MediaIndex.Type
+
+/** A file of the last version. */
+export interface RememberedFile extends IndexEntry, SourceFile {}
 
 export interface Target {
   /** A key made from its identity. */

@@ -15,7 +15,6 @@ import { sourceErrors } from "../sourceErrors.ts"
 import { type FileProblem, notSaved, problemAt, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
-import { type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
 import { adviceOnOthers, mayNameOthers } from "./mediaTypes.ts"
 
 /** A file for the version. */
@@ -26,7 +25,7 @@ export interface MediaFile extends MediaDownload.FetchedFile {
 
 export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous"> {
   /** The index of the files of `previous`. */
-  readonly index: MediaIndex
+  readonly index: MediaDownload.MediaIndex
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -57,8 +56,11 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       )
       yield* Effect.forEach(files.slice(0, 1), counter.report)
 
-      const fetchFile = (key: string, wanted: WantedFile, before: Option.Option<RememberedFile>) =>
-        download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
+      const fetchFile = (
+        key: string,
+        wanted: WantedFile,
+        before: Option.Option<MediaDownload.RememberedFile>
+      ) => download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
 
       const fetchOrKeep = ({ before, key, proven, wanted }: (typeof found)[number]) => {
         const outcome = (file: MediaDownload.FetchedFile): Outcome => ({
@@ -157,11 +159,13 @@ export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
 const fileBefore = (
   { localPath, size }: WantedFile,
   key: string,
-  index: MediaIndex,
+  index: MediaDownload.MediaIndex,
   files: Readonly<Record<string, SourceFile>>
-): Option.Option<RememberedFile> =>
+): Option.Option<MediaDownload.RememberedFile> =>
   localPath === undefined
-    ? remembered(index, files, key)
+    ? Option.flatMap(Record.get(index, key), (entry) =>
+        Option.map(Record.get(files, entry.path), (file) => ({ ...entry, ...file }))
+      )
     : Record.get(files, localPath).pipe(
         Option.filter((file) => size === undefined || file.size === size),
         Option.map((file) => ({ ...file, path: localPath }))
@@ -171,7 +175,7 @@ const fileBefore = (
  * Whether no request is needed: the document proves that the file is unchanged, or states a size and the server sent
  * no tags.
  */
-const isProven = ({ localPath, size, version }: WantedFile, before: RememberedFile): boolean =>
+const isProven = ({ localPath, size, version }: WantedFile, before: MediaDownload.RememberedFile): boolean =>
   localPath !== undefined ||
   (version !== undefined
     ? version === before.version

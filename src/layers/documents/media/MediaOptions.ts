@@ -1,6 +1,6 @@
 /**
- * The options about files of documents, `media` and `images`, and their checks. `MediaConfig.ts` and `ImageConfig.ts`
- * describe them.
+ * The options about files of documents, `media` and `images`, and their checks. `DocumentConfig.ts` describes
+ * them.
  */
 
 import { createRequire } from "node:module"
@@ -10,10 +10,10 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { ifUnset, secret } from "../../../internal/optionSchemas.ts"
-import type { ImageFormat } from "../images/ImageConfig.ts"
+import type * as Config from "../DocumentConfig.ts"
+import type { ImageFormat } from "../DocumentConfig.ts"
 import { maxSide } from "../images/recipe.ts"
 import { defaultMaxBytes } from "../progress.ts"
-import type * as Config from "./MediaConfig.ts"
 import * as PathPattern from "./PathPattern.ts"
 
 const width = expects(Schema.Int.pipe(Schema.between(1, maxSide)), `an integer from 1 to ${maxSide} (pixels)`)

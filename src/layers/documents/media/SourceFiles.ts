@@ -16,26 +16,31 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
-import type { AttachmentProgress, FetchTarget } from "../../../services/ContentSource.ts"
+import type {
+  AttachmentProgress,
+  FetchTarget,
+  PreviousContent,
+  SourceFile
+} from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
+import * as Images from "../images/Images.ts"
 import { notShown } from "../images/pictureFormat.ts"
 import { savedText, sorted } from "../jsonValues.ts"
-import type { WantedFile } from "./FileProblem.ts"
-import { type FileProblem, problemAt, warningsOf } from "./FileProblem.ts"
-import { mediaFolder } from "./fileNames.ts"
-import { type Finding, type FoundMedia, makeChange, pictureKey } from "./findMedia.ts"
-import type * as MediaDownload from "./MediaDownload.ts"
+import { filesAtOnce } from "../progress.ts"
+import { type FileProblem, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
+import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
+import { rulesOf } from "./links.ts"
+import * as MediaDownload from "./MediaDownload.ts"
 import * as MediaFiles from "./MediaFiles.ts"
-import * as MediaIndex from "./MediaIndex.ts"
 import type { ImageOptions, MediaOptions } from "./MediaOptions.ts"
-import * as PictureSizes from "./PictureSizes.ts"
+import { mediaFolder } from "./mediaTypes.ts"
 import { type FoundLink, type MediaReader, ownIdentity, type Placed } from "./placeMedia.ts"
-import * as Rules from "./Rules.ts"
 
 /** The options about files. */
 export interface FileOptions {
@@ -62,7 +67,7 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
   readonly found: FoundMedia
   readonly finding: Finding
   /** The index of the linked files of `previous`; `None` to read it. */
-  readonly index: Option.Option<MediaIndex.MediaIndex>
+  readonly index: Option.Option<MediaDownload.MediaIndex>
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -86,13 +91,13 @@ export const make = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
   const files = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
-  const makePictures = yield* Effect.transposeMapOption(Option.fromNullable(images), PictureSizes.make)
+  const derive = images && (yield* Images.make(images)).derive
   /** The search for files, with the vendor's reader. */
   const findingOf = (reader: MediaReader | undefined): Finding => {
     const hasLinks = media !== false && (media ?? reader) !== undefined
     return {
       isWanted: hasLinks || images !== undefined,
-      rules: Rules.fromOptions(options),
+      rules: rulesOf(options),
       reader: hasLinks ? reader : undefined,
       url: settings.url,
       wantsPictures: images !== undefined,
@@ -114,22 +119,19 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 
-  const writeIndex = Effect.fnUntraced(function* (index: MediaIndex.MediaIndex, directory: string) {
+  const writeIndex = Effect.fnUntraced(function* (index: MediaDownload.MediaIndex, directory: string) {
     const text = savedText(sorted(index))
-    yield* Effect.mapError(
-      fileSystem.writeFileString(path.join(directory, MediaIndex.indexPath), text),
-      (cause) => notSaved(MediaIndex.indexPath, `it cannot be written: ${explain(cause)}`, cause)
+    yield* Effect.mapError(fileSystem.writeFileString(path.join(directory, indexPath), text), (cause) =>
+      notSaved(indexPath, `it cannot be written: ${explain(cause)}`, cause)
     )
-    return { [MediaIndex.indexPath]: sha256OfText(text) }
+    return { [indexPath]: sha256OfText(text) }
   })
 
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
     const { directory, finding, found, previous, progress } = target
     const index = yield* Option.match(target.index, {
       onNone: () =>
-        found.files.size === 0 || Option.isNone(previous)
-          ? Effect.succeed({})
-          : MediaIndex.read(previous.value),
+        found.files.size === 0 || Option.isNone(previous) ? Effect.succeed({}) : readIndex(previous.value),
       onSome: Effect.succeed
     })
     if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
@@ -145,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
     const place = Effect.fnUntraced(function* (own: Readonly<Record<string, string>>) {
       const saved = yield* fetched.takeOver
       const digests = Object.fromEntries(saved.map(({ entry, sha256 }) => [entry.path, sha256]))
-      const placed: PictureSizes.PlacedFiles = new Map([
+      const placed: FilesByIdentity = new Map([
         ...Object.entries({ ...own, ...digests }).map(
           ([localPath, sha256]) => [ownIdentity(localPath), { localPath, sha256 }] as const
         ),
@@ -153,11 +155,10 @@ export const make = Effect.fnUntraced(function* (
           .filter(isLinked)
           .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
       ])
-      const pictures = yield* Option.match(makePictures, {
-        onNone: () =>
-          Effect.succeed<PictureSizes.Pictures>({ files: {}, sizes: new Map(), problems: unseen(saved) }),
-        onSome: (makePictures) => makePictures(found.pictures, placed, target)
-      })
+      const pictures: Pictures =
+        derive === undefined
+          ? { files: {}, sizes: new Map(), problems: unseen(saved) }
+          : yield* makePictures(derive, target, placed)
       const placeOf = (link: FoundLink): Option.Option<Placed> => {
         const sizes = pictures.sizes.get(pictureKey(link))
         return Option.map(Option.fromNullable(placed.get(link.identity)), ({ localPath }) => ({
@@ -218,7 +219,7 @@ const defaultTimeout = 60_000
 
 const isLinked = ({ wanted }: MediaFiles.MediaFile): boolean => wanted.localPath === undefined
 
-const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaIndex.MediaIndex =>
+const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaDownload.MediaIndex =>
   Object.fromEntries(linked.map(({ entry, key }) => [key, entry]))
 
 /** Warnings about pictures that no browser displays. */
@@ -230,3 +231,78 @@ const unseen = (files: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<FileP
   )
 
 const notSaved = (document: string, detail: string, cause?: Error) => failedIn({ document })(detail, cause)
+
+/** Its path in the folder of the source. */
+const indexPath = `${mediaFolder}/files.json`
+
+const decodeIndex = Schema.decodeUnknown(Schema.parseJson(MediaDownload.MediaIndex))
+
+/** The index of the last version. If it cannot be read, it is empty, and all files are downloaded. */
+const readIndex = Effect.fnUntraced(function* ({ directory, files }: PreviousContent) {
+  if (!Object.hasOwn(files, indexPath)) return {}
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* fileSystem.readFileString(path.join(directory, indexPath)).pipe(
+    Effect.flatMap(decodeIndex),
+    Effect.orElseSucceed((): MediaDownload.MediaIndex => ({}))
+  )
+})
+
+/** The smaller pictures that were made. */
+interface Pictures {
+  /** By their paths in the folder of the source. */
+  readonly files: Readonly<Record<string, SourceFile>>
+  /** The sizes of pictures, by the keys of the pictures. */
+  readonly sizes: ReadonlyMap<string, ReadonlyArray<Images.Size>>
+  /** Why optional pictures have no sizes, and the warnings about pictures that were converted. */
+  readonly problems: ReadonlyArray<FileProblem>
+}
+
+/** Files in the folder of the source, by their identities. */
+type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonly sha256: string }>
+
+/** Makes the sizes of linked pictures, and of pictures that the source itself has put beside objects. */
+const makePictures = Effect.fnUntraced(function* (
+  derive: Effect.Effect.Success<ReturnType<typeof Images.make>>["derive"],
+  { directory, found, previous }: FilesTarget,
+  files: FilesByIdentity
+) {
+  const path = yield* Path.Path
+  const target = { directory, previous, made: yield* Images.nothingMade }
+
+  const sizesOf = ([key, picture]: readonly [string, FoundPicture]) => {
+    const { cut, identity, isOptional, ownPath, place } = picture
+    const without = (...problems: ReadonlyArray<FileProblem>) =>
+      Effect.succeed({ key, derived: Images.nothing, problems })
+    const file = files.get(identity)
+    if (file === undefined) {
+      // A missing linked file is optional.
+      return ownPath === undefined
+        ? without()
+        : without(problemAt(place, { wrong: "sizes", file: ownPath, detail: "the source has no such file." }))
+    }
+    const { localPath } = file
+    return derive({ ...cut, ...file, file: path.join(directory, localPath) }, target).pipe(
+      Effect.map((derived) => ({
+        key,
+        derived,
+        problems: Option.toArray(derived.warning).map((detail) =>
+          problemAt(place, { wrong: "picture", file: localPath, detail })
+        )
+      })),
+      Effect.catchAll(({ detail }) => {
+        const problem = problemAt(place, { wrong: "sizes", file: localPath, detail })
+        return isOptional ? without(problem) : sourceErrorOf(problem)
+      })
+    )
+  }
+
+  const all = yield* Effect.forEach(found.pictures, sizesOf, { concurrency: filesAtOnce })
+  return {
+    files: Object.assign({}, ...all.map(({ derived }) => derived.files)),
+    sizes: new Map(
+      all.flatMap(({ derived: { sizes }, key }) => (sizes.length === 0 ? [] : [[key, sizes] as const]))
+    ),
+    problems: all.flatMap(({ problems }) => problems)
+  } satisfies Pictures
+})

@@ -8,10 +8,9 @@ import { type Place, placeText } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import type { LinkPlace, WantedFile } from "./FileProblem.ts"
-import { hasCutEntity } from "./links.ts"
+import { hasCutEntity, isNamed, type Rules } from "./links.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement, type Placing } from "./placeMedia.ts"
-import { isNamed, type Rules } from "./Rules.ts"
 
 /** The files of documents. */
 export interface FoundMedia {

@@ -10,10 +10,9 @@ import type { Size } from "../images/Images.ts"
 import { type Cut, isImagePath } from "../images/recipe.ts"
 import { type JsonObject, mapParts } from "../jsonValues.ts"
 import type { Refresh } from "./FileProblem.ts"
-import { isMediaPath } from "./fileNames.ts"
-import { type Address, identityOf, readAddress } from "./links.ts"
+import { type Address, identityOf, isNamed, makeReadLink, type Rules, readAddress } from "./links.ts"
+import { isMediaPath } from "./mediaTypes.ts"
 import type { DocumentPath } from "./PathPattern.ts"
-import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
 
 /** The file of a vendor's object. */
 export interface MediaObject extends Cut {

@@ -3,9 +3,7 @@
  * `never`, or a schema for programs with the Effect of Vitrine; `Secret` is text, or also `Redacted` for such
  * programs.
  */
-import type { TableExpectation } from "../../documents/expect/ExpectConfig.ts"
-import type { ImageConfig } from "../../documents/images/ImageConfig.ts"
-import type { MediaConfig } from "../../documents/media/MediaConfig.ts"
+import type { ImageConfig, MediaConfig, TableExpectation } from "../../documents/DocumentConfig.ts"
 
 export interface TableSourceConfig<FieldSchema = never> {
   /** Name of the source, and of its folder in a version; unique among the sources. */

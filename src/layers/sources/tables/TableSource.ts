@@ -30,7 +30,7 @@ import { attachmentSchema, columnsOf, tableSchemas } from "./SavedRecords.ts"
 import { decode, type TableSourceConfig, type TableSourceOptions } from "./TableOptions.ts"
 import { linkedTable, tableDocument, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
 
-export type { FieldExpectations, FieldType } from "../../documents/expect/ExpectConfig.ts"
+export type { FieldExpectations, FieldType } from "../../documents/DocumentConfig.ts"
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 export type { TableSourceConfig }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { decodeOptions } from "../../../../src/internal/Options.ts"
-import type { ImageConfig } from "../../../../src/layers/documents/images/ImageConfig.ts"
+import type { ImageConfig } from "../../../../src/layers/documents/DocumentConfig.ts"
 import { aspectRatio, ImageOptions, sharpIssue } from "../../../../src/layers/documents/media/MediaOptions.ts"
 
 const decode = decodeOptions("the options of images", ImageOptions)

@@ -9,7 +9,7 @@ import {
   isMediaPath,
   localPathOf,
   nameOfUrl
-} from "../../../../src/layers/documents/media/fileNames.ts"
+} from "../../../../src/layers/documents/media/mediaTypes.ts"
 
 const key = "0123456789abcdef"
 const named = (name: string, type?: string) => localPathOf(name, key, kind(type))

@@ -3,7 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
-import { keyOf } from "../../../../src/layers/documents/media/links.ts"
+import { keyOf, rulesOf } from "../../../../src/layers/documents/media/links.ts"
 import type { MediaOptions } from "../../../../src/layers/documents/media/MediaOptions.ts"
 import { format } from "../../../../src/layers/documents/media/PathPattern.ts"
 import {
@@ -11,7 +11,6 @@ import {
   type MediaReader,
   makePlacing
 } from "../../../../src/layers/documents/media/placeMedia.ts"
-import * as Rules from "../../../../src/layers/documents/media/Rules.ts"
 
 const base = "https://cms.example/api/objects"
 
@@ -20,7 +19,7 @@ const pathOf = ({ identity }: Pick<FoundLink, "identity">) => `media/file-${keyO
 /** The changed document, with the found links and the links without a file. */
 const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
   const change = makePlacing({
-    rules: Rules.fromOptions(options),
+    rules: rulesOf(options),
     base,
     document: "objects.json",
     reader
@@ -150,7 +149,7 @@ describe("links in documents", () => {
           isWanted: true,
           areLinksSigned: false,
           reader: reader(writesPath),
-          rules: Rules.fromOptions({}),
+          rules: rulesOf({}),
           wantsPictures: true
         },
         { document: "objects.json" }

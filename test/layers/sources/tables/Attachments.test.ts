@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
-import * as Rules from "../../../../src/layers/documents/media/Rules.ts"
+import { rulesOf } from "../../../../src/layers/documents/media/links.ts"
 import { attachments } from "../../../../src/layers/sources/tables/AirtableClient.ts"
 import { makeReader, withoutVolatileParts } from "../../../../src/layers/sources/tables/Attachments.ts"
 import type { AttachmentFormat } from "../../../../src/services/TableSourceClient.ts"
@@ -28,7 +28,7 @@ const look = (fields: object, format: AttachmentFormat | undefined = attachments
         { appendLocalAttachmentPaths: true, links },
         { ...(format && { attachments: format }), readRecord: () => Effect.dieMessage("no record") }
       ),
-      rules: Rules.fromOptions({}),
+      rules: rulesOf({}),
       wantsPictures: false
     },
     { document: "Objects", kind: "table" }
