@@ -3,7 +3,6 @@
  */
 import * as Array from "effect/Array"
 import type * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { quotedExcerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
@@ -92,8 +91,8 @@ export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<
 
 /** A file that documents link to, once or often. */
 export interface WantedFile {
-  /** `None` if its link is relative, and the address of its document is not known. */
-  readonly url: Option.Option<string>
+  /** `undefined` if its link is relative, and the address of its document is not known. */
+  readonly url: string | undefined
   /** As in the document. */
   readonly name: string | undefined
   readonly size: number | undefined
@@ -127,7 +126,7 @@ export const notSaved = (
 ) =>
   problemAt(place, {
     wrong: "file",
-    file: localPath === undefined ? Option.getOrUndefined(Option.map(url, pathOf)) : name,
+    file: localPath === undefined ? url && new URL(url).pathname : name,
     detail:
       localPath === undefined && isExpired && !isOptional
         ? `${detail}. "media.optional" says which files may be missing`
@@ -135,5 +134,3 @@ export const notSaved = (
     isTransient,
     cause
   })
-
-const pathOf = (url: string): string => new URL(url).pathname

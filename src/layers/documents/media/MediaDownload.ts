@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import mime from "mime"
 import { retryHeldOpen } from "../../../files/heldOpen.ts"
 import { explain } from "../../../files/systemError.ts"
-import { optional } from "../../../internal/schemas.ts"
+import { defined, optional } from "../../../internal/schemas.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
@@ -62,7 +62,7 @@ export interface Target {
   readonly key: string
   readonly wanted: WantedFile
   /** The file in the last version. */
-  readonly before: Option.Option<RememberedFile>
+  readonly before: RememberedFile | undefined
   /** The folder of the source. */
   readonly directory: string
   readonly onBytes: Download.OnBytes
@@ -74,7 +74,7 @@ export interface FetchedFile extends SourceFile {
   /** Whether it is still only in the last version. */
   readonly isKept: boolean
   /** The format of a downloaded picture. */
-  readonly format: Option.Option<PictureFormat>
+  readonly format: PictureFormat | undefined
 }
 
 /** A file of the last version. */
@@ -83,7 +83,7 @@ export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile =>
   sha256,
   size,
   isKept: true,
-  format: Option.none()
+  format: undefined
 })
 
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
@@ -133,11 +133,10 @@ export const make = Effect.fnUntraced(function* (
     { before, directory, key, onBytes, wanted }: Target
   ) {
     const { localPath: fixed, size, version } = wanted
-    const given = version === undefined ? {} : { version }
-    const typeOfName = fixed === undefined ? typeOfUrl(url) : Option.fromNullable(mime.getType(fixed))
+    const typeOfName = fixed === undefined ? typeOfUrl(url) : (mime.getType(fixed) ?? undefined)
     let begun: Download.Response = { status: 0, headers: {} }
     let format: PictureFormat | undefined
-    let byBytes = Option.none<string>()
+    let byBytes: string | undefined
 
     const temporary = path.join(directory, fixed === undefined ? mediaFolder : path.dirname(fixed), `.${key}`)
     if (fixed !== undefined) yield* makeFolderFor(wanted, temporary)
@@ -148,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(size),
       onBytes,
-      isUnchanged: (response) => Option.exists(before, (file) => isUnchanged(response, file)),
+      isUnchanged: (response) => before !== undefined && isUnchanged(response, before),
       onResponse: (response) => {
         begun = response
         return fixed === undefined
@@ -171,25 +170,19 @@ export const make = Effect.fnUntraced(function* (
             )
       }
     })
-    if (Option.isNone(downloaded)) {
+    if (before !== undefined && Option.isNone(downloaded)) {
       // Keeps the old ETag: the new one, stored without its body, would hide the change.
-      return kept({ ...Option.getOrThrow(before), ...given })
+      return kept({ ...before, ...defined({ version }) })
     }
-    const { bytes, sha256 } = downloaded.value
-    const type = typeOfResponse(begun)
+    const { bytes, sha256 } = Option.getOrThrow(downloaded)
     const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
     yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
       Effect.mapError((cause) =>
         notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
       )
     )
-    const entry: IndexEntry = {
-      path: localPath,
-      ...Option.match(type, { onNone: () => ({}), onSome: (type) => ({ type }) }),
-      ...tagsOf(begun),
-      ...given
-    }
-    return { entry, sha256, size: bytes, isKept: false, format: Option.fromNullable(format) }
+    const entry = { path: localPath, ...defined({ type: typeOfResponse(begun), ...tagsOf(begun), version }) }
+    return { entry, sha256, size: bytes, isKept: false, format }
   })
 
   const downloadFrom = (link: string, target: Target): Effect.Effect<FetchedFile, Reason | FileProblem> => {
@@ -218,16 +211,11 @@ export const make = Effect.fnUntraced(function* (
     /** Downloads by the link, and retries with a fresh link if it has expired. */
     download: (target: Target): Effect.Effect<FetchedFile, FileProblem> => {
       const { wanted } = target
-      const { refresh } = wanted
-      if (Option.isNone(wanted.url)) {
-        return notSaved(
-          wanted,
-          wanted.localPath === undefined
-            ? { detail: "its link is relative, and the address of its document is not known" }
-            : noAddress
-        )
+      const { localPath, refresh, url: link } = wanted
+      if (link === undefined) {
+        const relative = { detail: "its link is relative, and the address of its document is not known" }
+        return notSaved(wanted, localPath === undefined ? relative : noAddress)
       }
-      const link = wanted.url.value
       return downloadFrom(link, target).pipe(
         Effect.catchAll((first) =>
           first instanceof Download.DownloadFailed && first.isExpired && refresh !== undefined
@@ -250,17 +238,14 @@ const namedByResponse = (
   url: URL,
   wanted: WantedFile,
   key: string,
-  before: Option.Option<RememberedFile>,
+  before: RememberedFile | undefined,
   { headers }: Download.Response,
-  byBytes: Option.Option<string>
+  byBytes: string | undefined
 ): string => {
   const inUrl = nameOfUrl(url)
-  const name = wanted.name ?? Option.getOrElse(dispositionName(headers["content-disposition"]), () => inUrl)
+  const name = wanted.name ?? dispositionName(headers["content-disposition"]) ?? inUrl
   const kind = { names: [name, inUrl], type: typeOfResponse({ headers }), byBytes }
-  return Option.match(
-    Option.filter(before, ({ path }) => fits(path, kind)),
-    { onNone: () => localPathOf(name, key, kind), onSome: ({ path }) => path }
-  )
+  return before !== undefined && fits(before.path, kind) ? before.path : localPathOf(name, key, kind)
 }
 
 const adviseOnHost = (
@@ -275,12 +260,10 @@ const adviseOnHost = (
       }
     : failed
 
-const failWith = ({ origin }: URL, what: Option.Option<string>) =>
-  Option.match(what, {
-    onNone: () => Effect.void,
-    onSome: (detail) =>
-      new Download.DownloadFailed({ detail: `${origin}: ${detail}`, isTransient: false, isExpired: false })
-  })
+const failWith = ({ origin }: URL, detail: string | undefined) =>
+  detail === undefined
+    ? Effect.void
+    : new Download.DownloadFailed({ detail: `${origin}: ${detail}`, isTransient: false, isExpired: false })
 
 /** Whether the refused host is the host of the link itself, so that the user can allow it. */
 const isRefused = (cause: unknown, { hostname }: URL): boolean =>
@@ -302,21 +285,9 @@ const isUnchanged = (response: Download.Response, { etag, lastModified, size }: 
   )
 }
 
-const conditions = Option.match({
-  onNone: (): Readonly<Record<string, string>> => ({}),
-  onSome: ({ etag, lastModified }: RememberedFile): Readonly<Record<string, string>> => ({
-    ...(etag === undefined ? {} : { "if-none-match": etag }),
-    ...(lastModified === undefined ? {} : { "if-modified-since": lastModified })
-  })
-})
+const conditions = (before: RememberedFile | undefined) =>
+  defined({ "if-none-match": before?.etag, "if-modified-since": before?.lastModified })
 
 /** The tags that tell the file from a later one; none if it could change again under the same tags. */
-const tagsOf = (response: Download.Response) => {
-  const { etag, "last-modified": lastModified } = response.headers
-  return mayChangeUnseen(response.headers)
-    ? {}
-    : {
-        ...(etag === undefined ? {} : { etag }),
-        ...(lastModified === undefined ? {} : { lastModified })
-      }
-}
+const tagsOf = ({ headers }: Download.Response) =>
+  mayChangeUnseen(headers) ? {} : { etag: headers.etag, lastModified: headers["last-modified"] }

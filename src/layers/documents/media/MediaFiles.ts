@@ -4,10 +4,8 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
+import * as Predicate from "effect/Predicate"
 import { linkOrCopy } from "../../../files/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter } from "../progress.ts"
@@ -31,8 +29,8 @@ export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous">
 
 /** The result for a file: the file or the problem, or both if the file of the last version is kept. */
 interface Outcome {
-  readonly file: Option.Option<MediaFile>
-  readonly problem: Option.Option<FileProblem>
+  readonly file: MediaDownload.FetchedFile | undefined
+  readonly problem?: FileProblem | undefined
 }
 
 export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
@@ -42,13 +40,14 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
 
   const fetchAll = Effect.fn("Files.fetch")(
     function* (files: ReadonlyArray<WantedFile>, { directory, index, previous, progress }: MediaTarget) {
-      const failures = yield* Ref.make(HashMap.empty<string, Failures>())
+      const last = Option.getOrUndefined(previous)
+      const failures = new Map<string, Failures>()
       const found = files.map((wanted) => {
         const key = keyOf(wanted.identity)
-        const before = Option.flatMap(previous, ({ files }) => fileBefore(wanted, key, index, files))
-        return { key, wanted, before, proven: Option.filter(before, (before) => isProven(wanted, before)) }
+        const before = last && fileBefore(wanted, key, index, last.files)
+        return { key, wanted, before, proven: before && isProven(wanted, before) ? before : undefined }
       })
-      const proven = found.flatMap(({ proven }) => Option.toArray(proven))
+      const proven = found.map(({ proven }) => proven).filter(Predicate.isNotUndefined)
       const counter = yield* makeDownloadCounter<WantedFile>(
         files.length,
         { done: proven.length, bytes: sizeOf(proven) },
@@ -56,44 +55,37 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       )
       yield* Effect.forEach(files.slice(0, 1), counter.report)
 
-      const fetchFile = (
-        key: string,
-        wanted: WantedFile,
-        before: Option.Option<MediaDownload.RememberedFile>
-      ) => download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
+      const fetchFile = (key: string, wanted: WantedFile, before: MediaDownload.RememberedFile | undefined) =>
+        download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
 
-      const fetchOrKeep = ({ before, key, proven, wanted }: (typeof found)[number]) => {
-        const outcome = (file: MediaDownload.FetchedFile): Outcome => ({
-          file: Option.some({ ...file, key, wanted }),
-          problem: Option.none()
-        })
-        if (Option.isSome(proven)) return Effect.succeed(outcome(MediaDownload.kept(proven.value)))
-        return unlessUnreachable(failures, wanted, fetchFile(key, wanted, before)).pipe(
-          Effect.map(outcome),
+      const fetchOrKeep = Effect.fnUntraced(function* ({
+        before,
+        key,
+        proven,
+        wanted
+      }: (typeof found)[number]) {
+        if (proven !== undefined) return { key, wanted, problem: undefined, file: MediaDownload.kept(proven) }
+        const fetching = unlessUnreachable(failures, wanted, fetchFile(key, wanted, before))
+        const outcome = yield* Effect.map(fetching, (file): Outcome => ({ file })).pipe(
           Effect.catchIf(
             () => wanted.isOptional,
             (problem) =>
               Effect.succeed<Outcome>({
                 // A temporary failure must not remove the file.
-                file: Option.map(
-                  Option.filter(before, () => problem.isTransient),
-                  (before) => ({ ...MediaDownload.kept(before), key, wanted })
-                ),
-                problem: Option.some(problem)
+                file: before && problem.isTransient ? MediaDownload.kept(before) : undefined,
+                problem
               })
-          ),
-          Effect.tap(({ file }) =>
-            Option.match(file, {
-              onNone: () => Effect.void,
-              onSome: ({ isKept, size }) =>
-                isKept ? counter.fileKept(wanted, size) : counter.fileDone(wanted)
-            })
           )
         )
-      }
+        const { file } = outcome
+        if (file !== undefined) {
+          yield* file.isKept ? counter.fileKept(wanted, file.size) : counter.fileDone(wanted)
+        }
+        return { key, wanted, ...outcome }
+      })
 
       const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
-      const media = outcomes.flatMap(({ file }) => Option.toArray(file))
+      const media = outcomes.flatMap(({ file, key, wanted }) => (file ? [{ ...file, key, wanted }] : []))
 
       /**
        * Warns about a file that refers to other files, which are not saved. Files larger than `maxText` are not read.
@@ -101,14 +93,9 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       const findOthers = Effect.fnUntraced(function* ({ entry, isKept, size, wanted }: MediaFile) {
         const extension = path.extname(entry.path).slice(1).toLowerCase()
         if (!mayNameOthers(extension) || size > maxText) return []
-        const folder = Option.match(previous, {
-          onNone: () => directory,
-          onSome: (content) => (isKept ? content.directory : directory)
-        })
-        const text = yield* Effect.orElseSucceed(
-          fileSystem.readFileString(path.join(folder, entry.path)),
-          () => ""
-        )
+        const folder = isKept && last ? last.directory : directory
+        const file = path.join(folder, entry.path)
+        const text = yield* Effect.orElseSucceed(fileSystem.readFileString(file), () => "")
         const advice = adviceOnOthers(extension, text)
         if (advice === undefined) return []
         const detail = `the other files are not saved, so it does not play offline. ${advice}, or save the files together with folderSource.`
@@ -127,7 +114,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         ).pipe(
           Effect.as(file),
           Effect.orElse(() =>
-            Effect.map(fetchFile(key, wanted, Option.none()), (fetched) => ({ ...file, ...fetched }))
+            Effect.map(fetchFile(key, wanted, undefined), (fetched) => ({ ...file, ...fetched }))
           )
         )
       })
@@ -135,7 +122,10 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       return {
         media,
         /** Why optional files are missing or are kept from the last version, and which files refer to other files. */
-        problems: [...outcomes.flatMap(({ problem }) => Option.toArray(problem)), ...others.flat()],
+        problems: [
+          ...outcomes.map(({ problem }) => problem).filter(Predicate.isNotUndefined),
+          ...others.flat()
+        ],
         /** Puts the reused files into this version. */
         takeOver: Effect.mapError(
           Effect.forEach(media, takeOver, { concurrency: filesAtOnce }),
@@ -155,21 +145,21 @@ const maxText = 16 * 1024 ** 2
 export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
   files.reduce((sum, { size }) => sum + size, 0)
 
-/** The file in the last version. */
+/** The file in the last version, if all of it is there. */
 const fileBefore = (
   { localPath, size }: WantedFile,
   key: string,
   index: MediaDownload.MediaIndex,
   files: Readonly<Record<string, SourceFile>>
-): Option.Option<MediaDownload.RememberedFile> =>
-  localPath === undefined
-    ? Option.flatMap(Record.get(index, key), (entry) =>
-        Option.map(Record.get(files, entry.path), (file) => ({ ...entry, ...file }))
-      )
-    : Record.get(files, localPath).pipe(
-        Option.filter((file) => size === undefined || file.size === size),
-        Option.map((file) => ({ ...file, path: localPath }))
-      )
+): MediaDownload.RememberedFile | undefined => {
+  const entry = localPath === undefined ? index[key] : { path: localPath }
+  const file = entry && files[entry.path]
+  return entry === undefined ||
+    file === undefined ||
+    (localPath !== undefined && size !== undefined && file.size !== size)
+    ? undefined
+    : { ...entry, ...file }
+}
 
 /**
  * Whether no request is needed: the document proves that the file is unchanged, or states a size and the server sent
@@ -195,30 +185,23 @@ const maxFailures = 3
  * too long.
  */
 const unlessUnreachable = (
-  failures: Ref.Ref<HashMap.HashMap<string, Failures>>,
+  failures: Map<string, Failures>,
   wanted: WantedFile,
   fetching: Effect.Effect<MediaDownload.FetchedFile, FileProblem>
-) =>
-  Effect.gen(function* () {
-    const origin = Option.getOrElse(Option.map(wanted.url, originOf), () => "")
-    const isOver = Ref.update(failures, HashMap.remove(origin))
-    const before = HashMap.get(yield* Ref.get(failures), origin)
-    if (Option.isSome(before) && before.value.count >= maxFailures) {
-      return yield* notSaved(wanted, { detail: before.value.detail, isTransient: true })
+): Effect.Effect<MediaDownload.FetchedFile, FileProblem> =>
+  Effect.suspend(() => {
+    const { url = "" } = wanted
+    const origin = URL.canParse(url) ? new URL(url).origin : ""
+    const before = failures.get(origin)
+    if (before !== undefined && before.count >= maxFailures) {
+      return notSaved(wanted, { detail: before.detail, isTransient: true })
     }
-    const failed = ({ detail }: FileProblem) =>
-      Ref.update(
-        failures,
-        HashMap.modifyAt(origin, (known) =>
-          Option.some({ detail, count: 1 + Option.getOrElse(known, () => noFailures).count })
-        )
-      )
-    return yield* Effect.tapBoth(fetching, {
-      onFailure: (problem) => (problem.isTransient ? failed(problem) : isOver),
-      onSuccess: () => isOver
+    return Effect.tapBoth(fetching, {
+      onFailure: ({ detail, isTransient }) =>
+        Effect.sync(() => {
+          if (isTransient) failures.set(origin, { detail, count: 1 + (failures.get(origin)?.count ?? 0) })
+          else failures.delete(origin)
+        }),
+      onSuccess: () => Effect.sync(() => failures.delete(origin))
     })
   })
-
-const noFailures: Failures = { count: 0, detail: "" }
-
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "")

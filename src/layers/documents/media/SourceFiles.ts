@@ -159,12 +159,9 @@ export const make = Effect.fnUntraced(function* (
         derive === undefined
           ? { files: {}, sizes: new Map(), problems: unseen(saved) }
           : yield* makePictures(derive, target, placed)
-      const placeOf = (link: FoundLink): Option.Option<Placed> => {
-        const sizes = pictures.sizes.get(pictureKey(link))
-        return Option.map(Option.fromNullable(placed.get(link.identity)), ({ localPath }) => ({
-          localPath,
-          sizes
-        }))
+      const placeOf = (link: FoundLink): Placed | undefined => {
+        const file = placed.get(link.identity)
+        return file && { localPath: file.localPath, sizes: pictures.sizes.get(pictureKey(link)) }
       }
       return {
         digests: {
@@ -204,10 +201,10 @@ export const make = Effect.fnUntraced(function* (
     ): Effect.Effect<ReadonlyArray<string>, SourceError> =>
       options.find === undefined || files.size > 0 || records === 0
         ? Effect.succeed([])
-        : Option.isSome(near)
+        : near !== undefined
           ? notSaved(
-              near.value.document,
-              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links one level deeper, perhaps because a field has several languages: "${printableLine(near.value.pattern, 200)}"`
+              near.document,
+              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links one level deeper, perhaps because a field has several languages: "${printableLine(near.pattern, 200)}"`
             )
           : Effect.succeed([
               `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
@@ -224,11 +221,10 @@ const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaDownload.Med
 
 /** Warnings about pictures that no browser displays. */
 const unseen = (files: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<FileProblem> =>
-  files.flatMap(({ entry, format, wanted: { place } }) =>
-    Option.toArray(Option.flatMapNullable(format, notShown)).map((detail) =>
-      problemAt(place, { wrong: "picture", file: entry.path, detail })
-    )
-  )
+  files.flatMap(({ entry, format, wanted: { place } }) => {
+    const detail = format && notShown(format)
+    return detail === undefined ? [] : [problemAt(place, { wrong: "picture", file: entry.path, detail })]
+  })
 
 const notSaved = (document: string, detail: string, cause?: Error) => failedIn({ document })(detail, cause)
 

@@ -19,7 +19,7 @@ export interface FoundMedia {
   /** Possible pictures, by their identity and their crop. */
   readonly pictures: ReadonlyMap<string, FoundPicture>
   /** The pattern for links that are one level deeper than in `find`, and a document with such links. */
-  readonly near: Option.Option<{ readonly document: string; readonly pattern: string }>
+  readonly near: { readonly document: string; readonly pattern: string } | undefined
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -106,7 +106,7 @@ export const makeSearch = (
     }
     if (ownPath !== undefined) return
     addFile(files, {
-      url: Option.map(address, ({ href }) => href),
+      url: address === "unknown" ? undefined : address.href,
       identity,
       place,
       name: found.name,
@@ -115,7 +115,7 @@ export const makeSearch = (
       localPath,
       refresh: found.refresh,
       isOptional,
-      isAtServer: Option.exists(address, (at) => at.host === host)
+      isAtServer: address !== "unknown" && address.host === host
     })
   }
 
@@ -126,8 +126,8 @@ export const makeSearch = (
           place: (found) => {
             const { address, localPath, path, writesPath = true } = found
             add(found, placeOf(value, number, path))
-            if (Option.exists(address, hasCutEntity)) countAt(cutLinks, document, path)
-            return localPath !== undefined && writesPath ? Option.some({ localPath }) : Option.none()
+            if (address !== "unknown" && hasCutEntity(address)) countAt(cutLinks, document, path)
+            return localPath !== undefined && writesPath ? { localPath } : undefined
           },
           leftOut: (path) => {
             countAt(leftOut, document, path)
@@ -138,7 +138,7 @@ export const makeSearch = (
     found: () => ({
       files,
       pictures,
-      near: Option.map(Option.fromNullable(near), (pattern) => ({ document, pattern })),
+      near: near === undefined ? undefined : { document, pattern: near },
       warnings: [
         ...[...leftOut].map(
           ([place, count]) =>
@@ -164,7 +164,7 @@ export const merged = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
   return {
     files,
     pictures,
-    near: Option.firstSomeOf(all.map(({ near }) => near)),
+    near: all.find(({ near }) => near !== undefined)?.near,
     warnings: all.flatMap(({ warnings }) => warnings)
   }
 }

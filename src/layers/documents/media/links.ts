@@ -27,34 +27,25 @@ export const looksLikeLink = (text: string): boolean => {
 const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
 const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
-/** The address of a file. `None` if its link is relative, and the address of its document is not known. */
-export type Address = Option.Option<URL>
+/** The address of a file; `unknown` if its link is relative, and the address of its document is not known. */
+export type Address = URL | "unknown"
 
-/** The address in a text that must be a link; `None` if it does not lead anywhere over http or https. */
-export const readAddress = (text: string, base: string | undefined): Option.Option<Address> => {
-  const address = resolve(text, base)
-  return Option.isSome(address) || (base === undefined && isRelative(text))
-    ? Option.some(address)
-    : Option.none()
+/** The address in a text that must be a link; `undefined` if it does not lead anywhere over http or https. */
+export const readAddress = (text: string, base: string | undefined): Address | undefined => {
+  if (text.length > maxLength || text.trim() === "") return undefined
+  if (base === undefined && !hasHost(text)) return hasScheme(text) ? undefined : "unknown"
+  const url = parseUrl(text, base ?? defaultBase)
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-/**
- * The address in a text, relative to the address of its document. `None` if it is no http or https address. A text
- * without a host needs `base`.
- */
-const resolve = (text: string, base: string | undefined): Option.Option<URL> =>
-  text.length > maxLength
-    ? Option.none()
-    : Option.filter(
-        parseUrl(text, base ?? defaultBase),
-        ({ protocol }) =>
-          (protocol === "https:" || protocol === "http:") &&
-          (base !== undefined || hasHost(text)) &&
-          text.trim() !== ""
-      )
-
 /** Parses once: a check before would parse twice. */
-const parseUrl = Option.liftThrowable((text: string, base: string) => new URL(withoutEntities(text), base))
+const parseUrl = (text: string, base: string): URL | undefined => {
+  try {
+    return new URL(withoutEntities(text), base)
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Replaces entities, because many systems escape addresses as in HTML: "#" would begin a fragment, and the rest would
@@ -72,9 +63,7 @@ const withoutEntities = (text: string): string =>
 /** Whether the fragment is the rest of an entity, as in `#038;id=1`: the parameters behind it are lost. */
 export const hasCutEntity = ({ hash }: URL): boolean => /^#(?:x[\da-f]+;|\d+;|0*38\D)/i.test(hash)
 
-/** Whether it can only be resolved with the address of the document: it has neither a scheme nor a host. */
-const isRelative = (text: string): boolean =>
-  text.length <= maxLength && text.trim() !== "" && !hasHost(text) && !/^\s*[a-z][a-z0-9+.-]*:/i.test(text)
+const hasScheme = (text: string): boolean => /^\s*[a-z][a-z0-9+.-]*:/i.test(text)
 
 const hasHost = (text: string): boolean => /^\s*(?:https?:)?\/\//i.test(text)
 
@@ -98,12 +87,10 @@ const unsigned = (search: string): string => {
 
 /** The value with each link reduced to its identity, without its signature; the value itself if no link is signed. */
 export const withoutSignatures = (value: unknown): unknown => {
-  if (Predicate.isString(value)) {
-    return /^https?:\/\/[^\s?]+\?/i.test(value) && value.length <= maxLength
-      ? Option.match(parseUrl(value, defaultBase), { onNone: () => value, onSome: identityOf })
-      : value
-  }
-  return mapParts(value, withoutSignatures)
+  if (!Predicate.isString(value)) return mapParts(value, withoutSignatures)
+  if (!/^https?:\/\/[^\s?]+\?/i.test(value) || value.length > maxLength) return value
+  const url = parseUrl(value, defaultBase)
+  return url === undefined ? value : identityOf(url)
 }
 
 /** As 16 hexadecimal digits. */
@@ -141,24 +128,21 @@ const isSignature = (name: string, all: ReadonlySet<string>): boolean =>
  */
 export const isAtHost = (url: URL, hosts: ReadonlyArray<string>): boolean => {
   const [host, hostname] = [withoutDot(url.host), withoutDot(url.hostname)]
-  return hosts.some(
-    (wanted) =>
-      wanted === host ||
-      wanted === hostname ||
-      Option.exists(parseUrl(`${url.protocol}//${wanted}`, defaultBase), (parsed) =>
-        /:\d+$/.test(wanted)
-          ? withoutDot(parsed.host) === host
-          : parsed.port === "" && withoutDot(parsed.hostname) === hostname
-      )
-  )
+  return hosts.some((wanted) => {
+    if (wanted === host || wanted === hostname) return true
+    const parsed = parseUrl(`${url.protocol}//${wanted}`, defaultBase)
+    if (parsed === undefined) return false
+    return /:\d+$/.test(wanted)
+      ? withoutDot(parsed.host) === host
+      : parsed.port === "" && withoutDot(parsed.hostname) === hostname
+  })
 }
 
 /** `museum.example.` is the same host as `museum.example`. */
 const withoutDot = (host: string): string => host.replace(/\.(?=$|:\d+$)/, "")
 
-/** The type by the extension of an address; `None` if the extension is missing or unknown. */
-export const typeOfUrl = ({ pathname }: URL): Option.Option<string> =>
-  Option.fromNullable(mime.getType(pathname))
+/** The type by the extension of an address; `undefined` if the extension is missing or unknown. */
+export const typeOfUrl = ({ pathname }: URL): string | undefined => mime.getType(pathname) ?? undefined
 
 /** Places in a document: all, none, or the places that match a pattern. */
 type Places = boolean | ReadonlyArray<PathPattern>
@@ -197,37 +181,34 @@ const deeper = (text: string): string => text.replace(/(?:\\.|[^\\.])+$/su, "*.$
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))
 
-/** Reads a string at a path as a link; `None` if it is no link, or not wanted. */
-type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
+/** Reads a string at a path as a link; `undefined` if it is no link, or not wanted. */
+type ReadLink = (text: string, path: DocumentPath) => Address | undefined
 
 /**
  * `base` is the address of the document; `near` gets the pattern for a link that is one level deeper than in `find`.
  */
-export const makeReadLink =
-  (
-    { deeper, find, hosts, types }: Rules,
-    base: string | undefined,
-    near?: (pattern: string) => void
-  ): ReadLink =>
-  (text, path) => {
+export const makeReadLink = (
+  { deeper, find, hosts, types }: Rules,
+  base: string | undefined,
+  near?: (pattern: string) => void
+): ReadLink => {
+  const isWanted = (url: URL): boolean =>
+    (hosts === undefined || isAtHost(url, hosts)) &&
+    (find !== undefined || types === undefined || isOfType(typeOfUrl(url) ?? "", types))
+
+  return (text, path) => {
     const isMeant =
       find === undefined ? (hosts ?? types) !== undefined && looksLikeLink(text) : isAnyOf(find, path)
     if (!isMeant) {
       const meant = near && looksLikeLink(text) && deeper.find(({ pattern }) => matches(pattern, path))
       if (near && meant) near(meant.text)
-      return Option.none()
+      return undefined
     }
-    return Option.filter(readAddress(text, base), (address) =>
-      Option.match(address, {
-        onNone: () => find !== undefined,
-        onSome: (url) =>
-          (hosts === undefined || isAtHost(url, hosts)) &&
-          (find !== undefined ||
-            types === undefined ||
-            Option.exists(typeOfUrl(url), (type) => isOfType(type, types)))
-      })
-    )
+    const address = readAddress(text, base)
+    const isRead = address === "unknown" ? find !== undefined : address !== undefined && isWanted(address)
+    return isRead ? address : undefined
   }
+}
 
 /** Whether a type is in the list. An entry may end in `/*`. */
 export const isOfType = (type: string, types: ReadonlyArray<string>): boolean =>

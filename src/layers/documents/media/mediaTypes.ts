@@ -10,74 +10,60 @@
  */
 import { parse } from "content-disposition"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { excerpt } from "../../../internal/printable.ts"
 import type { Headers } from "../../httpClient/headers.ts"
 import { isOfType, typeOfUrl } from "./links.ts"
 
-/** The type that a server states, in small letters and without parameters; `None` if it states nothing useful. */
-export const typeOfResponse = ({ headers }: { readonly headers: Headers }): Option.Option<string> =>
-  Option.fromNullable(headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()).pipe(
-    Option.filter((type) => /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type))
-  )
+/** The type that a server states, in small letters and without parameters; `undefined` if it states nothing useful. */
+export const typeOfResponse = ({ headers }: { readonly headers: Headers }): string | undefined => {
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()
+  return type !== undefined && /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type) ? type : undefined
+}
 
-/** The mistake in the type of a file; `None` if there is none, as far as this is known without its bytes. */
+/** The mistake in the type of a file; `undefined` if there is none, as far as this is known without its bytes. */
 export const wrongType = (
   url: URL,
-  type: Option.Option<string>,
+  type: string | undefined,
   types: ReadonlyArray<string> | undefined
-): Option.Option<string> => {
+): string | undefined => {
   const byName = typeOfUrl(url)
   if (types === undefined) {
-    return Option.isNone(byName) && Option.exists(type, isHtmlType)
-      ? Option.some(notThat(type, "a file"))
-      : Option.none()
+    return byName === undefined && isHtmlType(type) ? notThat(type, "a file") : undefined
   }
-  const stated = Option.exists(type, saysSomething) ? [type] : [byName, type]
-  return stated.some((type) => Option.exists(type, (type) => isOfType(type, types)))
-    ? Option.none()
-    : Option.some(notThat(Option.firstSomeOf(stated), types.join(" or ")))
+  const stated = (saysSomething(type) ? [type] : [byName, type]).filter(Predicate.isNotUndefined)
+  return stated.some((type) => isOfType(type, types)) ? undefined : notThat(stated[0], types.join(" or "))
 }
 
 /**
- * Why the first bytes of a file are refused, or `None`. An empty file has no bytes. Text is refused in place of a picture or film; a
- * web page is refused in place of every file except a page.
+ * Why the first bytes of a file are refused, or `undefined`. An empty file has no bytes. Text is refused in place of a
+ * picture or film; a web page is refused in place of every file except a page.
  */
 export const wrongBeginning = (
-  byName: Option.Option<string>,
-  type: Option.Option<string>,
+  byName: string | undefined,
+  type: string | undefined,
   types: ReadonlyArray<string> | undefined,
   bytes: Uint8Array
-): Option.Option<string> => {
-  const expected = Option.orElse(Option.filter(type, saysSomething), () => byName)
-  if (bytes.length === 0) {
-    const what = Option.match(expected, { onNone: () => "", onSome: (expected) => `, not ${expected}` })
-    return Option.some(`it is empty${what}`)
-  }
+): string | undefined => {
+  const expected = saysSomething(type) ? type : byName
+  if (bytes.length === 0) return `it is empty${expected === undefined ? "" : `, not ${expected}`}`
   const mayBePage =
-    Option.exists(expected, isHtmlType) ||
-    (Option.exists(type, isHtmlType) && types !== undefined && isOfType("text/html", types))
-  if (mayBePage) {
-    return Option.none()
-  }
+    isHtmlType(expected) || (isHtmlType(type) && types !== undefined && isOfType("text/html", types))
+  if (mayBePage) return undefined
   const text = beginningOf(bytes)
-  const found = Option.exists(expected, isNoText)
-    ? Option.filter(
-        typeOfText(text),
-        (found) => !(mayBeSvg(found) && Option.contains(expected, "image/svg+xml"))
-      )
-    : Option.liftPredicate("text/html", () => startsPage(text))
-  const name = Option.getOrElse(expected, () => "a file")
-  return Option.map(found, (found) => notThat(Option.some(found), name))
+  const isNeverText = expected !== undefined && isNoText(expected)
+  const found = isNeverText ? typeOfText(text) : startsPage(text) ? "text/html" : undefined
+  return found === undefined || (mayBeSvg(found) && expected === "image/svg+xml")
+    ? undefined
+    : notThat(found, expected ?? "a file")
 }
 
-/** The type by the first bytes of a file; `None` if they do not tell it. */
-export const typeOfBytes = (bytes: Uint8Array): Option.Option<string> => {
+/** The type by the first bytes of a file; `undefined` if they do not tell it. */
+export const typeOfBytes = (bytes: Uint8Array): string | undefined => {
   const text = beginningOf(bytes)
   const [type] = signatures.find(([, signature]) => signature.test(text)) ?? []
-  return Option.orElse(Option.fromNullable(type), () =>
-    Option.filter(typeOfText(text), (type) => type === "image/svg+xml")
-  )
+  return type ?? (typeOfText(text) === "image/svg+xml" ? "image/svg+xml" : undefined)
 }
 
 /** In the order of the tests. */
@@ -128,9 +114,11 @@ const namers: ReadonlyMap<string, Namer> = new Map<string, Namer>([
 
 const beginningOf = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
 
-const saysSomething = (type: string): boolean => !saysNothing.has(type)
+const saysSomething = (type: string | undefined): type is string =>
+  type !== undefined && !saysNothing.has(type)
 
-const isHtmlType = (type: string): boolean => type === "text/html" || type === "application/xhtml+xml"
+const isHtmlType = (type: string | undefined): boolean =>
+  type === "text/html" || type === "application/xhtml+xml"
 
 /** Whether a text of this type may be a drawing. `text/xml` means that no element is within the first bytes. */
 const mayBeSvg = (type: string): boolean => type === "image/svg+xml" || type === "text/xml"
@@ -140,12 +128,12 @@ const isNoText = (type: string): boolean =>
   /^(?:image|video|audio|font)\/|^application\/(?:pdf|wasm|zip)$|[+-](?:zip|binary)$/.test(type)
 
 /** The type of a text by its first element, or by its first characters. */
-const typeOfText = (text: string): Option.Option<string> => {
-  if (startsJson.test(text)) return Option.some("application/json")
+const typeOfText = (text: string): string | undefined => {
+  if (startsJson.test(text)) return "application/json"
   const [, element] = firstElement.exec(text) ?? []
-  if (element === undefined) return startsMarkup.test(text) ? Option.some("text/xml") : Option.none()
-  if (htmlElement.test(element)) return Option.some("text/html")
-  return Option.some(/^svg$/i.test(element) ? "image/svg+xml" : "application/xml")
+  if (element === undefined) return startsMarkup.test(text) ? "text/xml" : undefined
+  if (htmlElement.test(element)) return "text/html"
+  return /^svg$/i.test(element) ? "image/svg+xml" : "application/xml"
 }
 
 /** The name in a document type counts as the first element. */
@@ -160,12 +148,12 @@ export const startsPage = (text: string): boolean =>
 const startsMarkup = /^(?:\xef\xbb\xbf)?\s*</
 const startsJson = /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[[{"\]])/
 
-const notThat = (found: Option.Option<string>, expected: string): string => {
-  const what = Option.match(found, {
-    onNone: () => "of an unknown type",
-    onSome: (type) => (isHtmlType(type) ? "an HTML page" : (answers.get(type) ?? excerpt(type)))
-  })
-  const isPage = Option.exists(found, (type) => isHtmlType(type) || answers.has(type))
+const notThat = (found: string | undefined, expected: string): string => {
+  const format = found === undefined ? undefined : answers.get(found)
+  const isPage = isHtmlType(found) || format !== undefined
+  const what = isHtmlType(found)
+    ? "an HTML page"
+    : (format ?? (found && excerpt(found)) ?? "of an unknown type")
   return `it is ${what}, not ${expected}${isPage ? ": perhaps a login or error page" : ""}`
 }
 
@@ -184,9 +172,9 @@ export interface FileKind {
   /** Names from anywhere, with or without an extension: the extension of the first name counts, or else of the next. */
   readonly names: ReadonlyArray<string>
   /** The type in the response of the server. */
-  readonly type: Option.Option<string>
+  readonly type: string | undefined
   /** The type by its first bytes. */
-  readonly byBytes: Option.Option<string>
+  readonly byBytes: string | undefined
 }
 
 /** The path of a file, relative to the folder of its source. `key` identifies the file with 16 hexadecimal digits. */
@@ -204,13 +192,14 @@ export const isMediaPath = (path: string): boolean =>
   /^media\/[\w-]{1,60}-[0-9a-f]{16}(?:\.[a-z0-9]{1,16})?$/.test(path)
 
 /** The server's name for a file, without folders. */
-export const dispositionName = (header: string | undefined): Option.Option<string> =>
-  Option.fromNullable(header).pipe(
-    Option.flatMap(Option.liftThrowable((text) => parse(text).parameters.filename)),
-    Option.flatMap(Option.fromNullable),
-    Option.map((name) => name.split(/[\\/]/).at(-1) ?? ""),
-    Option.filter((name) => name.trim() !== "")
-  )
+export const dispositionName = (header: string | undefined): string | undefined => {
+  const name = Option.getOrUndefined(filenameIn(header ?? ""))
+    ?.split(/[\\/]/)
+    .at(-1)
+  return name?.trim() === "" ? undefined : name
+}
+
+const filenameIn = Option.liftThrowable((header: string) => parse(header).parameters.filename)
 
 /** The last part of an address, unescaped; it may be empty. */
 export const nameOfUrl = ({ pathname }: URL): string => {
@@ -243,15 +232,10 @@ const readable = (stem: string): string => {
 const extensionOf = ({ byBytes, names, type }: FileKind): string => {
   const extensions = names.map((name) => partsOf(name).extension).filter((extension) => extension !== "")
   const known = extensions.find((extension) => typeOf(extension) !== null)
-  const stated = Option.filter(type, (type) => !saysNothing.has(type) && mime.getExtension(type) !== null)
-  return Option.match(stated, {
-    onSome: (type) => (known !== undefined && isOf(known, type) ? known : usualExtension(type)),
-    onNone: () =>
-      known ??
-      Option.getOrUndefined(Option.map(byBytes, usualExtension)) ??
-      extensions[0] ??
-      Option.getOrElse(Option.map(type, usualExtension), () => "")
-  })
+  if (saysSomething(type) && mime.getExtension(type) !== null) {
+    return known !== undefined && isOf(known, type) ? known : usualExtension(type)
+  }
+  return known ?? (byBytes && usualExtension(byBytes)) ?? extensions[0] ?? usualExtension(type ?? "")
 }
 
 /** The type of an extension; `null` for the extensions of programs, which make files of any kind. */

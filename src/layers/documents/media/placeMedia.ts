@@ -77,8 +77,8 @@ export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
 }
 
 export interface Placement {
-  /** The fields for a link; `None` if it has no file, and nothing is written. */
-  readonly place: (found: FoundLink) => Option.Option<Placed>
+  /** The fields for a link; `undefined` if it has no file, and nothing is written. */
+  readonly place: (found: FoundLink) => Placed | undefined
   /** Called for links without a file: further links in the same object, and items of lists that are not replaced. */
   readonly leftOut: (path: DocumentPath) => void
 }
@@ -96,7 +96,7 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
 
   /** The original string if an earlier run has replaced it, or else the value. */
   const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
-    isReplacement(value) && isReplaced(path) && Option.isSome(readLink(value.url, path)) ? value.url : value
+    isReplacement(value) && isReplaced(path) && readLink(value.url, path) !== undefined ? value.url : value
 
   return (value: unknown, at: DocumentPath, { leftOut, place }: Placement): unknown => {
     const path = [...at]
@@ -114,41 +114,39 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
 
     const found = (text: string, address: Address): FoundLink => ({
       address,
-      identity: Option.match(address, { onNone: () => text, onSome: identityOf }),
+      identity: address === "unknown" ? text : identityOf(address),
       path: [...path]
     })
 
-    const replacement = (text: string, address: Address): unknown =>
-      Option.match(place(found(text, address)), {
-        onNone: () => text,
-        onSome: (placed) => ({ ...placed, url: text })
-      })
+    const replacement = (text: string, address: Address): unknown => {
+      const placed = place(found(text, address))
+      return placed === undefined ? text : { ...placed, url: text }
+    }
 
     const visitItem = (value: unknown): unknown => {
       if (!Predicate.isString(value)) return visit(value)
-      return Option.match(readLink(value, path), {
-        onNone: () => value,
-        onSome: (address) => {
-          if (isReplaced(path)) return replacement(value, address)
-          leftOut([...path])
-          return value
-        }
-      })
+      const address = readLink(value, path)
+      if (address === undefined) return value
+      if (isReplaced(path)) return replacement(value, address)
+      leftOut([...path])
+      return value
     }
 
     const visitObject = (written: JsonObject): unknown => {
       const object = withoutPlaced(written)
       const { localPath } = object
       const hasOwnPath = Object.hasOwn(object, "localPath")
-      const read = hasOwnPath ? Option.none() : reader(object, { document, path, parents, recordOf })
+      const read = hasOwnPath
+        ? undefined
+        : Option.getOrUndefined(reader(object, { document, path, parents, recordOf }))
       const links: Array<NamedLink> = []
 
       const visitField = (value: unknown, name: string): unknown => {
         if (!Predicate.isString(value)) return visit(value)
-        const address = hasOwnPath || Option.isSome(read) ? Option.none() : readLink(value, path)
-        if (Option.isNone(address)) return value
-        if (isReplaced(path)) return replacement(value, address.value)
-        links.push({ name, link: found(value, address.value) })
+        const address = hasOwnPath || read !== undefined ? undefined : readLink(value, path)
+        if (address === undefined) return value
+        if (isReplaced(path)) return replacement(value, address)
+        links.push({ name, link: found(value, address) })
         return value
       }
 
@@ -156,28 +154,26 @@ export const makePlacing = ({ base, document, near, reader = Option.none, record
       const visited = visitParts(object, visitField)
       parents.pop()
       if (hasOwnPath && Predicate.isString(localPath)) {
-        const own = { ownPath: localPath, address: Option.none(), identity: ownIdentity(localPath) }
+        const own = { ownPath: localPath, address: "unknown" as const, identity: ownIdentity(localPath) }
         return withPlaced(visited, place({ ...own, path: [...path] }))
       }
-      const link = Option.match(read, {
-        onNone: () => chosen(links),
-        onSome: ({ url, ...more }) =>
-          more.localPath === undefined
-            ? Option.map(readAddress(url, base), (address) => ({ ...found(url, address), ...more }))
-            : Option.some({
-                ...found(url, Option.flatten(readAddress(url, undefined))),
-                ...more,
-                identity: ownIdentity(more.localPath)
-              })
-      })
-      return withPlaced(visited, Option.flatMap(link, place))
+      const link = read === undefined ? chosen(links) : linkOf(read)
+      return withPlaced(visited, link && place(link))
+    }
+
+    const linkOf = ({ url, ...more }: MediaObject): FoundLink | undefined => {
+      const { localPath } = more
+      const address = readAddress(url, localPath === undefined ? base : undefined)
+      return localPath !== undefined
+        ? { ...found(url, address ?? "unknown"), ...more, identity: ownIdentity(localPath) }
+        : address && { ...found(url, address), ...more }
     }
 
     /** The link for the `localPath` of an object. The other links are left out. */
-    const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {
+    const chosen = (links: ReadonlyArray<NamedLink>): FoundLink | undefined => {
       const [first, ...others] = links.length > 1 ? [...links].sort(byName) : links
       for (const { link } of others) leftOut(link.path)
-      return Option.map(Option.fromNullable(first), ({ link }) => link)
+      return first?.link
     }
 
     const visit = (value: unknown): unknown =>
@@ -224,10 +220,10 @@ const isReplacement = (value: unknown): value is { readonly url: string } =>
   Object.keys(withoutPlaced(value)).length === 1
 
 /** Inserts the fields in sorted position. Existing fields are never moved or overwritten. */
-const withPlaced = (object: unknown, placed: Option.Option<Placed>): unknown => {
-  if (Option.isNone(placed) || !Predicate.isReadonlyRecord(object)) return object
+const withPlaced = (object: unknown, placed: Placed | undefined): unknown => {
+  if (placed === undefined || !Predicate.isReadonlyRecord(object)) return object
   const entries = Object.entries(object)
-  for (const [name, value] of Object.entries(placed.value)) {
+  for (const [name, value] of Object.entries(placed)) {
     if (Object.hasOwn(object, name)) continue
     const next = entries.findIndex(([other]) => other > name)
     entries.splice(next === -1 ? entries.length : next, 0, [name, value])

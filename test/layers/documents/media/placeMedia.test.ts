@@ -29,9 +29,9 @@ const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
     const leftOut: Array<string> = []
     const changed = change(value, [], {
       place: (link) => {
-        if (link.ownPath !== undefined) return Option.none()
+        if (link.ownPath !== undefined) return undefined
         found.push(format(link.path))
-        return isThere(link.identity) ? Option.some({ localPath: pathOf(link) }) : Option.none()
+        return isThere(link.identity) ? { localPath: pathOf(link) } : undefined
       },
       leftOut: (path) => leftOut.push(format(path))
     })
