@@ -6,7 +6,6 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { sizeText } from "../../internal/readable.ts"
 import { errorCode } from "../../internal/serializeError.ts"
@@ -243,16 +242,15 @@ export const readBytes = Effect.fnUntraced(function* (response: Response, maxByt
       `${url.origin} gave more than ${sizeText(maxBytes)}${option === undefined ? "" : ` ("${option}")`}`
     )
   const length = contentLength(headers)
-  if (Option.exists(length, (length) => length > maxBytes)) return yield* tooLarge()
+  if (length !== undefined && length > maxBytes) return yield* tooLarge()
   const read = yield* reader(response)
   const { chunks, isLast } = yield* read(maxBytes + 1)
   const bytes = joined(chunks)
   if (bytes.length > maxBytes) return yield* tooLarge()
   // The body has broken off: the next read returns the failure.
   if (!isLast) yield* read(1)
-  const isCut = Option.exists(length, (length) => bytes.length < length)
-  return isCut && codingsOf(headers).length === 0
-    ? yield* retryable(wrongSize(url, bytes.length, Option.getOrThrow(length)))
+  return length !== undefined && bytes.length < length && codingsOf(headers).length === 0
+    ? yield* retryable(wrongSize(url, bytes.length, length))
     : bytes
 })
 

@@ -91,10 +91,10 @@ export interface Downloads {
   /** Downloads a file. */
   readonly download: <E = never>(target: Target<E>) => Effect.Effect<Downloaded, DownloadFailed | E>
 
-  /** Downloads a file if it has changed; `None` if not. */
+  /** Downloads a file if it has changed; `undefined` if not. */
   readonly downloadChanged: <E = never>(
     target: ConditionalTarget<E>
-  ) => Effect.Effect<Option.Option<Downloaded>, DownloadFailed | E>
+  ) => Effect.Effect<Downloaded | undefined, DownloadFailed | E>
 }
 
 /** The received part of a file. */
@@ -108,7 +108,7 @@ interface Begun {
   /** For `If-Range`. */
   readonly validator: string
   /** Its size, if it is known. */
-  readonly size: Option.Option<number>
+  readonly size: number | undefined
 }
 
 /** Appends the chunks. Joining them would copy the whole body. */
@@ -153,12 +153,13 @@ export const make = Effect.fnUntraced(function* ({
     onBytes,
     onResponse = () => Effect.void,
     resumes = false,
-    size,
+    size: expectedSize,
     url
   }: Target<E> & Partial<ConditionalTarget<E>>): Effect.Effect<
-    Option.Option<Downloaded>,
+    Downloaded | undefined,
     DownloadFailed | E
   > => {
+    const size = Option.getOrUndefined(expectedSize)
     const onDisk =
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, Error, R>) =>
@@ -166,7 +167,7 @@ export const make = Effect.fnUntraced(function* ({
 
     // One fiber uses them: a try continues where the last try ended.
     let part = nothing()
-    let begun = Option.none<Begun>()
+    let begun: Begun | undefined
 
     const has = (next: Part) =>
       Effect.suspend(() => {
@@ -182,8 +183,6 @@ export const make = Effect.fnUntraced(function* ({
       )
     )
 
-    const canGoOn = () => resumes || Option.isSome(begun)
-
     const readPart = hashFile(file).pipe(
       Effect.provideService(FileSystem.FileSystem, fileSystem),
       Effect.catchIf(isNotFound, () => Effect.sync(nothing)),
@@ -194,20 +193,11 @@ export const make = Effect.fnUntraced(function* ({
     /** Appends the body to the file. A small body is written at once. */
     const save = Effect.fnUntraced(function* (
       read: Body.ReadPart,
-      length: Option.Option<number>,
-      expected: Option.Option<number>,
+      length: number | undefined,
+      expected: number | undefined,
       origin: URL
     ) {
-      const atLeast = Option.match(length, {
-        onNone: () => 1,
-        onSome: (length) => (length <= smallBody ? length + 1 : 1)
-      })
-      const notAsExpected = (bytes: number | string) =>
-        wrongSize(
-          origin,
-          bytes,
-          Option.getOrElse(expected, () => 0)
-        )
+      const atLeast = length !== undefined && length <= smallBody ? length + 1 : 1
       const { hash } = part
       const flag = part.bytes === 0 ? "w" : "a"
       let handle: FileSystem.File | undefined
@@ -219,9 +209,9 @@ export const make = Effect.fnUntraced(function* ({
           yield* onBeginning(next.chunks[0] ?? new Uint8Array())
         }
         const bytes = part.bytes + next.length
-        if (Option.exists(expected, (expected) => bytes > expected)) {
+        if (expected !== undefined && bytes > expected) {
           yield* startAnew
-          return yield* failed(notAsExpected(`at least ${bytes}`))
+          return yield* failed(wrongSize(origin, `at least ${bytes}`, expected))
         }
         yield* checkSize(bytes, `at least ${bytes}`)
         handle ??= yield* onDisk("write")(fileSystem.open(file, { flag }))
@@ -231,26 +221,24 @@ export const make = Effect.fnUntraced(function* ({
         yield* has({ bytes, hash })
       }
       const { bytes } = part
-      return Option.exists(expected, (expected) => bytes < expected)
-        ? yield* retryable(notAsExpected(bytes))
-        : Option.some<Downloaded>({ sha256: hash.digest("hex"), bytes })
+      return expected !== undefined && bytes < expected
+        ? yield* retryable(wrongSize(origin, bytes, expected))
+        : { sha256: hash.digest("hex"), bytes }
     }, Effect.scoped)
 
     const attempt = Effect.gen(function* () {
-      yield* checkSize(Option.getOrElse(size, () => 0))
-      if (Option.exists(size, (size) => size < part.bytes)) yield* startAnew
+      yield* checkSize(size ?? 0)
+      if (size !== undefined && size < part.bytes) yield* startAnew
       const { bytes, hash } = part
-      const whole = Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
-      if (bytes > 0 && Option.contains(whole, bytes)) {
-        return Option.some<Downloaded>({ sha256: hash.digest("hex"), bytes })
-      }
+      const whole = size ?? begun?.size
+      if (bytes > 0 && whole === bytes) return { sha256: hash.digest("hex"), bytes }
       return yield* get(
         url,
         bytes === 0 ? headers : restHeaders(headers, bytes, begun),
         Effect.fnUntraced(function* (response) {
           const isCoded = Body.codingsOf(response.headers).length > 0
           yield* Body.accept(response, bytes === 0 ? aboutConditions(headers) : aboutRanges)
-          if (bytes === 0 && isUnchanged?.(response) === true) return Option.none<Downloaded>()
+          if (bytes === 0 && isUnchanged?.(response) === true) return undefined
           if (
             response.status === 416 ||
             (response.status === 206 && (isCoded || !isRest(response, bytes, whole, begun)))
@@ -260,22 +248,16 @@ export const make = Effect.fnUntraced(function* ({
           }
           if (response.status !== 206) {
             yield* onResponse(response)
-            begun = isCoded ? Option.none() : whatBegins(response)
+            begun = isCoded ? undefined : whatBegins(response)
             yield* startAnew
           }
           // The size after decoding is unknown.
-          const length = isCoded ? Option.none() : contentLength(response.headers)
-          const all = Option.map(length, (length) => part.bytes + length)
-          const expected =
-            response.status === 206 ? Option.orElse(whole, () => totalOf(response.headers)) : size
-          yield* checkSize(Option.getOrElse(all, () => 0))
+          const length = isCoded ? undefined : contentLength(response.headers)
+          const all = length === undefined ? undefined : part.bytes + length
+          const expected = response.status === 206 ? (whole ?? totalOf(response.headers)) : size
+          yield* checkSize(all ?? 0)
           const read = yield* Body.reader(response)
-          return yield* save(
-            read,
-            length,
-            Option.orElse(expected, () => all),
-            response.url
-          )
+          return yield* save(read, length, expected ?? all, response.url)
         })
       )
     })
@@ -287,7 +269,9 @@ export const make = Effect.fnUntraced(function* ({
 
     return (resumes && !isNew ? readPart : Effect.void).pipe(
       Effect.zipRight(
-        withRetries(Effect.tapError(attempt, () => (canGoOn() ? Effect.void : has(nothing()))))
+        withRetries(
+          Effect.tapError(attempt, () => (resumes || begun !== undefined ? Effect.void : has(nothing())))
+        )
       ),
       Effect.tapError(() => (resumes ? Effect.void : remove)),
       Effect.annotateLogs("file", name)
@@ -298,7 +282,7 @@ export const make = Effect.fnUntraced(function* ({
     download: (target) =>
       Effect.map(
         Effect.suspend(() => begin(target)),
-        Option.getOrThrow
+        (downloaded) => Option.getOrThrow(Option.fromNullable(downloaded))
       ),
     downloadChanged: (target) => Effect.suspend(() => begin(target))
   }
@@ -318,31 +302,26 @@ const aboutConditions = (headers: Headers): ReadonlySet<number> =>
   new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
 
 /** The validator of the file. A weak tag, or a date that is too fresh, is not enough for parts of the file. */
-const whatBegins = (response: Response): Option.Option<Begun> => {
-  const { etag, "last-modified": lastModified } = response.headers
-  const date = mayChangeUnseen(response.headers) ? undefined : lastModified
+const whatBegins = ({ headers }: Response): Begun | undefined => {
+  const { etag, "last-modified": lastModified } = headers
+  const date = mayChangeUnseen(headers) ? undefined : lastModified
   const validator = etag?.startsWith('"') === true ? etag : date
-  return Option.map(Option.fromNullable(validator), (validator) => ({
-    validator,
-    size: contentLength(response.headers)
-  }))
+  return validator === undefined ? undefined : { validator, size: contentLength(headers) }
 }
 
-const restHeaders = (headers: Headers, offset: number, begun: Option.Option<Begun>): Headers => {
+const restHeaders = (headers: Headers, offset: number, begun: Begun | undefined): Headers => {
   const { "if-modified-since": _, "if-none-match": __, ...others } = headers
-  return {
-    ...others,
-    range: `bytes=${offset}-`,
-    ...Option.match(begun, { onNone: () => ({}), onSome: ({ validator }) => ({ "if-range": validator }) })
-  }
+  return { ...others, range: `bytes=${offset}-`, ...(begun && { "if-range": begun.validator }) }
 }
 
 const rangeOf = (headers: Headers) =>
   /^bytes (?<start>\d+)-\d+\/(?<total>\d+|\*)$/.exec(headers["content-range"] ?? "")?.groups
 
 /** The size of the whole file, if the response to a range request says it. */
-const totalOf = (headers: Headers): Option.Option<number> =>
-  Option.filter(Option.some(Number(rangeOf(headers)?.total)), Number.isInteger)
+const totalOf = (headers: Headers): number | undefined => {
+  const total = Number(rangeOf(headers)?.total)
+  return Number.isInteger(total) ? total : undefined
+}
 
 /**
  * Whether the response begins at the offset, and has the tag and the size of the file. The size counts from now on if
@@ -351,18 +330,16 @@ const totalOf = (headers: Headers): Option.Option<number> =>
 const isRest = (
   { headers }: Response,
   offset: number,
-  size: Option.Option<number>,
-  begun: Option.Option<Begun>
+  size: number | undefined,
+  begun: Begun | undefined
 ): boolean => {
   const { etag } = headers
-  const total = totalOf(headers)
+  const total = totalOf(headers) ?? size
   return (
     Number(rangeOf(headers)?.start) === offset &&
-    Option.exists(
-      Option.orElse(total, () => size),
-      (total) => Option.getOrElse(size, () => total) === total
-    ) &&
-    (etag === undefined || !Option.exists(begun, ({ validator }) => isOtherTag(validator, etag)))
+    total !== undefined &&
+    (size ?? total) === total &&
+    (etag === undefined || begun === undefined || !isOtherTag(begun.validator, etag))
   )
 }
 

@@ -23,10 +23,10 @@ export const readHeader = (value: string): string =>
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 
-/** In bytes. */
-export const contentLength = (headers: Headers): Option.Option<number> => {
+/** In bytes; `undefined` if it is not known. */
+export const contentLength = (headers: Headers): number | undefined => {
   const length = headers["content-length"] ?? ""
-  return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
+  return /^\d+$/.test(length) ? Number(length) : undefined
 }
 
 /**

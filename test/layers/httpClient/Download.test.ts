@@ -74,9 +74,9 @@ describe("a download", () => {
     Effect.gen(function* () {
       const { content, fetchChanged, server } = yield* setUp
       server.next((response) => response.writeHead(304).end())
-      expect(yield* fetchChanged).toEqual(Option.none())
+      expect(yield* fetchChanged).toBeUndefined()
       expect(yield* content).toBe("before")
-      expect(yield* fetchChanged).toEqual(Option.some({ sha256: sha256("12345"), bytes: 5 }))
+      expect(yield* fetchChanged).toEqual({ sha256: sha256("12345"), bytes: 5 })
       expect(yield* content).toBe("12345")
     }).pipe(run)
   )

@@ -170,11 +170,11 @@ export const make = Effect.fnUntraced(function* (
             )
       }
     })
-    if (before !== undefined && Option.isNone(downloaded)) {
+    if (before !== undefined && downloaded === undefined) {
       // Keeps the old ETag: the new one, stored without its body, would hide the change.
       return kept({ ...before, ...defined({ version }) })
     }
-    const { bytes, sha256 } = Option.getOrThrow(downloaded)
+    const { bytes, sha256 } = Option.getOrThrow(Option.fromNullable(downloaded))
     const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
     yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
       Effect.mapError((cause) =>
@@ -281,7 +281,7 @@ const isUnchanged = (response: Download.Response, { etag, lastModified, size }: 
     (lastModified !== undefined &&
       headers["last-modified"] === lastModified &&
       headers.etag === etag &&
-      Option.contains(contentLength(response.headers), size))
+      contentLength(headers) === size)
   )
 }
 
