@@ -1,12 +1,14 @@
 /**
  * A document of a source, before it is saved.
  */
+import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
+import { partsOf } from "../../internal/nextTurn.ts"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
@@ -50,6 +52,28 @@ export interface Document<E> {
   readonly isSorted?: boolean
   /** Retries saving it from its beginning if the read part is unusable. Default: no retry. */
   readonly again?: <A, F, R>(save: Effect.Effect<A, E | F, R>) => Effect.Effect<A, E | F, R>
+}
+
+/** The records of a list in memory, some at a time. */
+export const pagesOf = (records: ReadonlyArray<unknown>): Stream.Stream<ReadonlyArray<unknown>> =>
+  Stream.fromIterable(partsOf(records, pageSize))
+
+const pageSize = 100
+
+/** All records of a list. */
+export const listOf = <E>(pages: Stream.Stream<ReadonlyArray<unknown>, E>): Effect.Effect<unknown, E> =>
+  Effect.map(Stream.runCollect(Stream.flattenIterables(pages)), Chunk.toArray)
+
+/** The whole document. */
+export const wholeOf = <E>(content: DocumentContent<E>): Effect.Effect<unknown, E> => {
+  switch (content._tag) {
+    case "Value":
+      return content.value
+    case "Keys":
+      return Effect.map(content.keys, ({ value }) => value)
+    case "Records":
+      return listOf(content.pages)
+  }
 }
 
 /** A place in the documents of a source. */

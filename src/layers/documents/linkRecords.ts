@@ -11,12 +11,19 @@ import { excerpt, quotedExcerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { type Document, type DocumentContent, type FailedIn, Keys, Records, Value } from "./Document.ts"
+import {
+  type Document,
+  type DocumentContent,
+  type FailedIn,
+  Keys,
+  Records,
+  Value,
+  wholeOf
+} from "./Document.ts"
 import type { OpenedSource } from "./DocumentSource.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { notice, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
-import { wholeOf } from "./withSteps.ts"
 
 /** The document that a field links to, by the name of the field. */
 export const Links = expects(

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../files/fileName.ts"
-import { makeGiveWay, partsOf } from "../../internal/nextTurn.ts"
+import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
@@ -20,6 +20,7 @@ import {
   type Document,
   type FailedIn,
   type Keys,
+  pagesOf,
   Records,
   type TextPlace,
   textPlaceOf
@@ -96,14 +97,11 @@ const save = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
     case "Value":
       return Effect.flatMap(content.value, (value) =>
         Array.isArray(value)
-          ? saveRecords(document, Stream.fromIterable(partsOf(value, pageSize)), target)
+          ? saveRecords(document, pagesOf(value), target)
           : saveValue(document, { value, recordOf: () => undefined }, target)
       )
   }
 }
-
-/** How many records of a value are saved at a time. */
-const pageSize = 100
 
 const saveRecords = <E>(
   document: Document<E>,

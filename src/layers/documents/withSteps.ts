@@ -1,14 +1,12 @@
 /**
  * A document after its steps.
  */
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { type Document, type DocumentContent, type FailedIn, Value, withPlacesOf } from "./Document.ts"
+import { type Document, type FailedIn, Value, wholeOf, withPlacesOf } from "./Document.ts"
 import type { Step } from "./DocumentOptions.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
 
@@ -29,18 +27,6 @@ export const withSteps = <E>(
           )
         })
       }
-
-/** The whole document. */
-export const wholeOf = <E>(content: DocumentContent<E>): Effect.Effect<unknown, E> => {
-  switch (content._tag) {
-    case "Value":
-      return content.value
-    case "Keys":
-      return Effect.map(content.keys, ({ value }) => value)
-    case "Records":
-      return Effect.map(Stream.runCollect(Stream.flattenIterables(content.pages)), Chunk.toArray)
-  }
-}
 
 const runSteps = Effect.fnUntraced(function* (
   name: string,

@@ -12,13 +12,14 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { makeGiveWay, partsOf } from "../../../internal/nextTurn.ts"
+import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
+import { defined } from "../../../internal/schemas.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation } from "../../../services/Violation.ts"
 import { violationText } from "../../status/violationText.ts"
-import { type Document, Records, textPlaceOf, Value } from "../Document.ts"
+import { type Document, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { JsonObject } from "../jsonValues.ts"
 import { notice } from "../warnings.ts"
@@ -45,6 +46,7 @@ export const makeExpectations = (
   tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
 ) => {
   const tooMany = new Map<string, TooManyLeftOut>()
+  const expectationOf = (table: string) => Option.getOrUndefined(Record.get(expect, table))
 
   return {
     /** The document without the records that may be left out. The fields of `links` are not checked. */
@@ -53,25 +55,16 @@ export const makeExpectations = (
       links: ReadonlyArray<string>,
       fieldsOf: LeavingOut["fieldsOf"]
     ): Document<E> => {
-      const { fields, leaveOut = 0 } = Option.getOrElse(
-        Record.get(expect, document.name),
-        () => noExpectation
-      )
-      return leaveOut === 0 || fields === undefined
-        ? document
-        : leavingOut(document, {
-            share: leaveOut,
-            begin: () =>
-              makeTableCheck(
-                { table: document.name, holds: "records", unjudged: links, ...tables },
-                { fields }
-              ),
-            fieldsOf,
-            ended: Option.match({
-              onNone: () => tooMany.delete(document.name),
-              onSome: (found) => tooMany.set(document.name, found)
-            })
-          })
+      const { fields, leaveOut: share = 0 } = expectationOf(document.name) ?? {}
+      if (share === 0 || fields === undefined) return document
+      const { name } = document
+      return leavingOut(document, {
+        share,
+        begin: () =>
+          makeTableCheck({ table: name, holds: "records", unjudged: links, ...tables }, { fields }),
+        fieldsOf,
+        ended: (found) => (found === undefined ? tooMany.delete(name) : tooMany.set(name, found))
+      })
     },
 
     /** A new check of a table, for each time that it is read. */
@@ -89,13 +82,13 @@ export const makeExpectations = (
       const leftOut = tooMany.get(table)
       const judged = leftOut === undefined ? Option.getOrUndefined(check) : leftOut.check
       if (judged === undefined) return noViolations
-      const verdict = judged.end(judged.needsPrevious() ? yield* previous : Option.none())
+      const verdict = judged.end(judged.needsPrevious() ? Option.getOrUndefined(yield* previous) : undefined)
       if (leftOut === undefined) return verdict
       const { count, total } = leftOut
       const share = expect[table]?.leaveOut ?? 0
       const beyond = {
         table,
-        ...(tables.kind && { kind: tables.kind }),
+        ...defined({ kind: tables.kind }),
         expected: `at most ${mostOf(share, total)} of ${countText(total, "record")} to be left out ("leaveOut" is ${share})`,
         found: `${countText(count, "record")} with mistakes`
       }
@@ -108,7 +101,7 @@ export const makeExpectations = (
 const maxNamed = 100
 
 /** More records fail the check than may be left out. */
-export interface TooManyLeftOut {
+interface TooManyLeftOut {
   readonly check: TableCheck
   /** The number of these records. */
   readonly count: number
@@ -117,58 +110,37 @@ export interface TooManyLeftOut {
 }
 
 /** How records of a table are left out. */
-export interface LeavingOut {
+interface LeavingOut {
   /** The largest share of the records, from 0 to 1. */
   readonly share: number
   readonly begin: () => TableCheck
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  /** Called at the end of each read; `None` if few enough records are left out. */
-  readonly ended: (tooMany: Option.Option<TooManyLeftOut>) => void
+  /** Called at the end of each read; `undefined` if few enough records are left out. */
+  readonly ended: (tooMany: TooManyLeftOut | undefined) => void
 }
 
 /** The document without the records that fail the check. A document that is one value stays as it is. */
-export const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> => {
+const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> => {
   const { content } = document
+  const kept = (pages: Stream.Stream<ReadonlyArray<unknown>, E>) =>
+    Stream.suspend(() => {
+      const { end, keep } = begin(document, options)
+      return Stream.concat(Stream.map(pages, keep), Stream.execute(end))
+    })
   switch (content._tag) {
     case "Keys":
       return document
     case "Records":
-      return {
-        ...document,
-        content: Records({
-          pages: Stream.suspend(() => {
-            const { end, keep } = begin(document, options)
-            return Stream.concat(Stream.map(content.pages, keep), Stream.execute(end))
-          })
-        })
-      }
-    case "Value":
-      return {
-        ...document,
-        content: Value({
-          value: Effect.flatMap(content.value, (value) =>
-            Array.isArray(value) ? keepIn(value, begin(document, options)) : Effect.succeed(value)
-          )
-        })
-      }
+      return { ...document, content: Records({ pages: kept(content.pages) }) }
+    case "Value": {
+      const giveWay = makeGiveWay()
+      const value = Effect.flatMap(content.value, (value) =>
+        Array.isArray(value) ? listOf(kept(Stream.tap(pagesOf(value), () => giveWay))) : Effect.succeed(value)
+      )
+      return { ...document, content: Value({ value }) }
+    }
   }
 }
-
-const pageSize = 100
-
-const keepIn = Effect.fnUntraced(function* (
-  records: ReadonlyArray<unknown>,
-  { end, keep }: ReturnType<typeof begin>
-) {
-  const giveWay = makeGiveWay()
-  const kept: Array<unknown> = []
-  for (const page of partsOf(records, pageSize)) {
-    for (const record of keep(page)) kept.push(record)
-    yield* giveWay
-  }
-  yield* end
-  return kept
-})
 
 const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: LeavingOut) => {
   const check = begin()
@@ -193,7 +165,7 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
     keep: (page: ReadonlyArray<unknown>) => page.filter(isKept),
     end: Effect.suspend(() => {
       const isTooMany = count > mostOf(share, total)
-      ended(isTooMany ? Option.some({ check, count, total }) : Option.none())
+      ended(isTooMany ? { check, count, total } : undefined)
       if (isTooMany) return Effect.void
       return notice(
         count > maxNamed ? [...warnings, `${countText(count - maxNamed, "more record")} left out`] : warnings
@@ -203,14 +175,12 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
 }
 
 /** How many records may be left out. The small addend is needed because 0.29 of 100 as doubles is less than 29. */
-export const mostOf = (share: number, total: number): number => Math.floor(share * total + 1e-9)
+const mostOf = (share: number, total: number): number => Math.floor(share * total + 1e-9)
 
 const problemText = ({ expected, found, path }: Problem): string => {
   const field = placeOf(path)
   return `${field === "" ? "" : `${JSON.stringify(field)}: `}expected ${expected}, found ${found}`
 }
-
-const noExpectation: TableExpectation = {}
 
 const noViolations: Verdict = { violations: [], unlisted: 0 }
 

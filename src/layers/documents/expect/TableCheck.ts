@@ -4,13 +4,12 @@
  * It owns which violations are reported. Equal violations are counted, and up to 10 different violations are kept. It
  * keeps all expected names of fields and the first 1,000 others; further names count as missing.
  */
-import * as Array from "effect/Array"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { closestMatch } from "leven"
 import { printableLine, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
+import { defined } from "../../../internal/schemas.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { RecordPlace } from "../Document.ts"
@@ -44,7 +43,7 @@ export interface TableCheck {
   readonly add: CheckFields
   /** Whether `end` needs the names of the last version. */
   readonly needsPrevious: () => boolean
-  readonly end: (previous: Option.Option<SavedNames>) => Verdict
+  readonly end: (previous: SavedNames | undefined) => Verdict
   /** Warnings about accepted values that are rarely intended. */
   readonly warnings: () => ReadonlyArray<string>
 }
@@ -71,7 +70,7 @@ export const makeTableCheck = (
   { holds, kind, table, unjudged = [], view, ...cellTests }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
-  const about = { table, ...(kind && { kind }) }
+  const about = { table, ...defined({ kind }) }
   const problemsOf = makeFieldProblems(expected, cellTests)
   const expectedNames = new Set(namesOf(expected))
   const typed = Schema.isSchema(expected)
@@ -96,18 +95,18 @@ export const makeTableCheck = (
       const isNamed = lines !== undefined && text !== undefined && lines.length < maxListed
       found.set(key, {
         ...known,
-        ...(isNamed ? { lines: [...lines, text.line] } : {}),
-        ...(records === undefined ? {} : { records: records + 1 })
+        ...(isNamed && { lines: [...lines, text.line] }),
+        ...(records !== undefined && { records: records + 1 })
       })
     } else if (found.size === maxListed) {
       unlisted++
     } else {
       found.set(key, {
         ...about,
-        ...(id === undefined ? {} : { recordId: printableLine(id, maxName) }),
-        ...(text === undefined ? {} : { file: text.file, lines: [text.line] }),
-        ...(id === undefined && text === undefined ? {} : { records: 1 }),
-        ...(field === "" ? {} : { field }),
+        ...(id !== undefined && { recordId: printableLine(id, maxName) }),
+        ...(text && { file: text.file, lines: [text.line] }),
+        ...((id !== undefined || text !== undefined) && { records: 1 }),
+        ...(field !== "" && { field }),
         expected,
         found: actual
       })
@@ -118,54 +117,39 @@ export const makeTableCheck = (
   const missing = () => (count === 0 ? [] : [...expectedNames].filter((name) => !names.has(name)))
 
   /** The new field that the missing field may have been renamed to. */
-  const renamed = (name: string, previous: Option.Option<SavedNames>): Option.Option<string> => {
-    const unknown = [...names].filter((other) => !expectedNames.has(other))
-    const fresh = Option.match(previous, {
-      onNone: () => unknown,
-      onSome: ({ names }) => unknown.filter((other) => !names.has(other))
-    })
-    const isOnly = Option.exists(previous, ({ names }) => names.has(name)) && missing().length === 1
-    return Option.orElse(similar(name, fresh), () =>
-      isOnly && fresh.length === 1 ? Array.head(fresh) : Option.none()
-    )
+  const renamed = (name: string, previous: SavedNames | undefined): string | undefined => {
+    const fresh = [...names].filter((other) => !expectedNames.has(other) && !previous?.names.has(other))
+    const isOnly = previous?.names.has(name) === true && missing().length === 1 && fresh.length === 1
+    return similar(name, fresh) ?? (isOnly ? fresh[0] : undefined)
   }
 
   const renamedHint = (name: string, other: string) =>
     `${quotedName(name)} is missing; ${quotedName(other)} is new: was it renamed?`
 
   const withHint =
-    (previous: Option.Option<SavedNames>) =>
+    (previous: SavedNames | undefined) =>
     (violation: Violation): Violation => {
       const name = missing().find((name) => printableLine(name, maxName) === violation.field)
-      return name === undefined
-        ? violation
-        : {
-            ...violation,
-            hint: Option.match(renamed(name, previous), {
-              onNone: () =>
-                `No ${holds === "keys" ? "key is" : "record has"} ${quotedName(name)}.${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`,
-              onSome: (other) => renamedHint(name, other)
-            })
-          }
+      if (name === undefined) return violation
+      const other = renamed(name, previous)
+      const hint =
+        other === undefined
+          ? `No ${holds === "keys" ? "key is" : "record has"} ${quotedName(name)}.${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`
+          : renamedHint(name, other)
+      return { ...violation, hint }
     }
 
   /** Optional fields that have vanished since the last version, if a new field looks like them. */
-  const vanished = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
-    Array.filterMap(missing(), (name) =>
-      [...found.values()].some(({ field }) => field === printableLine(name, maxName)) ||
-      !Option.exists(previous, ({ names }) => names.has(name))
-        ? Option.none()
-        : Option.map(
-            renamed(name, previous),
-            (other): Violation => ({
-              ...about,
-              field: printableLine(name, maxName),
-              expected: `the field in at least one ${holds === "keys" ? "row" : "record"}, as in the last version`,
-              found: "it nowhere",
-              hint: renamedHint(name, other)
-            })
-          )
-    )
+  const vanished = (previous: SavedNames | undefined): ReadonlyArray<Violation> =>
+    missing().flatMap((name) => {
+      const field = printableLine(name, maxName)
+      const isReported = [...found.values()].some((violation) => violation.field === field)
+      const hadIt = previous?.names.has(name) === true
+      const other = hadIt && !isReported ? renamed(name, previous) : undefined
+      if (other === undefined) return []
+      const expected = `the field in at least one ${holds === "keys" ? "row" : "record"}, as in the last version`
+      return [{ ...about, field, expected, found: "it nowhere", hint: renamedHint(name, other) }]
+    })
 
   const counted = (number: number) => countText(number, holds === "keys" ? "key" : "record")
   const countFound = () => {
@@ -176,20 +160,12 @@ export const makeTableCheck = (
   const tooFew = (): ReadonlyArray<Violation> =>
     count < minRecords ? [{ ...about, expected: `at least ${counted(minRecords)}`, found: countFound() }] : []
 
-  const tooFewLeft = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
-    Option.match(previous, {
-      onNone: () => [],
-      onSome: ({ count: before }) =>
-        before - count > maxVanishing * before
-          ? [
-              {
-                ...about,
-                expected: `at least ${Math.ceil(before * (1 - maxVanishing))} of the ${counted(before)} in the last version ("maxVanishing" is ${maxVanishing})`,
-                found: countFound()
-              }
-            ]
-          : []
-    })
+  const tooFewLeft = (before: number): ReadonlyArray<Violation> => {
+    if (before - count <= maxVanishing * before) return []
+    const least = Math.ceil(before * (1 - maxVanishing))
+    const expected = `at least ${least} of the ${counted(before)} in the last version ("maxVanishing" is ${maxVanishing})`
+    return [{ ...about, expected, found: countFound() }]
+  }
 
   return {
     add: (fields, recordOf) => {
@@ -213,12 +189,11 @@ export const makeTableCheck = (
     },
     needsPrevious: () => maxVanishing < 1 || missing().length > 0,
     end: (previous) => {
-      const ofTable = [...tooFew(), ...tooFewLeft(previous), ...vanished(previous)]
+      const ofTable = [...tooFew(), ...tooFewLeft(previous?.count ?? 0), ...vanished(previous)]
       return { violations: [...ofTable, ...[...found.values()].map(withHint(previous))], unlisted }
     },
     warnings: () =>
-      Array.map(
-        [...spreadsheetErrors],
+      [...spreadsheetErrors].map(
         ([name, { count, first }]) =>
           `${quotedName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
       )
@@ -241,12 +216,12 @@ export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
   )
 
 /** The closest name, if at most half of the characters differ; case does not count. */
-const similar = (name: string, others: ReadonlyArray<string>): Option.Option<string> => {
+const similar = (name: string, others: ReadonlyArray<string>): string | undefined => {
   const folded = new Map(others.map((other) => [other.toLowerCase().slice(0, maxName), other]))
   const closest = closestMatch(name.toLowerCase().slice(0, maxName), [...folded.keys()], {
     maxDistance: Math.max(1, Math.floor(name.length / 2))
   })
-  return Option.fromNullable(closest === undefined ? undefined : folded.get(closest))
+  return closest === undefined ? undefined : folded.get(closest)
 }
 
 type ExpectedFields = NonNullable<TableExpectation["fields"]>
