@@ -13,8 +13,10 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
+import { sha256OfText } from "../../files/sha256.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type {
@@ -31,10 +33,10 @@ import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { DocumentSource, DocumentsError, OpenedSource, OwnFiles } from "./DocumentSource.ts"
 import { rewrite } from "./documentFile.ts"
 import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
-import { fingerprint, type KnownSource, makeKnownSource } from "./knownSource.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { type Finding, isChangedByFiles, merged } from "./media/findMedia.ts"
 import { withoutSignatures } from "./media/links.ts"
+import type { MediaIndex } from "./media/MediaDownload.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter, type ProgressReporter } from "./progress.ts"
 import { firstPage, makeReadDocument, type ReadDocument } from "./saveDocument.ts"
@@ -58,7 +60,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
   )
   const sent = makeSentSecrets()
   const files = yield* SourceFiles.make(options, source)
-  const knownOf = yield* makeKnownSource
+  const reads = yield* Ref.make<ReadonlyArray<ReadSource>>([])
   const say = makeSayWarnings()
   const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
@@ -88,6 +90,9 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
       failedAt
     )
     const finding = files.findingOf(opened.reader)
+    const before = (yield* Ref.get(reads)).find(({ fingerprint }) =>
+      Option.exists(target.previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
+    )
     const read = makeReadDocument({
       expectations,
       failedIn: failedAt,
@@ -103,7 +108,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
       linked,
       read,
       target,
-      before: yield* knownOf(target.previous),
+      before,
       progress: yield* makeProgressReporter(opened.documents.length, target.progress),
       isOfTables: tables !== undefined
     } satisfies Fetch<E>
@@ -122,7 +127,9 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
       )
       const warnings = [...noticed, ...found].map(sent.hide)
       if (target.isCheck !== true) {
-        yield* before.add(read)
+        // Beside the last version, because this read may not become a version.
+        const isOther = before !== undefined && before.fingerprint !== read.fingerprint
+        yield* Ref.set(reads, isOther ? [read, before] : [read])
         yield* say(warnings)
       }
       return { ...fetched, ...listed(warnings) } satisfies FetchedSource
@@ -149,6 +156,19 @@ export const makeDocumentSource = Effect.fnUntraced(function* <
   }
 })
 
+/** A version of the source, as this process has read it. */
+interface ReadSource {
+  readonly fingerprint: string
+  /** The documents that have become empty: they had records in an earlier version. */
+  readonly emptied: ReadonlySet<string>
+  /**
+   * The index of its linked files. It is newer than the index on disk, because servers may have sent new tags since.
+   */
+  readonly index: MediaIndex
+  /** Warnings about its pictures. */
+  readonly flaws: ReadonlyArray<string>
+}
+
 /** A fetch that has begun, with everything that its steps need. */
 interface Fetch<E extends DocumentsError> {
   readonly target: FetchTarget
@@ -158,8 +178,8 @@ interface Fetch<E extends DocumentsError> {
   readonly read: ReturnType<typeof makeReadDocument>
   readonly finding: Finding
   readonly files: Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
-  /** The state of the last version. */
-  readonly before: KnownSource
+  /** The last version; `undefined` if this process has not read it. */
+  readonly before: ReadSource | undefined
   readonly progress: ProgressReporter
   /** Whether messages call documents tables. */
   readonly isOfTables: boolean
@@ -177,7 +197,7 @@ const readAll = Effect.fnUntraced(function* <E extends DocumentsError>({
     linked.documents,
     Effect.fnUntraced(function* (document) {
       const { name } = document
-      const wasEmptied = Option.exists(before.latest, ({ emptied }) => emptied.has(name))
+      const wasEmptied = before?.emptied.has(name) === true
       const result = yield* read(document, target, wasEmptied, (records) =>
         progress.report({ document: name, records })
       )
@@ -207,7 +227,7 @@ const fetchFiles = Effect.fnUntraced(function* <E extends DocumentsError>(
     previous,
     found,
     finding,
-    index: Option.map(before.latest, ({ index }) => index),
+    index: before?.index,
     progress: ({ place }, attachments) => report(place.document, attachments)
   })
   return { own, found, fetched }
@@ -220,17 +240,14 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
   const path = yield* Path.Path
   const all = yield* readAll(fetch)
   const { fetched, found, own } = yield* fetchFiles(fetch, all)
-  const content = fingerprint([
+  const content = fingerprintOf([
     ...all.map(({ about: { name }, digest }) => ({ name, digest })),
     ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
     ...Option.toArray(fetched.digest).map((digest) => ({ name: "", digest }))
   ])
   const isUnchanged = Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content))
   const placed = isUnchanged
-    ? {
-        ...nothingPlaced,
-        flaws: Option.match(before.latest, { onNone: () => [], onSome: ({ flaws }) => flaws })
-      }
+    ? { ...nothingPlaced, flaws: before?.flaws ?? [] }
     : yield* Effect.zipRight(own.place, fetched.place(own.digests))
   const written = yield* Effect.forEach(all, (document) =>
     placed.change === undefined || isSample || !isChangedByFiles(document.found)
@@ -254,14 +271,14 @@ const fetchAll = Effect.fnUntraced(function* <E extends DocumentsError>(fetch: F
     /** Kept for later fetches, unless this is a check. */
     read: {
       fingerprint: content,
-      emptied: new Set(all.flatMap(({ document, isEmptied }) => (isEmptied ? [document] : []))),
+      emptied: new Set(all.filter(({ isEmptied }) => isEmptied).map(({ document }) => document)),
       index: fetched.index,
       flaws: placed.flaws
     },
     fetched: {
       fingerprint: content,
       ...counts,
-      bytes: sum(written.map(({ bytes }) => bytes)) + attachments.bytes + placed.bytes,
+      bytes: written.reduce((sum, { bytes }) => sum + bytes, attachments.bytes + placed.bytes),
       ...((isOfTables || fetch.finding.isWanted || own.total > 0) && { attachments }),
       digests: {
         ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
@@ -290,7 +307,9 @@ const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments
   reused: a.reused + b.reused
 })
 
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, number) => sum + number, 0)
+/** The fingerprint of files from the digests of their contents, independent of their order. */
+const fingerprintOf = (files: ReadonlyArray<{ readonly name: string; readonly digest: string }>): string =>
+  sha256OfText(JSON.stringify(files.map(({ digest, name }) => [name, digest].join("/")).sort()))
 
 /** Checks that no two documents have the same file, and that all expectations are about existing documents. */
 const checkNames = (

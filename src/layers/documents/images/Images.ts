@@ -98,7 +98,6 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
   const path = yield* Path.Path
   const workers = yield* PictureWorkers.make
   const ratio = crop === undefined ? undefined : Option.getOrUndefined(aspectRatio(crop))
-  const encoding = quality === undefined ? {} : { quality }
 
   /** The pictures to make from a file; none if it is no picture, or is not converted. */
   const jobsFor = Effect.fnUntraced(function* (input: ImageFile) {
@@ -110,11 +109,11 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
     }
     if (seen.is !== "picture") return []
     const area = areaOf(seen, input, ratio)
-    const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, ...encoding })
+    const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, quality })
     const isWhole = area.width === seen.width && area.height === seen.height
     return sizesOf(area, { widths, formats }).map((output) => ({
       localPath: pathOf(key, output),
-      job: { file: input.file, ...output, ...encoding, ...(isWhole ? {} : { area }) }
+      job: { file: input.file, ...output, quality, area: isWhole ? undefined : area }
     }))
   })
 

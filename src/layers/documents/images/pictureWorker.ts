@@ -31,11 +31,11 @@ export interface Make extends Limited {
   /** The path of the new file (absolute). */
   readonly to: string
   /** The part of the picture, upright. Default the whole picture. */
-  readonly area?: Area
+  readonly area?: Area | undefined
   readonly width: number
   readonly height: number
   readonly format: ImageFormat
-  readonly quality?: number
+  readonly quality?: number | undefined
 }
 
 const answer = (answer: Ready | Looked | Made | Failed) => process.send?.(answer)
@@ -162,17 +162,16 @@ const versionsOf = ({ versions }: { readonly versions: Readonly<Record<string, s
   )
 
 const encode = (picture: Sharp, format: ImageFormat, quality: number | undefined): Sharp => {
-  const options = quality === undefined ? {} : { quality }
   switch (format) {
     case "avif":
-      return picture.avif(options)
+      return picture.avif({ quality })
     case "jpeg":
       // JPEG has no transparency; without this, it becomes black.
-      return picture.flatten({ background: "white" }).jpeg(options)
+      return picture.flatten({ background: "white" }).jpeg({ quality })
     case "png":
       return picture.png()
     case "webp":
-      return picture.webp(options)
+      return picture.webp({ quality })
   }
 }
 

@@ -19,14 +19,11 @@ export interface Area extends Dimensions {
 /** The cut of a picture in its document: fractions of its width and height, upright. */
 export interface Cut {
   /** The point that stays in the picture after cropping. Default the middle. */
-  readonly focus?: { readonly x: number; readonly y: number }
+  readonly focus?: { readonly x: number; readonly y: number } | undefined
   /** The part to cut off at each side, before the aspect ratio. If nothing would remain, nothing is cut off. */
-  readonly crop?: {
-    readonly top: number
-    readonly bottom: number
-    readonly left: number
-    readonly right: number
-  }
+  readonly crop?:
+    | { readonly top: number; readonly bottom: number; readonly left: number; readonly right: number }
+    | undefined
 }
 
 /** A picture to make. */
@@ -100,7 +97,7 @@ export interface Recipe {
   /** The digest of the original file. */
   readonly sha256: string
   readonly area: Area
-  readonly quality?: number
+  readonly quality?: number | undefined
   /** The libraries that make it. Other versions may write other bytes. */
   readonly versions: Readonly<Record<string, string>>
 }

@@ -66,8 +66,8 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
   /** The links of all documents. */
   readonly found: FoundMedia
   readonly finding: Finding
-  /** The index of the linked files of `previous`; `None` to read it. */
-  readonly index: Option.Option<MediaDownload.MediaIndex>
+  /** The index of the linked files of `previous`; `undefined` to read it. */
+  readonly index: MediaDownload.MediaIndex | undefined
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -129,11 +129,8 @@ export const make = Effect.fnUntraced(function* (
 
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
     const { directory, finding, found, previous, progress } = target
-    const index = yield* Option.match(target.index, {
-      onNone: () =>
-        found.files.size === 0 || Option.isNone(previous) ? Effect.succeed({}) : readIndex(previous.value),
-      onSome: Effect.succeed
-    })
+    const needsIndex = found.files.size > 0 && Option.isSome(previous)
+    const index = target.index ?? (needsIndex ? yield* readIndex(previous.value) : {})
     if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
       yield* Effect.mapError(
         fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),

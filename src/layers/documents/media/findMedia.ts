@@ -101,8 +101,7 @@ export const makeSearch = (
     const { address, crop, focus, identity, localPath, ownPath, writesPath = true } = found
     const isOptional = isNamed(rules.optional, found.path)
     if (wantsPictures && writesPath) {
-      const cut = { ...(crop && { crop }), ...(focus && { focus }) }
-      addFirst(pictures, pictureKey(found), { identity, place, isOptional, cut, ownPath })
+      addFirst(pictures, pictureKey(found), { identity, place, isOptional, cut: { crop, focus }, ownPath })
     }
     if (ownPath !== undefined) return
     addFile(files, {

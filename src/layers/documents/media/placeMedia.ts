@@ -19,11 +19,11 @@ export interface MediaObject extends Cut {
   /** May be relative. */
   readonly url: string
   /** The name of the file, with its extension. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The exact size in bytes. */
   readonly size?: number | undefined
   /** Equal as long as the file is the same: then no request is sent. */
-  readonly version?: string
+  readonly version?: string | undefined
   /** Its path in the folder of the source, if the vendor fixes it. While its size is the same, no request is sent. */
   readonly localPath?: string
   /** Whether this path is written beside it. Default true. */

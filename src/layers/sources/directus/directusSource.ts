@@ -88,31 +88,27 @@ const assetUrl = (server: string, id: string): string => `${server}/assets/${id}
 /** Reads an object of an item as a file; `None` for other objects. */
 export const readFile =
   (server: string) =>
-  (object: JsonObject): Option.Option<MediaObject> =>
-    isFile(object)
-      ? Option.some({
-          url: assetUrl(server, object.id),
-          name: object.filename_download,
-          ...Option.match(sizeOf(object), {
-            onNone: () => ({}),
-            onSome: ({ filesize }) => ({
-              size: filesize,
-              ...(isModified(object) ? { version: [object.id, object.modified_on, filesize].join(" ") } : {})
-            })
-          }),
-          ...(hasFocalPoint(object) ? focusOf(object) : {})
-        })
-      : Option.none()
+  (object: JsonObject): Option.Option<MediaObject> => {
+    if (!isFile(object)) return Option.none()
+    const { filename_download: name, id } = object
+    const size = Option.getOrUndefined(sizeOf(object))?.filesize
+    return Option.some({
+      url: assetUrl(server, id),
+      name,
+      size,
+      version:
+        size !== undefined && isModified(object) ? [id, object.modified_on, size].join(" ") : undefined,
+      focus: hasFocalPoint(object) ? focusOf(object) : undefined
+    })
+  }
 
 const focusOf = ({
-  focal_point_x,
-  focal_point_y,
+  focal_point_x: x,
+  focal_point_y: y,
   height,
   width
-}: typeof FocalPoint.Type): Pick<MediaObject, "focus"> =>
-  focal_point_x <= width && focal_point_y <= height
-    ? { focus: { x: focal_point_x / width, y: focal_point_y / height } }
-    : {}
+}: typeof FocalPoint.Type): MediaObject["focus"] =>
+  x <= width && y <= height ? { x: x / width, y: y / height } : undefined
 
 /** Adds `url` to each file that has no `url`. */
 export const withUrls = (value: unknown, server: string): unknown =>

@@ -115,8 +115,8 @@ const followed = (document: JsonDocumentOptions, page: ReadPage, link: Option.Op
 
 /** For all pages, without the pages before the first requested page. */
 export interface StatedCount {
-  readonly total?: number
-  readonly pages?: number
+  readonly total?: number | undefined
+  readonly pages?: number | undefined
 }
 
 interface JsonAnswer {
@@ -137,8 +137,8 @@ export const statedCount = (
     const total = inHeaders(headers, totalHeaders) ?? inRange(headers)
     const pages = inHeaders(headers, pageHeaders)
     return Either.right({
-      ...(total !== undefined && { total: total - skipped.records }),
-      ...(pages !== undefined && { pages: pages - skipped.pages })
+      total: total && total - skipped.records,
+      pages: pages && pages - skipped.pages
     })
   }
   const found = Either.orElse(valueAt(json, path), (there) =>

@@ -163,7 +163,12 @@ export const readAsset =
   (object, { parents }) =>
     Option.orElse(
       Option.flatMap(referenceIn(object), (id) =>
-        Option.map(assetUrl(id, place), (url) => ({ url, version: id, ...cutOf(object) }))
+        Option.map(assetUrl(id, place), (url) => ({
+          url,
+          version: id,
+          focus: focusOf(object),
+          crop: cropOf(object)
+        }))
       ),
       () => readAssetDocument(object, parents.at(-1) ?? {}, place)
     )
@@ -178,28 +183,28 @@ const readAssetDocument = (
     ? Option.map(assetUrl(_id, place), (url) => ({
         url,
         version: _id,
-        ...cutOf(around),
-        ...cutOf(object),
-        ...(Predicate.isString(originalFilename) ? { name: originalFilename } : {}),
-        ...(Number.isSafeInteger(size) && Predicate.isNumber(size) ? { size } : {})
+        focus: focusOf(object) ?? focusOf(around),
+        crop: cropOf(object) ?? cropOf(around),
+        name: Predicate.isString(originalFilename) ? originalFilename : undefined,
+        size: Predicate.isNumber(size) && Number.isSafeInteger(size) ? size : undefined
       }))
     : Option.none()
 }
 
-/** The focal point and the crop of a picture. */
-const cutOf = ({ crop, hotspot }: JsonObject): Pick<MediaObject, "focus" | "crop"> => ({
-  ...(Predicate.isReadonlyRecord(hotspot) && isFraction(hotspot.x) && isFraction(hotspot.y)
-    ? { focus: { x: hotspot.x, y: hotspot.y } }
-    : {}),
-  ...(Predicate.isReadonlyRecord(crop) &&
-  isFraction(crop.top) &&
-  isFraction(crop.bottom) &&
-  isFraction(crop.left) &&
-  isFraction(crop.right) &&
-  crop.top + crop.bottom < 1 &&
-  crop.left + crop.right < 1
-    ? { crop: { top: crop.top, bottom: crop.bottom, left: crop.left, right: crop.right } }
-    : {})
-})
+/** The focal point of a picture. */
+const focusOf = ({ hotspot }: JsonObject): MediaObject["focus"] =>
+  Predicate.isReadonlyRecord(hotspot) && isFraction(hotspot.x) && isFraction(hotspot.y)
+    ? { x: hotspot.x, y: hotspot.y }
+    : undefined
 
-const isFraction = (value: unknown): value is number => Predicate.isNumber(value) && value >= 0 && value <= 1
+const fraction = Schema.Number.pipe(Schema.between(0, 1))
+
+const Crop = Schema.Struct({ top: fraction, bottom: fraction, left: fraction, right: fraction }).pipe(
+  Schema.filter(({ bottom, left, right, top }) => top + bottom < 1 && left + right < 1)
+)
+
+const decodeCrop = Schema.decodeUnknownOption(Crop)
+
+const cropOf = ({ crop }: JsonObject): MediaObject["crop"] => Option.getOrUndefined(decodeCrop(crop))
+
+const isFraction = Schema.is(fraction)

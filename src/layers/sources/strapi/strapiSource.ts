@@ -83,11 +83,9 @@ export const readFile = (value: unknown): Option.Option<MediaObject> =>
   isMedia(value)
     ? Option.some({
         url: value.url,
-        ...(hasName(value) ? { name: value.name } : {}),
-        ...(hasVersion(value) ? { version: [value.documentId, value.updatedAt, value.size].join(" ") } : {}),
-        ...(hasFocalPoint(value)
-          ? { focus: { x: value.focalPoint.x / 100, y: value.focalPoint.y / 100 } }
-          : {})
+        name: hasName(value) ? value.name : undefined,
+        version: hasVersion(value) ? [value.documentId, value.updatedAt, value.size].join(" ") : undefined,
+        focus: hasFocalPoint(value) ? { x: value.focalPoint.x / 100, y: value.focalPoint.y / 100 } : undefined
       })
     : Option.none()
 
