@@ -150,18 +150,19 @@ type Resolving = ReturnType<typeof makeResolving>
 /** How many ids without a record a warning lists. */
 const maxNamed = 5
 
+const nothingLost = { count: 0, named: new Set<string>() }
+
 /** Resolves the links of one document. Adds the fields that occur to `seen`. */
 const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
-  const lost = new Map<string, Array<string>>()
+  const lost = new Map<string, { readonly count: number; readonly named: ReadonlySet<string> }>()
 
   const resolveIn = (record: JsonObject): JsonObject => {
     const linked = targets.flatMap(({ field, records }) => {
       if (!Object.hasOwn(record, field)) return []
       seen.add(field)
       const value = linkedValue(record[field], records, (id) => {
-        const ids = lost.get(field) ?? []
-        lost.set(field, ids)
-        ids.push(id)
+        const { count, named } = lost.get(field) ?? nothingLost
+        lost.set(field, { count: count + 1, named: named.size < maxNamed ? new Set([...named, id]) : named })
       })
       return [[field, value] as const]
     })
@@ -173,11 +174,11 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
     resolve: (record: unknown) => (Predicate.isReadonlyRecord(record) ? resolveIn(record) : record),
     warnings: () =>
       targets.flatMap(({ field, target }) => {
-        const ids = lost.get(field) ?? []
-        if (ids.length === 0) return []
-        const named = Array.dedupe(ids).slice(0, maxNamed).map(excerpt).join(", ")
+        const { count, named } = lost.get(field) ?? nothingLost
+        if (count === 0) return []
+        const ids = [...named].map(excerpt).join(", ")
         return [
-          `the field ${quotedExcerpt(field)} has ${countText(ids.length, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${named}${ids.length > maxNamed ? ", …" : ""})`
+          `the field ${quotedExcerpt(field)} has ${countText(count, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${ids}${count > maxNamed ? ", …" : ""})`
         ]
       })
   }

@@ -4,6 +4,7 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { causeWithoutSecrets, messageOf } from "../../internal/SerializedError.ts"
+import { defined } from "../../internal/schemas.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { Violation } from "../../services/Violation.ts"
 import { SentSecrets } from "../httpClient/secrets.ts"
@@ -52,8 +53,10 @@ const hidden = (
   hide: (text: string) => string
 ) => ({
   ...violation,
-  ...(recordId !== undefined && { recordId: hide(recordId) }),
-  ...(field !== undefined && { field: hide(field) }),
-  found: hide(found),
-  ...(hint !== undefined && { hint: hide(hint) })
+  ...defined({
+    recordId: recordId && hide(recordId),
+    field: field && hide(field),
+    hint: hint && hide(hint)
+  }),
+  found: hide(found)
 })

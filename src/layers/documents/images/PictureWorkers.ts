@@ -10,6 +10,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
 import { explain } from "../../../files/systemError.ts"
@@ -176,17 +177,15 @@ const within = <A>(duration: Duration.DurationInput, work: Effect.Effect<A, Pict
 const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
   connected && exitCode === null && signalCode === null
 
+/** The job is sent when its answer can be heard, so that no answer is taken for that of the next job. */
 const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
   within(
     longest,
-    Effect.zipRight(
-      Effect.sync(() => worker.send(job, () => {})),
-      nextAnswer(worker, answer)
-    )
+    nextAnswer(worker, answer, () => worker.send(job, () => {}))
   )
 
 /** The process is killed if the effect is interrupted. */
-const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
+const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>, begin: () => void = constVoid) =>
   Effect.async<unknown, PictureNotMade>((resume) => {
     const settle = (outcome: Effect.Effect<unknown, PictureNotMade>) => {
       worker.off("message", onMessage).off("exit", onEnd).off("error", onEnd)
@@ -195,7 +194,8 @@ const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
     const onMessage = (message: unknown) => settle(Effect.succeed(message))
     const onEnd = () => settle(Effect.fail(ended(worker)))
     worker.on("message", onMessage).on("exit", onEnd).on("error", onEnd)
-    if (!isRunning(worker)) onEnd()
+    if (isRunning(worker)) begin()
+    else onEnd()
     return kill(worker)
   }).pipe(
     Effect.flatMap((message) =>
