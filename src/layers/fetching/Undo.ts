@@ -1,17 +1,24 @@
 /**
  * Goes back to a version on disk, holds the active version, releases and resumes: the actions of the commands. Verifies
- * a version before it is activated, so that no damaged version is.
+ * a version before it is activated, so that no damaged version is. A hold that has an end is resumed at that time, or
+ * when the controller runs again after it.
  */
+import { isDeepStrictEqual } from "node:util"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { momentOf } from "../../internal/moment.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
   activeIn,
   CannotRollBack,
+  type Hold,
   type HoldRequest,
   InvalidHoldEnd,
   VersionStore,
@@ -39,11 +46,11 @@ const maxHoldMs = 366 * 86_400_000
 export const hold = (zone: DateTime.TimeZone) =>
   Effect.fnUntraced(function* ({ until, ...request }: Pick<HoldRequest, "by" | "until">) {
     const store = yield* VersionStore
-    const end = until === undefined ? {} : { until: yield* endOf(until, zone) }
+    const end = until === undefined ? {} : { until: yield* timeOf(until, zone) }
     return yield* (yield* ActiveVersion).change(store.hold({ ...request, ...end }))
   })
 
-const endOf = Effect.fnUntraced(function* (until: string, zone: DateTime.TimeZone) {
+const timeOf = Effect.fnUntraced(function* (until: string, zone: DateTime.TimeZone) {
   const now = yield* Clock.currentTimeMillis
   return yield* Option.match(
     Option.filter(momentOf(until, now, zone), (end) => now < end && end <= now + maxHoldMs),
@@ -58,8 +65,7 @@ export const release = Effect.fnUntraced(function* (request: HoldRequest) {
   const store = yield* VersionStore
   const versionId = request.versionId ?? Option.getOrUndefined(yield* waiting)
   yield* versionId === undefined ? Effect.void : store.verify(versionId)
-  const chosen = versionId === undefined ? request : { ...request, versionId }
-  return yield* (yield* ActiveVersion).change(store.release(chosen))
+  return yield* (yield* ActiveVersion).change(store.release({ ...request, ...defined({ versionId }) }))
 })
 
 export const resume = Effect.fnUntraced(function* (request: Parameters<VersionStore["Type"]["resume"]>[0]) {
@@ -67,6 +73,53 @@ export const resume = Effect.fnUntraced(function* (request: Parameters<VersionSt
   yield* Effect.transposeMapOption(yield* waiting, store.verify)
   return yield* (yield* ActiveVersion).change(store.resume(request))
 })
+
+/** The longest sleep: the clock may be set, or the machine may sleep. */
+const longestSleep = Duration.seconds(10)
+
+/** The pause before the next try if the waiting version cannot be activated. */
+const retryAfter = Duration.minutes(1)
+
+/** Ends each hold in time; never ends itself. Without a hold that has an end, nothing runs. */
+export const endHolds = Effect.gen(function* () {
+  const { held } = yield* ActiveVersion
+  const warning = makeWarnWhile(
+    (reason) => `The hold cannot end, and Vitrine tries again each minute: ${reason}`
+  )
+
+  /** Ends the hold if it is over, and gives whether it goes on. */
+  const step = Effect.fnUntraced(function* ({ by, until = "" }: Hold) {
+    const now = yield* Clock.currentTimeMillis
+    const remaining = Date.parse(until) - now
+    if (remaining > 0) {
+      return yield* Effect.as(Effect.sleep(Duration.min(remaining, longestSleep)), true)
+    }
+    return yield* resume({ dueAt: now, ...defined({ by }) }).pipe(
+      Effect.zipRight(Effect.as(warning.works, false)),
+      Effect.catchAll(({ message }) =>
+        Effect.as(Effect.zipRight(warning.fails(message), Effect.sleep(retryAfter)), true)
+      )
+    )
+  })
+
+  yield* held.changes.pipe(
+    // Each fetch reports the hold again: a verification that takes longer than the pause between fetches must go on.
+    Stream.changesWith((before, now) => isDeepStrictEqual(endOf(before), endOf(now))),
+    Stream.flatMap(
+      Option.match({
+        onNone: () => Stream.empty,
+        onSome: (hold) =>
+          hold.until === undefined
+            ? Stream.empty
+            : Stream.fromEffect(Effect.repeat(step(hold), { while: (goesOn) => goesOn }))
+      }),
+      { switch: true }
+    ),
+    Stream.runDrain
+  )
+})
+
+const endOf = Option.map(({ by, until }: Hold) => [by, until])
 
 /** All versions on disk, with summaries. */
 export const versions = Effect.gen(function* () {
@@ -79,11 +132,8 @@ export const versions = Effect.gen(function* () {
       Effect.map((summary) => ({ ...version, ...Option.getOrUndefined(summary) }))
     )
   )
-  return {
-    ...(active?.held === undefined ? {} : { held: active.held }),
-    ...(active?.released === undefined ? {} : { released: active.released }),
-    versions
-  } satisfies VersionsReport
+  const { held, released } = active ?? {}
+  return { ...defined({ held, released }), versions } satisfies VersionsReport
 })
 
 const readActive = Effect.flatMap(VersionStore, ({ manifest }) => Effect.map(manifest, activeIn))

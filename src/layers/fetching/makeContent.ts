@@ -22,13 +22,13 @@ import { registerCommands } from "./contentCommands.ts"
 import { makeMomentary, makeSlice, withSources } from "./contentState.ts"
 import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
-import { endHolds } from "./holdEnd.ts"
 import { beginCounts } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
 import { reading } from "./pluginReading.ts"
 import { makeReport, type Report } from "./report.ts"
 import { makeSweeping } from "./sweeping.ts"
 import { keepFetching } from "./ticks.ts"
+import { endHolds } from "./Undo.ts"
 
 export interface Settings {
   /** The prefix of the commands and events, and the name of the slice of the state. */

@@ -91,12 +91,12 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
     counter.bytes += bytes
     counter.reused += reused
     counter.done += downloaded + reused
+    // Reports take time, in which other files of the source are counted.
+    const isLast = downloaded + reused > 0 && counter.done === counter.total
     if (clock.unsafeCurrentTimeMillis() - counter.reportedAt >= reportEvery) {
       yield* reportProgress(path, counter)
     }
-    if (downloaded + reused > 0 && counter.done === counter.total) {
-      yield* reportDone(counter)
-    }
+    yield* isLast ? reportDone(counter) : Effect.void
   })
 
   return {

@@ -4,6 +4,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as Content from "../../../src/layers/fetching/Content.ts"
@@ -40,14 +41,31 @@ const manifest = Effect.flatMap(VersionStore, ({ manifest }) =>
 )
 
 /** Runs a content in this folder during the test. */
-const running = <A, E, R>(directory: string, source: ContentSource, test: Effect.Effect<A, E, R>) =>
+const running = <A, E, R>(
+  directory: string,
+  source: ContentSource,
+  test: Effect.Effect<A, E, R>,
+  services = servicesIn(directory, "persistent", identity)
+) =>
   Effect.gen(function* () {
     const { start } = yield* Content.fromSources({}, [source])
     yield* start
     yield* dispatch("fetch")
     yield* settled
     return yield* test
-  }).pipe(Effect.scoped, Effect.provide(servicesIn(directory, "persistent", identity)))
+  }).pipe(Effect.scoped, Effect.provide(services))
+
+/** The services with a store that needs three minutes to verify a version. */
+const slowServicesIn = (directory: string) =>
+  Layer.effect(
+    VersionStore,
+    Effect.map(VersionStore, (store) =>
+      VersionStore.of({
+        ...store,
+        verify: (id) => Effect.zipLeft(store.verify(id), Effect.sleep("3 minutes"))
+      })
+    )
+  ).pipe(Layer.provideMerge(servicesIn(directory, "persistent", identity)))
 
 /** Waits until pending work on the disk is done. */
 const settled = Effect.replicateEffect(eventLoopTurn, 50)
@@ -176,6 +194,25 @@ describe("a hold with an end", () => {
       ).pipe(withLog(log))
       expect(failures()).toBe(1)
     })
+  )
+
+  scenario(
+    "ends although checking the waiting version takes longer than the pause between two fetches",
+    (directory) =>
+      running(
+        directory,
+        makeSource(),
+        Effect.gen(function* () {
+          yield* heldUntilOpening
+          yield* TestClock.setTime(Date.parse(opening))
+          for (let minute = 0; minute < 6; minute++) {
+            yield* passes(60_000)
+            yield* dispatch("fetch")
+          }
+          yield* eventually(Effect.map(manifest, ({ held }) => held === undefined))
+        }),
+        slowServicesIn(directory)
+      )
   )
 
   scenario("may not end in the past, in more than a year, or at no time", (directory) =>
