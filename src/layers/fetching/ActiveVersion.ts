@@ -19,10 +19,9 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import type { ContentSlice } from "./contentState.ts"
+import { type ContentSlice, type Report, timestamp } from "./contentState.ts"
 import { countPromotion, countVersions } from "./metrics.ts"
 import { activeText } from "./pluginReading.ts"
-import { type Report, timestamp } from "./report.ts"
 
 /**
  * Fetches and commands change the active version concurrently. Each report reads the manifest, one report at a time, so

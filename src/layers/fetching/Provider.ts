@@ -12,7 +12,7 @@ import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
-import type { Report } from "./report.ts"
+import type { Report } from "./contentState.ts"
 
 export interface Provider {
   /** The ids of the sources that are known before the first fetch. */

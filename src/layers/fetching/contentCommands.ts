@@ -21,7 +21,7 @@ import { makeComparing } from "../comparing/makeComparing.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"
 import { zoneOf } from "../status/openingHours.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import type { Report } from "./report.ts"
+import type { Report } from "./contentState.ts"
 import * as Undo from "./Undo.ts"
 
 const text = optional(Schema.String)

@@ -13,11 +13,10 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import { type ContentSlice, withSources } from "./contentState.ts"
+import { type ContentSlice, type Report, timestamp, withSources } from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
 import { countFetch } from "./metrics.ts"
 import type { Fetched } from "./Provider.ts"
-import { type Report, timestamp } from "./report.ts"
 
 export interface FetchReport {
   /** Runs a fetch, and reports its beginning and its end. */

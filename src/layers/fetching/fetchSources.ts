@@ -19,11 +19,10 @@ import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
-import { checkSources } from "./checkSources.ts"
+import { checkSources, sampleSource } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
 import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
 import { type Changed, makePolling } from "./polling.ts"
-import { makeSample } from "./sampleSource.ts"
 
 /** The pause between two polls while changes continue. */
 const settlePause = Duration.seconds(1)
@@ -35,6 +34,7 @@ export const fetchSources = (
 ): MakeProvider<never, VersionStore | FileSystem.FileSystem | Path.Path> =>
   Effect.fnUntraced(function* (report) {
     const store = yield* VersionStore
+    const services = yield* Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
     const polling = yield* makePolling(sources)
     const sourceIds = sources.map(({ id }) => id)
     /** The counts of each source when it was last read. */
@@ -124,8 +124,8 @@ export const fetchSources = (
     return {
       sourceIds,
       fetch: polling.remember(fetchAll),
-      check: yield* checkSources(sources),
-      sample: yield* makeSample(sources),
+      check: Effect.provide(checkSources(sources), services),
+      sample: (sourceId) => Effect.provide(sampleSource(sources, sourceId), services),
       ...(unasked.length === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),

@@ -8,7 +8,7 @@ import { countsText } from "../../internal/contentCounts.ts"
 import { countText } from "../../internal/readable.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState } from "../../services/Slices.ts"
+import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
@@ -21,7 +21,6 @@ import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slic
 import { violationText } from "../status/violationText.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { diskProblems } from "./diskSpace.ts"
-import { fetchedPercent } from "./fetchedPercent.ts"
 import * as HubReading from "./HubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
@@ -71,6 +70,25 @@ const statusOf = (name: string, slice: ContentState, state: GlobalState): Conten
       lastFetch: lastFetch && { timestamp: lastFetch.timestamp, ...defined({ failure }) }
     })
   }
+}
+
+/** How far a fetch has come, in percent of the bytes that are known; missing if no fetch runs. */
+export const fetchedPercent = ({ fetchingSince, sources }: ContentState): number | undefined => {
+  if (fetchingSince === undefined) return undefined
+  const parts = Object.values(sources).flatMap((source) => fetchedPart(source, fetchingSince))
+  if (parts.length === 0) return undefined
+  const done = parts.reduce((sum, part) => sum + part.done, 0)
+  const total = parts.reduce((sum, part) => sum + part.total, 0)
+  return total === 0 ? 0 : Math.max(0, Math.min(100, Math.floor((100 * done) / total)))
+}
+
+const fetchedPart = ({ fetchingSince, lastSuccess, progress }: SourceState, since: string) => {
+  const { bytes: done = 0, totalBytes: total = 0 } = progress?.attachments ?? {}
+  return fetchingSince !== undefined
+    ? [{ done, total }]
+    : lastSuccess !== undefined && lastSuccess.timestamp >= since
+      ? [{ done: lastSuccess.bytes, total: lastSuccess.bytes }]
+      : []
 }
 
 export const problems = (

@@ -21,8 +21,8 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
+import type { Report } from "../fetching/contentState.ts"
 import type { Fetched } from "../fetching/Provider.ts"
-import type { Report } from "../fetching/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { pathOf } from "../versions/DownloadsFolder.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { describeDocument } from "../../../src/layers/fetching/describeDocument.ts"
+import { describeDocument } from "../../../src/layers/fetching/checkSources.ts"
 
 describe("the description of a document", () => {
   it("lists the fields of a value, and the places of links as patterns", () => {
