@@ -1,19 +1,21 @@
 /**
- * Writes that survive a power failure.
+ * Folders, and writes that survive a power failure.
  */
+
 import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
 import { readdir, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode } from "../internal/serializeError.ts"
 import { entriesIn, forEachFile, toError } from "./fileBatch.ts"
-import { move, remove } from "./heldOpen.ts"
-import { explain } from "./systemError.ts"
+import { explain, move, remove } from "./systemError.ts"
 
 /** How many files are processed concurrently. */
 const concurrency = 8
@@ -134,3 +136,34 @@ const sync = (path: string, flag: "r" | "r+") =>
     Effect.flatMap((handle) => handle.sync),
     Effect.scoped
   )
+
+/**
+ * Makes the folder and its missing parents.
+ *
+ * Node's recursive `mkdir` never ends below `/proc`, where a folder is missing and cannot be made: this function
+ * fails with `ENOENT` there.
+ */
+export const makePath = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  const makeOne = (folder: string) =>
+    Effect.catchAll(fs.makeDirectory(folder), (error) =>
+      Effect.flatMap(isFolder(folder), (isThere) => (isThere ? Effect.void : Effect.fail(error)))
+    )
+
+  const isFolder = (folder: string) =>
+    fs.stat(folder).pipe(
+      Effect.map(({ type }) => type === "Directory"),
+      Effect.orElseSucceed(() => false)
+    )
+
+  const make = (folder: string): Effect.Effect<void, PlatformError> =>
+    Effect.catchIf(
+      makeOne(folder),
+      (error) => errorCode(error) === "ENOENT" && path.dirname(folder) !== folder,
+      () => Effect.zipRight(make(path.dirname(folder)), makeOne(folder))
+    )
+
+  yield* make(path.resolve(folder))
+})

@@ -1,12 +1,13 @@
 /**
  * Files that are reused from another folder.
  */
+
 import { copyFile, link, mkdir, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { forEachFile, toError } from "./fileBatch.ts"
-import { remove, retryHeldOpen } from "./heldOpen.ts"
+import { remove, retryHeldOpen } from "./systemError.ts"
 
 /** Links a file, or copies it. Returns whether it is a link. If both fail, no part of the file is left. */
 export const linkOrCopy = (from: string, to: string) =>

@@ -1,12 +1,13 @@
 /**
  * A controller that runs in the background.
  */
+
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
-import { retryHeldOpen } from "../../files/heldOpen.ts"
+import { retryHeldOpen } from "../../files/systemError.ts"
 import { folderProblem } from "../control/claimFolder.ts"
 import { CliError } from "./CliError.ts"
 

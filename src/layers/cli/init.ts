@@ -1,15 +1,15 @@
 /**
  * `vitrine init`
  */
+
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import { remove } from "../../files/heldOpen.ts"
-import { makePath } from "../../files/makePath.ts"
+import { makePath } from "../../files/durable.ts"
 import { readPlainText } from "../../files/readPlainText.ts"
-import { explain } from "../../files/systemError.ts"
+import { explain, remove } from "../../files/systemError.ts"
 import { CliError } from "./CliError.ts"
 import type { Options } from "./options.ts"
 import { type Kind, readTemplate } from "./templates.ts"

@@ -1,6 +1,7 @@
 /**
  * The content server: serves a downloads folder over HTTP, for screens, other controllers and caches, and a page beside it.
  */
+
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Config from "effect/Config"
@@ -30,10 +31,9 @@ import {
   nameOf
 } from "./ContentServerOptions.ts"
 import * as KeepWhileRead from "./KeepWhileRead.ts"
-import { reading } from "./pluginReading.ts"
+import { makeRecorder, reading } from "./pluginReading.ts"
 import * as Resources from "./Resources.ts"
 import * as Routes from "./Routes.ts"
-import { makeRecorder } from "./statistics.ts"
 
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }

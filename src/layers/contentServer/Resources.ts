@@ -3,6 +3,7 @@
  *
  * Looks up everything for each request: the folders may appear later, and change.
  */
+
 import { createRequire } from "node:module"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -19,7 +20,6 @@ import { hostnameOf } from "../http/Access.ts"
 import { BadRequest, type NotFound, type Unreadable } from "../http/errors.ts"
 import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
-import * as FolderPage from "./FolderPage.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import {
   jsonResource,
@@ -32,6 +32,7 @@ import {
   type TextResource,
   withBuild
 } from "./resource.ts"
+import * as SiteBuild from "./SiteBuild.ts"
 import * as SourcePage from "./SourcePage.ts"
 import * as VersionFiles from "./VersionFiles.ts"
 
@@ -63,7 +64,7 @@ export const make = Effect.fnUntraced(function* (
     site === undefined
       ? undefined
       : Predicate.isString(site)
-        ? yield* FolderPage.make(site, options)
+        ? yield* SiteBuild.makePage(site, options)
         : SourcePage.make(site.source, stored)
 
   /** The manifest that was read last: most clients ask for it again and again. */

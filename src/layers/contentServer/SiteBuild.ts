@@ -1,10 +1,12 @@
 /**
- * The build of the page: a digest of its files. Open pages compare it to learn of a new build.
+ * The page in its own folder, and its build: a digest of its files. Open pages compare the build to learn of a new one.
  */
+
 import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,8 +21,10 @@ import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { Unreadable } from "../http/errors.ts"
+import { NotFound, Unreadable } from "../http/errors.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
+import * as PlainFiles from "./PlainFile.ts"
+import { isDocument, notFound, type Page, pageResource, partOfBuild } from "./resource.ts"
 
 export interface SiteBuild {
   /** The current build, 16 hexadecimal digits; `None` until the files are read for the first time. */
@@ -178,3 +182,36 @@ const listFiles = async (site: string): Promise<Listing> => {
     isCut: names === maxNames
   }
 }
+
+/** The page in its own folder. */
+export const makePage = Effect.fnUntraced(function* (
+  site: string,
+  options: Pick<ContentServerOptions, "content">
+) {
+  const path = yield* Path.Path
+  const { current } = yield* make(site, options)
+  const files = PlainFiles.make(site, path)
+  return {
+    build: () => current,
+
+    find: Effect.fnUntraced(function* ({ names, raw }) {
+      const inFolder = names.at(-1) === ""
+      const below = inFolder ? names.slice(0, -1) : names
+      const asked = notFound(names)
+      if (!below.every(isPlainFileName)) {
+        return yield* asked
+      }
+      const found = yield* files.find(inFolder ? [...below, "index.html"] : below)
+      if (Option.isNone(found)) {
+        return (yield* files.isThere)
+          ? yield* asked
+          : yield* new NotFound({ message: `The folder of the page is missing: ${basename(site)}` })
+      }
+      if (found.value.type === "Directory") {
+        return inFolder ? yield* asked : { _tag: "Redirect" as const, location: `${raw}/` }
+      }
+      const resource = pageResource(found.value)
+      return isDocument(found.value.file) ? partOfBuild(resource, yield* current) : resource
+    })
+  } satisfies Page
+})

@@ -1,10 +1,14 @@
 /**
- * Rows and problems of the status, from the slice of a content server.
+ * What a content server reports: its counts, as metrics and for its slice of the state, and rows and problems from the
+ * slice.
  */
+import * as Metric from "effect/Metric"
 import { countText, sizeText } from "../../internal/readable.ts"
+import type { ContentServerStatistics } from "../../services/ContentServer.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
+import { makeCount } from "../http/counts.ts"
 import { kv, used } from "../status/rows.ts"
 import { contentServersOf, readingOf } from "../status/slices.ts"
 
@@ -34,3 +38,40 @@ const rows = (slice: ContentServerState): ReadonlyArray<Row> => [
   used("Connections", slice.connections, slice.maxConnections),
   kv("Responses", `${slice.requests}, ${sizeText(slice.bytes)}; ${slice.openResponses} open`)
 ]
+
+export const metrics = {
+  openResponses: Metric.gauge("vitrine_content_server_open_responses", {
+    description: "Responses with content that are being sent now"
+  }),
+  requests: Metric.counter("vitrine_content_server_requests_total", {
+    description: "Requests for content",
+    incremental: true
+  }),
+  bytes: Metric.counter("vitrine_content_server_bytes_total", {
+    description: "Bytes of responses with content that have ended",
+    incremental: true
+  })
+}
+
+export const makeRecorder = () => {
+  const openResponses = makeCount(metrics.openResponses)
+  const requests = makeCount(metrics.requests)
+  const bytes = makeCount(metrics.bytes)
+  return {
+    /** Counts a request. Call the returned function with the bytes of the response when the response has ended. */
+    begin: () => {
+      requests.add(1)
+      openResponses.add(1)
+      return (sent: number): void => {
+        bytes.add(sent)
+        openResponses.add(-1)
+      }
+    },
+    statistics: (connections: number): ContentServerStatistics => ({
+      connections,
+      openResponses: openResponses.total(),
+      requests: requests.total(),
+      bytes: bytes.total()
+    })
+  }
+}

@@ -1,13 +1,14 @@
 /**
  * The file with the id of a controller's process: for people, for scripts, and to name a process that does not answer.
  */
+
 import { rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { unfinishedFile } from "../../files/durable.ts"
-import { retryHeldOpen } from "../../files/heldOpen.ts"
 import { readPlainText } from "../../files/readPlainText.ts"
+import { retryHeldOpen } from "../../files/systemError.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Writes the id of this process in one step, and removes the file when the scope ends. */

@@ -3,6 +3,7 @@
  *
  * The provider makes the versions; the store of versions keeps them.
  */
+
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Fetches } from "../../internal/Schedules.ts"
@@ -14,7 +15,7 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
-import { compareAnnounced } from "../comparing/compareAnnounced.ts"
+import { compareAnnounced } from "../comparing/makeComparing.ts"
 import { makeScreens } from "../screens/heardScreens.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import type { ContentRules } from "./ContentOptions.ts"

@@ -1,7 +1,6 @@
 /**
  * Turns the slice of a content into rows, problems and a summary.
  */
-
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import { countsText } from "../../internal/contentCounts.ts"
@@ -12,8 +11,7 @@ import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
-import { problemRows, screenRows } from "../screens/screenRows.ts"
-import { countOn } from "../screens/screens.ts"
+import { countOn, problemRows, screenRows } from "../screens/screens.ts"
 import { codes } from "../status/codes.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"

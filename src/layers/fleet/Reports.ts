@@ -1,9 +1,11 @@
 /**
  * Receives the reports of players: the route of a hub, and the state of its players.
  */
+
 import { join, resolve } from "node:path"
+import { gunzipSync } from "node:zlib"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
-import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -15,17 +17,21 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
+import { issueText, placedIssues } from "../../internal/parseIssues.ts"
+import { errorCode } from "../../internal/serializeError.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { maxReportBytes, Player, type ReportAnswer } from "../../services/PlayerReport.ts"
+import { maxReportBytes, Player, PlayerReport, type ReportAnswer } from "../../services/PlayerReport.ts"
 import { AskedScreen } from "../../services/ScreenActions.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { isJson, tokenCheck } from "../http/Access.ts"
-import { jsonRequired, tokenRequired } from "../http/errors.ts"
+import { BadRequest, type BodyTooLarge, bodyTooLarge, jsonRequired, tokenRequired } from "../http/errors.ts"
+import * as RequestBody from "../http/RequestBody.ts"
 import { json } from "../http/Responses.ts"
-import * as AskedScreens from "../screens/AskedScreens.ts"
-import { readReport } from "./readReport.ts"
+import { codingsOf } from "../httpClient/Body.ts"
+import { charsetOf, decodeText } from "../httpClient/headers.ts"
+import { makeAskedScreens } from "../screens/screenActions.ts"
 import { maxPlayers, moved, playersOf, type Registry, restored, take } from "./registry.ts"
 
 export interface Options {
@@ -96,7 +102,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   yield* Effect.addFinalizer(() => Effect.timeoutOption(save, lastSave))
   yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
 
-  const asked = yield* AskedScreens.make
+  const asked = yield* makeAskedScreens
   const { feeds } = yield* Subscription.make("The feed of screen actions for players")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
     // Of any content: people name a screen of a player, but not which of several contents it shows.
@@ -157,3 +163,47 @@ const noToken = tokenRequired(
 
 const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string =>
   Option.getOrElse(remoteAddress, () => "unknown").replace(/^::ffff:/, "")
+
+const tooLarge = bodyTooLarge(maxReportBytes)
+
+/** Stops at the limit. Synchronous: decompressing so little is faster than a handover to another thread. */
+const gunzip = (bytes: Uint8Array): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> =>
+  Effect.try({
+    try: () => gunzipSync(bytes, { maxOutputLength: maxReportBytes }),
+    catch: (error) =>
+      errorCode(error) === "ERR_BUFFER_TOO_LARGE"
+        ? tooLarge
+        : new BadRequest({ message: "The body is not valid gzip." })
+  })
+
+const unpacked = (
+  bytes: Uint8Array,
+  codings: ReadonlyArray<string>
+): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> => {
+  if (codings.length === 0) {
+    return bytes.length > maxReportBytes ? tooLarge : Effect.succeed(bytes)
+  }
+  return codings.length === 1 && codings[0] === "gzip"
+    ? gunzip(bytes)
+    : new BadRequest({ message: 'The "Content-Encoding" must be gzip or missing.' })
+}
+
+const parse = Schema.decodeUnknown(Schema.parseJson())
+
+const decode = Schema.decodeUnknown(PlayerReport)
+
+/**
+ * The report in the body of the request: JSON, with or without gzip. The limit holds before and after decompression.
+ */
+export const readReport = Effect.gen(function* () {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const bytes = yield* unpacked(yield* RequestBody.read, codingsOf(headers))
+  const input = yield* Effect.try(() => decodeText(bytes, charsetOf(headers))).pipe(
+    Effect.flatMap((text) => parse(text.replace(/^\ufeff/, ""))),
+    Effect.mapError(() => new BadRequest({ message: "The body is not valid JSON." }))
+  )
+  return yield* Effect.mapError(
+    decode(input),
+    (error) => new BadRequest({ message: `The report cannot be used: ${issueText(placedIssues(error))}` })
+  )
+})

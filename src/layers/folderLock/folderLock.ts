@@ -12,6 +12,7 @@
  * others ask the sockets in `.lock`: a socket that answers has the lock; dead sockets are removed, and the rename is
  * tried again.
  */
+
 import { randomBytes } from "node:crypto"
 import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises"
 import * as Net from "node:net"
@@ -25,8 +26,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { toError } from "../../files/fileBatch.ts"
-import { retryHeldOpen } from "../../files/heldOpen.ts"
-import { explain } from "../../files/systemError.ts"
+import { explain, retryHeldOpen } from "../../files/systemError.ts"
 import { ErrorChain } from "../../internal/SerializedError.ts"
 import { optional } from "../../internal/schemas.ts"
 import { errorCode } from "../../internal/serializeError.ts"

@@ -3,6 +3,7 @@
  *
  * It owns retries and the limits. The caller decides what an expired link means.
  */
+
 import { createHash, type Hash } from "node:crypto"
 import { writev } from "node:fs"
 import { promisify } from "node:util"
@@ -12,9 +13,8 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { toError } from "../../files/fileBatch.ts"
-import { retryHeldOpen } from "../../files/heldOpen.ts"
 import { hashFile } from "../../files/sha256.ts"
-import { explain } from "../../files/systemError.ts"
+import { explain, retryHeldOpen } from "../../files/systemError.ts"
 import * as Body from "./Body.ts"
 import * as Get from "./Get.ts"
 import { contentLength, type Headers, mayChangeUnseen } from "./headers.ts"

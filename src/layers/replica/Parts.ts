@@ -1,14 +1,14 @@
 /**
  * Downloads that are kept over restarts until they are part of a version. Each file is named by its digest.
  */
+
 import { rm, stat, unlink } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { forEachFile, toError } from "../../files/fileBatch.ts"
-import { move, retryHeldOpen } from "../../files/heldOpen.ts"
 import { linkOrCopy } from "../../files/reuseFile.ts"
-import { explain } from "../../files/systemError.ts"
+import { explain, move, retryHeldOpen } from "../../files/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
 import { refuseLink } from "../versions/diskError.ts"
 

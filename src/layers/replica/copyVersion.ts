@@ -1,6 +1,7 @@
 /**
  * Copies a version of a hub: reuses files on disk with equal content, and downloads the rest.
  */
+
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Data from "effect/Data"
@@ -27,8 +28,7 @@ import type { OnBytes } from "../httpClient/Download.ts"
 import { pathOf } from "../versions/DownloadsFolder.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
-import type { Hub, MovedOn } from "./Hub.ts"
-import { folderOf, type HubVersion } from "./hubManifest.ts"
+import { folderOf, type Hub, type HubVersion, type MovedOn } from "./Hub.ts"
 import * as Parts from "./Parts.ts"
 
 /** Fails if the hub names another version by now. */

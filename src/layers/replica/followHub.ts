@@ -16,7 +16,7 @@ import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched, PollResult, Provider } from "../fetching/Provider.ts"
 import * as Hub from "./Hub.ts"
-import { type HubVersion, isLatestOf, isOf } from "./hubManifest.ts"
+import { type HubVersion, isLatestOf, isOf } from "./Hub.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
 import { makeTakeVersion } from "./takeVersion.ts"
 

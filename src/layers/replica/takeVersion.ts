@@ -16,8 +16,7 @@ import type { Fetched } from "../fetching/Provider.ts"
 import { readList } from "../versions/fileLists.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
-import type { Hub } from "./Hub.ts"
-import { type HubVersion, isLatestOf } from "./hubManifest.ts"
+import { type Hub, type HubVersion, isLatestOf } from "./Hub.ts"
 
 /** Gives functions that take versions of the hub. */
 export const makeTakeVersion = Effect.fnUntraced(function* (

@@ -1,11 +1,11 @@
 /**
- * What is known of a consumer from its leases: since when it shows its version, is hidden, has a problem or has closed.
- * Pure.
+ * What is known of a consumer from its leases: whether it is present, and since when it shows its version, is hidden,
+ * has a problem or has closed. Pure.
  */
 import * as Option from "effect/Option"
 import type { Now } from "../../internal/monotonicMillis.ts"
+import type { Screen } from "../../services/Slices.ts"
 import type { AckDetails, Consumer, Lease } from "../../services/VersionStore.ts"
-import { isHidden, silentAfterMs } from "./presence.ts"
 import * as Runs from "./Runs.ts"
 
 /** The content of a lease, as the consumer wrote it. */
@@ -139,3 +139,24 @@ export const leaseOf = (consumerId: string, known: Known, lifetime: number, now:
         : { ...lease, problem, problemSince }
     }
   )
+
+type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
+
+const silentMs = 90_000
+
+/**
+ * How long after its last report a screen counts as silent, in milliseconds, unless it has an event stream. Never, if
+ * it does not say how often it renews its lease.
+ */
+export const silentAfterMs = ({ renewMs, ...presence }: Presence): number =>
+  renewMs !== undefined ? 2 * renewMs : reportsItself(presence) ? silentMs : Number.POSITIVE_INFINITY
+
+/** Whether the screen reports if it is visible or draws. */
+export const reportsItself = ({ drawing, visible }: Presence): boolean =>
+  visible !== undefined || drawing !== undefined
+
+export const isHidden = ({ drawing, visible }: Presence): boolean => visible === false || drawing === false
+
+/** How long after its last report a screen counts as silent, in milliseconds; at most until its lease ends. */
+export const silenceMs = (screen: Screen): number =>
+  Math.min(Date.parse(screen.until) - Date.parse(screen.heardAt), silentAfterMs(screen))

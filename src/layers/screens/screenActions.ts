@@ -1,12 +1,14 @@
 /**
  * Actions of screens: `content.screen` requests an action, and the response to the screen's next ack delivers it.
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { type AckAnswer, type AskedScreen, UnknownScreen } from "../../services/ScreenActions.ts"
-import * as AskedScreens from "./AskedScreens.ts"
+import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../../services/ScreenActions.ts"
 
 /** The longest name, in characters. */
 const maxName = 64
@@ -19,7 +21,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
 ) {
   const { read, state } = yield* ControllerState
   const { node, screens = [] } = (yield* state).system
-  const waiting = yield* AskedScreens.make
+  const waiting = yield* makeAskedScreens
 
   /** Requests an action. For the screen of a player, the hub's content server passes the event on. */
   const ask = Effect.fnUntraced(function* ({ action, by = "", screen }: AskedScreen) {
@@ -57,3 +59,41 @@ export const makeScreenActions = Effect.fnUntraced(function* (
 
   return { ask, answer }
 })
+
+const maxAsked = 256
+
+interface Waiting {
+  readonly asked: AskedScreen
+  /** Monotonic time, in milliseconds. */
+  readonly until: number
+}
+
+/**
+ * The actions that screens are asked for and have not received yet. Memory is bounded: the newest 256 are kept, for two
+ * minutes.
+ */
+export const makeAskedScreens = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) => ({
+  /** Adds an action. Replaces an earlier request for the same action of the same screen. */
+  add: (asked: AskedScreen) =>
+    Effect.flatMap(monotonicMillis, (now) =>
+      Ref.update(waiting, (before) =>
+        [
+          ...before.filter(
+            ({ asked: { action, screen } }) => action !== asked.action || screen !== asked.screen
+          ),
+          { asked, until: now + askedForMs }
+        ].slice(-maxAsked)
+      )
+    ),
+  /** Removes and returns up to `most` actions for these screens. */
+  take: (isFor: (screen: string) => boolean, most = maxAsked) =>
+    Effect.flatMap(monotonicMillis, (now) =>
+      Ref.modify(waiting, (before) => {
+        const [others, found] = Array.partition(
+          before.filter(({ until }) => now < until),
+          ({ asked }) => isFor(asked.screen)
+        )
+        return [found.slice(0, most).map(({ asked }) => asked), [...others, ...found.slice(most)]]
+      })
+    )
+}))

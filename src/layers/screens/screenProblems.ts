@@ -1,11 +1,12 @@
 /**
  * The problems of a screen.
  */
+
 import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Screen } from "../../services/Slices.ts"
 import type { ScreenStatus } from "../../services/View.ts"
-import { silenceMs } from "./presence.ts"
+import { silenceMs } from "./Consumers.ts"
 
 /**
  * How long a screen may be away without a problem, in milliseconds: its page may be reloading, or the controller has

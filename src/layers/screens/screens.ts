@@ -1,16 +1,16 @@
 /**
- * The screens: the state of each as one of the fixed words, and its problems.
+ * The screens: the state of each as one of the fixed words, its problems, and its row in the status.
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/schemas.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
-import type { GlobalState } from "../../services/StatusSnapshot.ts"
+import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { ScreenStatus, ScreenWord } from "../../services/View.ts"
 import { withMutes } from "../status/mutedProblems.ts"
 import { openAt } from "../status/openingHours.ts"
-import { tones, worstTone } from "../status/rows.ts"
+import { firstRows, kv, problemRow, tones, worstTone } from "../status/rows.ts"
 import { contentServersOf, contentsOf, transportsOf } from "../status/slices.ts"
-import { isHidden, reportsItself, silenceMs } from "./presence.ts"
+import { isHidden, reportsItself, silenceMs } from "./Consumers.ts"
 import { problemsOf, settlingMs } from "./screenProblems.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
@@ -142,4 +142,31 @@ const silentAt = (said: Screen, stream: Stream | undefined): number => {
   }
   const isOpen = stream !== undefined && stream.endedAt === undefined
   return isOpen && !reportsItself(said) ? Number.POSITIVE_INFINITY : Date.parse(heardAt) + silenceMs(said)
+}
+
+/** A row for each problem of the screens. */
+export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
+  firstRows(
+    screens.flatMap(({ problems }) => problems),
+    problemRow
+  )
+
+/** A row for each screen. */
+export const screenRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
+  firstRows(screens, (screen) =>
+    kv(screen.name, screenText(screen), worstTone(screen, screen.word === "showing" ? "ok" : "neutral"))
+  )
+
+const screenText = ({ active, said, since, word }: ScreenStatus): string => {
+  if (said === undefined) {
+    return word
+  }
+  if (word === "closed") {
+    return `closed at ${said.closedAt}`
+  }
+  if (word === "silent") {
+    return `silent, last report at ${since}`
+  }
+  const version = active ? "the active version" : `version ${said.versionId}`
+  return `${word}${word === "showing" ? " " : ", on "}${version}, last report at ${said.heardAt}`
 }

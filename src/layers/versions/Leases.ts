@@ -5,6 +5,7 @@
  * problem of a silent consumer is dropped. Files of expired leases are removed; other files in the folder stay. Memory
  * has one small entry for each file. Commands add at most `maxConsumers` leases, and the next consumer is refused.
  */
+
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -15,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../files/fileName.ts"
-import { retryHeldOpen } from "../../files/heldOpen.ts"
+import { retryHeldOpen } from "../../files/systemError.ts"
 import { type Now, now as readNow } from "../../internal/monotonicMillis.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import {

@@ -2,6 +2,7 @@
  * The file `manifest.json`, which names the active version. Reserves room on disk for one more manifest, so that
  * somebody can go back to another version on a full disk.
  */
+
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Array from "effect/Array"
@@ -14,8 +15,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { replaceFile } from "../../files/durable.ts"
 import type { WrittenList } from "../../files/FileList.ts"
-import { remove } from "../../files/heldOpen.ts"
-import { isDiskFull } from "../../files/systemError.ts"
+import { isDiskFull, remove } from "../../files/systemError.ts"
 import { issueText, placedIssues } from "../../internal/parseIssues.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {

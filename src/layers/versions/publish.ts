@@ -1,6 +1,7 @@
 /**
  * Makes a staged folder the latest version: first durable on disk, then named by the manifest in one step.
  */
+
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
@@ -8,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { syncDirectory, syncTree } from "../../files/durable.ts"
 import { fileListName, type WrittenList } from "../../files/FileList.ts"
-import { move as moveTo, remove } from "../../files/heldOpen.ts"
+import { move as moveTo, remove } from "../../files/systemError.ts"
 import { timeOf, type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
 import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, readIfThere } from "./diskError.ts"

@@ -1,12 +1,13 @@
 /**
  * A log file of limited size.
  */
+
 import { stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
-import { makePath } from "../../../files/makePath.ts"
+import { makePath } from "../../../files/durable.ts"
 import { explain, isDiskFull } from "../../../files/systemError.ts"
 import { CliError } from "../CliError.ts"
 

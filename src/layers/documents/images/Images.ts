@@ -3,6 +3,7 @@
  *
  * It owns how one picture is converted. It does not know which files are pictures of a document, or where `sizes` go.
  */
+
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -11,9 +12,8 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { retryHeldOpen } from "../../../files/heldOpen.ts"
 import { linkOrCopy } from "../../../files/reuseFile.ts"
-import { explain } from "../../../files/systemError.ts"
+import { explain, retryHeldOpen } from "../../../files/systemError.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import type { FetchTarget, PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
 import type { ImageFormat } from "../DocumentConfig.ts"

@@ -1,6 +1,7 @@
 /**
  * Downloads one file to its name in a version, unless the last version has the same file.
  */
+
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -9,8 +10,7 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import mime from "mime"
-import { retryHeldOpen } from "../../../files/heldOpen.ts"
-import { explain } from "../../../files/systemError.ts"
+import { explain, retryHeldOpen } from "../../../files/systemError.ts"
 import { defined, optional } from "../../../internal/schemas.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"

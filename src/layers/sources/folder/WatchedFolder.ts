@@ -2,6 +2,7 @@
  * A folder that people work in: its files, whether it is quiet, and whether it has changed. Polls, fetches and
  * watching share one state.
  */
+
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -16,12 +17,17 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
-import type { SourceChanges } from "../../../services/ContentSource.ts"
-import { changesSince } from "../../../services/ContentSource.ts"
+import { changesSince, type SourceChanges } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { FolderInUse, stillWritten } from "./FolderInUse.ts"
 import { isHeld } from "./folderFiles.ts"
-import { type FolderFile, type FolderLook, isSame, lookAtFolder } from "./lookAtFolder.ts"
+import {
+  type FolderFile,
+  FolderInUse,
+  type FolderLook,
+  isSame,
+  lookAtFolder,
+  stillWritten
+} from "./lookAtFolder.ts"
 
 /** A folder counts as finished when nothing has changed for this long. */
 const quietTime = Duration.seconds(1)

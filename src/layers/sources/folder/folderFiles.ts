@@ -7,6 +7,7 @@
  * Only Linux reports the path of a handle; on other systems, a folder of the path can still be exchanged
  * (docs/security.md).
  */
+
 import { createHash } from "node:crypto"
 import { close, constants, fstat, futimes, open, read, write } from "node:fs"
 import { promisify } from "node:util"
@@ -17,8 +18,16 @@ import { SourceError } from "../../../services/SourceError.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import { startsPage } from "../../documents/media/mediaTypes.ts"
 import { isMarkup } from "../../documents/textMistakes.ts"
-import { FolderInUse, isPassing, printablePath, stillWritten, unreadable } from "./FolderInUse.ts"
-import { type FolderFile, isSame, seenOf } from "./lookAtFolder.ts"
+import {
+  type FolderFile,
+  FolderInUse,
+  isPassing,
+  isSame,
+  printablePath,
+  seenOf,
+  stillWritten,
+  unreadable
+} from "./lookAtFolder.ts"
 import { isPicture, isShownType } from "./namedFiles.ts"
 
 // These functions take half the processor time of `node:fs/promises`, which wraps each handle.

@@ -6,6 +6,7 @@
  * <source id>/<path>         every other file, as it is
  * ```
  */
+
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -13,8 +14,8 @@ import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { remove } from "../../../files/heldOpen.ts"
 import { findPrivate } from "../../../files/privateFiles.ts"
+import { remove } from "../../../files/systemError.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
@@ -33,9 +34,8 @@ import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderInUse, printablePath } from "./FolderInUse.ts"
 import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
-import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
+import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { makeProblemsFile } from "./problemsFile.ts"
 import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"

@@ -1,17 +1,22 @@
 /**
- * The content of a folder: the files that belong into a version, with their sizes and dates.
+ * The content of a folder: the files that belong into a version, with their sizes and dates; and why a folder cannot be
+ * read.
  */
+
 import { createHash } from "node:crypto"
 import { type Dirent, lstat, readdir, realpath, type Stats } from "node:fs"
 import { join, sep } from "node:path"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { forEachFile, toError } from "../../../files/fileBatch.ts"
 import { fileName, foldCase, isPortableFileName } from "../../../files/fileName.ts"
-import { explain } from "../../../files/systemError.ts"
+import { explain, isHeldOpen } from "../../../files/systemError.ts"
+import { printableLine } from "../../../internal/printable.ts"
+import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { FolderInUse, printablePath, unreadable } from "./FolderInUse.ts"
+import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
 
 /** The properties that show whether a file is unchanged. */
 interface Seen {
@@ -240,3 +245,41 @@ const checkNames = (
   }
   return Effect.void
 }
+
+/** Somebody is writing in the folder, or has a file of it open: a retry may succeed in seconds. */
+export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/FolderInUse", {
+  /** The path of the file in the folder. */
+  file: Schema.String,
+  detail: Schema.String,
+  cause: OptionalErrorChain
+}) {
+  readonly isTransient = true
+
+  override get message() {
+    return `${printablePath(this.file)}: ${this.detail}`
+  }
+}
+
+/** The path of a file, for people. */
+export const printablePath = (path: string): string => printableLine(path, 200)
+
+export const stillWritten = (path: string): FolderInUse =>
+  new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
+
+/** Whether another program has the file open exclusively, or a network share has a short failure. */
+export const isPassing = (cause: unknown): boolean =>
+  isHeldOpen(cause) || ["EAGAIN", "EIO"].includes(errorCode(cause) ?? "")
+
+/** For a file that could not be read. A missing file existed when the folder was read. */
+export const unreadable =
+  (path: string) =>
+  (cause: Error): SourceError | FolderInUse =>
+    errorCode(cause) === "ENOENT"
+      ? stillWritten(path)
+      : isPassing(cause)
+        ? new FolderInUse({ file: path, detail: `cannot be read: ${explain(cause)}`, cause })
+        : new SourceError({ place: printablePath(path), detail: `cannot be read: ${explain(cause)}`, cause })
+
+/** For the people who edit the file. */
+export const mistaken = (file: string, mistake: TextMistake): SourceError =>
+  new SourceError({ place: placeText(file, mistake), detail: mistake.problem })

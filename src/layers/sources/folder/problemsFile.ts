@@ -4,6 +4,7 @@
  * The file is no content, and is removed when all problems are solved. The begin of each problem is read from the
  * file, so that it survives a restart.
  */
+
 import { lstat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -12,7 +13,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { isHeldOpen } from "../../../files/heldOpen.ts"
+import { isHeldOpen } from "../../../files/systemError.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"

@@ -12,9 +12,8 @@ import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
 import { decodeText, type TextMistake } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderInUse, mistaken, printablePath } from "./FolderInUse.ts"
 import { readFile } from "./folderFiles.ts"
-import type { FolderFile } from "./lookAtFolder.ts"
+import { type FolderFile, FolderInUse, mistaken, printablePath } from "./lookAtFolder.ts"
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 
 /** Reads a document. A row of CSV is an object of texts, without its empty cells. */

@@ -4,6 +4,7 @@
  * They are not links to the files of the folder, because such a link would change with its file, and no version may
  * change. Unchanged files are linked from the last version only if there will be a new version.
  */
+
 import { lstat, mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import * as Effect from "effect/Effect"
@@ -14,9 +15,8 @@ import { explain } from "../../../files/systemError.ts"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { FolderInUse, isPassing } from "./FolderInUse.ts"
 import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
-import { type FolderFile, isSame } from "./lookAtFolder.ts"
+import { type FolderFile, FolderInUse, isPassing, isSame } from "./lookAtFolder.ts"
 
 interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
