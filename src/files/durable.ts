@@ -5,11 +5,10 @@
 import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
 import { readdir, rm } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -145,7 +144,6 @@ const sync = (path: string, flag: "r" | "r+") =>
  */
 export const makePath = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
 
   const makeOne = (folder: string) =>
     Effect.catchAll(fs.makeDirectory(folder), (error) =>
@@ -161,9 +159,9 @@ export const makePath = Effect.fnUntraced(function* (folder: string) {
   const make = (folder: string): Effect.Effect<void, PlatformError> =>
     Effect.catchIf(
       makeOne(folder),
-      (error) => errorCode(error) === "ENOENT" && path.dirname(folder) !== folder,
-      () => Effect.zipRight(make(path.dirname(folder)), makeOne(folder))
+      (error) => errorCode(error) === "ENOENT" && dirname(folder) !== folder,
+      () => Effect.zipRight(make(dirname(folder)), makeOne(folder))
     )
 
-  yield* make(path.resolve(folder))
+  yield* make(resolve(folder))
 })

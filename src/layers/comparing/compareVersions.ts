@@ -4,7 +4,7 @@
  * Files with equal digests are not read. Tables are compared by records and fields, one table at a time and in steps,
  * so that events are sent meanwhile. Tables of more than 192 MiB are compared as files.
  */
-import * as Path from "@effect/platform/Path"
+import { join } from "node:path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -25,8 +25,7 @@ import {
 } from "../../services/ContentDiff.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
-import { pathOf } from "../versions/DownloadsFolder.ts"
-import { readList } from "../versions/fileLists.ts"
+import { listOf, pathOf } from "../versions/fileLists.ts"
 import { recordChange } from "./changeTexts.ts"
 import { type EntryChange, makeComparison } from "./compareDocuments.ts"
 import { openTables, type Tables, tryRead } from "./readTables.ts"
@@ -65,27 +64,18 @@ export interface Pair {
 
 /** Reads the lists of files of two versions, and finds their differences. */
 export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: VersionId) {
-  const store = yield* VersionStore
-  const path = yield* Path.Path
-  const listOf = Effect.fnUntraced(function* (versionId: VersionId) {
-    const list = yield* readList(path.join(store.directory, pathOf(versionId)), versionId)
-    return yield* Effect.catchTag(list, "NoSuchElementException", () =>
-      Effect.flatMap(
-        store.versions,
-        (versions) =>
-          new CannotCompare({
-            detail: `the files.json of version ${versionId} is missing or cannot be read`,
-            versions: versions.map(({ versionId }) => versionId)
-          })
-      )
-    )
+  const [from, to] = [yield* readListed(fromId), yield* readListed(toId)]
+  return { from, to, changed: changedFiles(from.sources, to.sources) } satisfies Pair
+})
+
+const readListed = Effect.fnUntraced(function* (versionId: VersionId) {
+  const found = yield* listOf(versionId)
+  if (Option.isSome(found)) return found.value.list
+  const versions = yield* (yield* VersionStore).versions
+  return yield* new CannotCompare({
+    detail: `the files.json of version ${versionId} is missing or cannot be read`,
+    versions: versions.map(({ versionId }) => versionId)
   })
-  const [from, to] = [yield* listOf(fromId), yield* listOf(toId)]
-  return {
-    from: from.list,
-    to: to.list,
-    changed: changedFiles(from.list.sources, to.list.sources)
-  } satisfies Pair
 })
 
 /** The files of a source. */
@@ -151,12 +141,11 @@ const mayBeDocument = ({ after = 0, before = 0, isFile, path }: ChangedFile): bo
 
 /** Compares two versions. */
 export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: Pair) {
-  const store = yield* VersionStore
-  const path = yield* Path.Path
+  const { directory } = yield* VersionStore
   const inVersion =
     ({ versionId }: FileList): FolderOf =>
     (sourceId) =>
-      path.join(store.directory, pathOf(versionId), sourceId)
+      join(directory, pathOf(versionId), sourceId)
   return {
     from: from.versionId,
     to: to.versionId,
@@ -210,9 +199,8 @@ const compareFile = Effect.fnUntraced(function* (
   { after: sizeAfter, before: sizeBefore, key, path, sourceId }: ChangedFile,
   room: number
 ) {
-  const paths = yield* Path.Path
-  const before = Option.map(Option.fromNullable(sizeBefore), () => paths.join(from(sourceId), path))
-  const after = Option.map(Option.fromNullable(sizeAfter), () => paths.join(to(sourceId), path))
+  const before = Option.map(Option.fromNullable(sizeBefore), () => join(from(sourceId), path))
+  const after = Option.map(Option.fromNullable(sizeAfter), () => join(to(sourceId), path))
   return yield* Effect.flatMap(openTables(before, after, key), (tables) => compareTables(tables, room)).pipe(
     Effect.map(
       ({ records, ...changes }): DocumentDiff => ({

@@ -78,10 +78,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
     options.reports === undefined ? undefined : yield* Reports.make({ ...options, reports: options.reports })
   const server = yield* Application.make({
     routes: [
-      ...(yield* Routes.make({
-        reading: yield* KeepWhileRead.make(options.content),
-        resources: yield* Resources.make(options)
-      })),
+      ...(yield* Routes.make(yield* KeepWhileRead.make(options.content), yield* Resources.make(options))),
       ...(reports === undefined ? [] : [reports.route])
     ],
     refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),

@@ -4,14 +4,11 @@
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 
-export interface Reading {
-  /** Runs an Effect that reads a version. */
-  readonly of: (versionId: VersionId) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}
+/** Runs an effect that reads a version. */
+export type WhileReading = Effect.Effect.Success<ReturnType<typeof make>>
 
 /** How often `content.keep` is sent for a version that clients read. The command keeps the version for two minutes. */
 export const interval = "1 minute"
@@ -20,9 +17,7 @@ export const interval = "1 minute"
  * Dispatches `content.keep` when a client begins to read a version, and each minute while clients read it. Does not wait for
  * the command, and does nothing if the command is not registered.
  */
-export const make = Effect.fnUntraced(function* (
-  content: string
-): Effect.fn.Return<Reading, never, CommandBus | Scope.Scope> {
+export const make = Effect.fnUntraced(function* (content: string) {
   const commands = yield* CommandBus
   const readers = new Map<VersionId, number>()
   const fibers = yield* FiberMap.make<VersionId>()
@@ -55,12 +50,11 @@ export const make = Effect.fnUntraced(function* (
       }
     })
 
-  return {
-    of: (versionId) => (effect) =>
+  return (versionId: VersionId) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
         begin(versionId),
         () => effect,
         () => end(versionId)
       )
-  }
 })

@@ -3,7 +3,7 @@
  */
 import type { Stats } from "node:fs"
 import { lstat, realpath } from "node:fs/promises"
-import type * as Path from "@effect/platform/Path"
+import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode } from "../../internal/serializeError.ts"
@@ -16,15 +16,6 @@ export interface PlainFile {
   readonly stats: Stats
   /** Changes when the file is replaced or written. */
   readonly stamp: string
-}
-
-export interface PlainFiles {
-  readonly isThere: Effect.Effect<boolean, Unreadable>
-  /**
-   * A file or folder below the folder; `None` if there is none, or if a name in its path is a link, a short name of Windows or
-   * in other letter case.
-   */
-  readonly find: (names: ReadonlyArray<string>) => Effect.Effect<Option.Option<PlainFile>, Unreadable>
 }
 
 /** A file or folder in a folder that was found before; `None` for a link. */
@@ -43,18 +34,18 @@ const look = async (file: string): Promise<PlainFile | undefined> => {
 }
 
 /** Files of a folder. Links may lead to the folder itself, and these may change. */
-export const make = (folder: string, path: Path.Path): PlainFiles => {
+export const make = (folder: string) => {
   /** The real path of the folder, without links and short names, when it was last looked up. */
   let root: string | undefined
 
   const find = async (names: ReadonlyArray<string>): Promise<PlainFile | undefined> => {
-    const real = await orNone(realpath(path.join(folder, ...names)))
+    const real = await orNone(realpath(join(folder, ...names)))
     const isBelow = (root: string | undefined) =>
-      root !== undefined && real?.normalize() === path.join(root, ...names).normalize()
+      root !== undefined && real?.normalize() === join(root, ...names).normalize()
     if (real !== undefined && !isBelow(root)) {
       root = await orNone(realpath(folder))
     }
-    return root === undefined || !isBelow(root) ? undefined : look(path.join(root, ...names))
+    return root === undefined || !isBelow(root) ? undefined : look(join(root, ...names))
   }
 
   return {
@@ -62,7 +53,12 @@ export const make = (folder: string, path: Path.Path): PlainFiles => {
       reading(() => orNone(realpath(folder))),
       (root) => root !== undefined
     ),
-    find: (names) =>
+
+    /**
+     * A file or folder below the folder; `None` if there is none, or if a name in its path is a link, a short name of
+     * Windows or in other letter case.
+     */
+    find: (names: ReadonlyArray<string>) =>
       Effect.map(
         reading(() => find(names)),
         Option.fromNullable

@@ -5,9 +5,9 @@
  */
 
 import { createRequire } from "node:module"
+import { dirname } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -43,22 +43,13 @@ export interface Asking {
   readonly version: string
 }
 
-export interface Resources {
-  /** The path is that of a request target, percent-encoded. */
-  readonly find: (
-    path: string,
-    asking: Asking
-  ) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
-}
-
 export const make = Effect.fnUntraced(function* (
   options: Pick<ContentServerOptions, "content" | "downloadPath" | "site">
 ) {
   const { downloadPath, site } = options
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { state } = yield* ControllerState
-  const downloads = PlainFiles.make(downloadPath, path)
+  const downloads = PlainFiles.make(downloadPath)
   const stored = yield* VersionFiles.make(downloadPath)
   const page: Page | undefined =
     site === undefined
@@ -127,7 +118,7 @@ export const make = Effect.fnUntraced(function* (
   const clientScript = Effect.fnUntraced(function* (name: string) {
     const missing = notFound([clientFolder, name])
     const script = yield* Effect.orElse(clientModule, () => missing)
-    return yield* Option.match(yield* PlainFiles.make(path.dirname(script), path).find([name]), {
+    return yield* Option.match(yield* PlainFiles.make(dirname(script)).find([name]), {
       onNone: () => missing,
       onSome: (found) => Effect.succeed(pageResource(found))
     })
@@ -157,10 +148,12 @@ export const make = Effect.fnUntraced(function* (
       : Effect.flatMap(active, (active) => page.find({ active, names, raw, version }))
   }
 
-  return {
-    find: (raw, asking) => Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, asking))
-  } satisfies Resources
+  /** The resource at the path of a request target, percent-encoded. */
+  return (raw: string, asking: Asking) =>
+    Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, asking))
 })
+
+export type Find = Effect.Effect.Success<ReturnType<typeof make>>
 
 /** The path at which a page finds the scripts of `vitrine/client`, made for this version of the controller. */
 const clientFolder = "vitrine"

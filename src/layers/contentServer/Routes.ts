@@ -13,14 +13,9 @@ import { pathOf } from "../http/Application.ts"
 import { Unreadable } from "../http/errors.ts"
 import * as Responses from "../http/Responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
-import type { Reading } from "./KeepWhileRead.ts"
-import type { Resources } from "./Resources.ts"
+import type { WhileReading } from "./KeepWhileRead.ts"
+import type { Find } from "./Resources.ts"
 import type { FileResource, TextResource } from "./resource.ts"
-
-export interface Context {
-  readonly reading: Reading
-  readonly resources: Resources
-}
 
 /** Headers of every response: content is public, and browsers must not guess its type. */
 export const everyResponse = {
@@ -35,7 +30,7 @@ export const preflight = Responses.preflight(
   "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Range"
 )
 
-export const make = Effect.fnUntraced(function* ({ reading, resources }: Context) {
+export const make = Effect.fnUntraced(function* (whileReading: WhileReading, find: Find) {
   const sendFile = yield* makeSendFile
   const warnOnce = makeWarnOnce((problem) => `Content cannot be served: ${problem}`)
 
@@ -49,12 +44,12 @@ export const make = Effect.fnUntraced(function* ({ reading, resources }: Context
     )
     return Option.match(resource.versionId, {
       onNone: () => sending,
-      onSome: (versionId) => reading.of(versionId)(sending)
+      onSome: (versionId) => whileReading(versionId)(sending)
     })
   }
 
   const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const resource = yield* resources.find(pathOf(request), {
+    const resource = yield* find(pathOf(request), {
       host: request.headers.host,
       version: /\?(?:[^#]*&)?version=([^&#]*)/.exec(request.originalUrl)?.[1] ?? ""
     })

@@ -6,7 +6,6 @@ import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -25,11 +24,6 @@ import { NotFound, Unreadable } from "../http/errors.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import { isDocument, notFound, type Page, pageResource, partOfBuild } from "./resource.ts"
-
-export interface SiteBuild {
-  /** The current build, 16 hexadecimal digits; `None` until the files are read for the first time. */
-  readonly current: Effect.Effect<Option.Option<string>>
-}
 
 /** Milliseconds between two looks at the folder, and so how long its files must stay unchanged. */
 export const lookMs = 5000
@@ -117,11 +111,12 @@ export const make = Effect.fnUntraced(function* (
   }
   yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
   return {
+    /** The current build, 16 hexadecimal digits; `None` until the files are read for the first time. */
     current: Effect.map(
       Ref.get(counted),
       Option.map(({ id }) => id)
     )
-  } satisfies SiteBuild
+  }
 })
 
 const missing = (site: string): string =>
@@ -188,9 +183,8 @@ export const makePage = Effect.fnUntraced(function* (
   site: string,
   options: Pick<ContentServerOptions, "content">
 ) {
-  const path = yield* Path.Path
   const { current } = yield* make(site, options)
-  const files = PlainFiles.make(site, path)
+  const files = PlainFiles.make(site)
   return {
     build: () => current,
 

@@ -5,11 +5,10 @@
  * is made only if a file does not match its list, because players ask for thousands of files in a row. An index of each version
  * stays in memory as long as the version, with 8 bytes a file: it proves without the lists that no version has a file.
  */
+import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { gzip, type ZlibOptions } from "node:zlib"
-import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
@@ -19,7 +18,7 @@ import * as Schema from "effect/Schema"
 import { decodeFileList, fileListName, type WrittenList } from "../../files/FileList.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { VersionId } from "../../services/VersionStore.ts"
-import { NotFound, type Unreadable } from "../http/errors.ts"
+import { NotFound } from "../http/errors.ts"
 import * as PlainFiles from "./PlainFile.ts"
 
 /** The files of a version. */
@@ -53,20 +52,6 @@ export interface StoredFile {
   readonly list: VersionList
 }
 
-type Failure = NotFound | PlatformError | Unreadable
-
-export interface VersionFiles {
-  readonly list: (versionId: VersionId) => Effect.Effect<VersionList, Failure>
-  /** A file of a version; `None` if the version has no such file. */
-  readonly find: (versionId: VersionId, path: string) => Effect.Effect<Option.Option<StoredFile>, Failure>
-  /** A file of this version, or else of the newest version on disk that has the file; with this digest, if it is given. */
-  readonly findInAny: (
-    first: Option.Option<VersionId>,
-    path: string,
-    sha256?: string
-  ) => Effect.Effect<Option.Option<StoredFile>, PlatformError | Unreadable>
-}
-
 /** Hashes of the files of a version: a hash that is missing proves that the version has no such file. */
 interface VersionIndex {
   readonly stamp: string
@@ -81,13 +66,12 @@ export const noManifest = new NotFound({ message: "There is no manifest yet: no 
 
 export const isVersionId = Schema.is(VersionId)
 
-export const make = Effect.fnUntraced(function* (
-  downloadPath: string
-): Effect.fn.Return<VersionFiles, never, FileSystem.FileSystem | Path.Path> {
+export type VersionFiles = Effect.Effect.Success<ReturnType<typeof make>>
+
+export const make = Effect.fnUntraced(function* (downloadPath: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const folder = path.join(downloadPath, "versions")
-  const files = PlainFiles.make(folder, path)
+  const folder = join(downloadPath, "versions")
+  const files = PlainFiles.make(folder)
   const lists = yield* Ref.make<ReadonlyArray<VersionList>>([])
   const indexes = yield* Ref.make<ReadonlyMap<VersionId, VersionIndex>>(new Map())
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
@@ -100,7 +84,7 @@ export const make = Effect.fnUntraced(function* (
 
   const missing = Effect.fnUntraced(function* (versionId: VersionId) {
     if (!(yield* files.isThere)) return yield* noManifest
-    const message = (yield* fs.exists(path.join(folder, versionId)))
+    const message = (yield* fs.exists(join(folder, versionId)))
       ? `The version ${versionId} has no ${fileListName}: it was made by an older Vitrine. The next fetch makes one that can be served.`
       : `There is no version ${versionId} here any more, or not yet. Read the manifest again.`
     return yield* new NotFound({ message })
@@ -130,11 +114,11 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const findIn = Effect.fnUntraced(function* ({ folders, versionId }: VersionList, onDisk: string) {
-    const folder = path.dirname(onDisk)
+    const folder = dirname(onDisk)
     const known = folders.get(folder)
-    if (known !== undefined) return yield* PlainFiles.findAt(path.join(known, path.basename(onDisk)))
+    if (known !== undefined) return yield* PlainFiles.findAt(join(known, basename(onDisk)))
     const found = yield* files.find([versionId, ...onDisk.split("/")])
-    if (Option.isSome(found)) folders.set(folder, path.dirname(found.value.file))
+    if (Option.isSome(found)) folders.set(folder, dirname(found.value.file))
     return found
   })
 
@@ -175,13 +159,17 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
-    list: (versionId) =>
+    list: (versionId: VersionId) =>
       Effect.flatMap(
         known(versionId),
         Option.match({ onNone: () => read(versionId), onSome: Effect.succeed })
       ),
-    find: (versionId, path) => search(versionId, path),
-    findInAny: Effect.fnUntraced(function* (first, path, sha256) {
+
+    /** A file of a version; `None` if the version has no such file. */
+    find: (versionId: VersionId, path: string) => search(versionId, path),
+
+    /** A file of this version, or else of the newest version on disk that has the file; with this digest, if it is given. */
+    findInAny: Effect.fnUntraced(function* (first: Option.Option<VersionId>, path: string, sha256?: string) {
       const searchOne = (versionId: VersionId) =>
         search(versionId, path, sha256).pipe(
           Effect.catchTag("vitrine/NotFound", () => Effect.succeedNone),

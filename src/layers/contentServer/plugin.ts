@@ -1,7 +1,7 @@
 /**
  * The plugin of a content server.
  */
-import * as Path from "@effect/platform/Path"
+import { resolve } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -20,11 +20,10 @@ export const contentServer = (config: ContentServerOptions.ContentServerConfig =
     setup: ({ cwd }) =>
       Effect.gen(function* () {
         const { downloadPath, site, ...serving } = yield* options
-        const path = yield* Path.Path
         const server = ContentServer.fromOptions({
           ...serving,
-          downloadPath: path.resolve(cwd, downloadPath),
-          ...(site === undefined ? {} : { site: Predicate.isString(site) ? path.resolve(cwd, site) : site })
+          downloadPath: resolve(cwd, downloadPath),
+          ...(site === undefined ? {} : { site: Predicate.isString(site) ? resolve(cwd, site) : site })
         })
         return yield* Effect.as(Effect.provideService(server, BaseFolder, cwd), Effect.void)
       })

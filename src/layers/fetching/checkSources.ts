@@ -1,8 +1,8 @@
 /**
  * Finds out what a fetch of sources would change, and what one source would save. Changes nothing.
  */
+import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -90,7 +90,7 @@ const parse = Schema.decodeUnknown(Schema.parseJson())
 
 const sampleDocument = Effect.fnUntraced(function* (folder: string, name: string) {
   const fs = yield* FileSystem.FileSystem
-  const file = (yield* Path.Path).join(folder, name)
+  const file = join(folder, name)
   const { size } = yield* fs.stat(file)
   const json = size > maxBytes ? [] : yield* Effect.flatMap(fs.readFileString(file), parse)
   return { path: name, ...describeDocument(json) }

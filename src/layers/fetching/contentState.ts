@@ -17,23 +17,16 @@ import type { ContentState, Screen, SourceState } from "../../services/Slices.ts
 import { VersionStore } from "../../services/VersionStore.ts"
 import type { Provider } from "./Provider.ts"
 
-export interface ContentSlice {
-  readonly get: Effect.Effect<ContentState>
-  readonly update: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
-  /** As `update`, for fields that change all the time: `_version` does not grow. */
-  readonly note: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
-}
-
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const { updateSlice } = yield* ControllerState
   let content = initial
-  const note: ContentSlice["note"] = (change) =>
+  const note = (change: (before: ContentState) => ContentState) =>
     Effect.sync(() => {
       content = change(content)
     })
-  const slice: ContentSlice = {
+  return {
     get: Effect.sync(() => content),
-    update: (change) =>
+    update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),
         // Reads the content in the step that writes it: another source may have reported meanwhile.
@@ -42,10 +35,16 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
           return published
         })
       ),
+    /** As `update`, for fields that change all the time: `_version` does not grow. */
     note
   }
-  return slice
 })
+
+export type ContentSlice = Effect.Effect.Success<ReturnType<typeof makeSlice>>
+
+/** The error of the last fetch, if it failed. */
+export const errorOf = ({ lastFetch }: ContentState) =>
+  lastFetch !== undefined && "error" in lastFetch ? lastFetch.error : undefined
 
 /** Gives the fields of the slice that change all the time. */
 export const makeMomentary = (

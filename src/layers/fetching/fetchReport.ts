@@ -13,18 +13,10 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import { type ContentSlice, type Report, timestamp, withSources } from "./contentState.ts"
+import { type ContentSlice, errorOf, type Report, timestamp, withSources } from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
 import { countFetch } from "./metrics.ts"
 import type { Fetched } from "./Provider.ts"
-
-export interface FetchReport {
-  /** Runs a fetch, and reports its beginning and its end. */
-  readonly reported: (fetch: Effect.Effect<Fetched, FetchError>) => Effect.Effect<FetchOutcome, FetchError>
-
-  /** Whether the last fetch failed in the same way. The failure is then counted, and should not be reported again. */
-  readonly repeats: (error: FetchError) => Effect.Effect<boolean>
-}
 
 export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
   const { mode } = yield* ControllerState
@@ -89,20 +81,17 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   })
 
   return {
-    reported: (fetch) =>
+    /** Runs a fetch, and reports its beginning and its end. */
+    reported: (fetch: Effect.Effect<Fetched, FetchError>) =>
       run(fetch).pipe(countFetch, Effect.tapError(reportFailed), Effect.withSpan("Content.fetch")),
-    repeats: Effect.fnUntraced(function* (error) {
-      const { lastFetch } = yield* slice.get
-      const isSame =
-        lastFetch !== undefined &&
-        "error" in lastFetch &&
-        lastFetch.error.message === serializeError(error).message
-      if (isSame) {
-        yield* isFirst(error)
-      }
+
+    /** Whether the last fetch failed in the same way. The failure is then counted, and should not be reported again. */
+    repeats: Effect.fnUntraced(function* (error: FetchError) {
+      const isSame = errorOf(yield* slice.get)?.message === serializeError(error).message
+      yield* Effect.when(isFirst(error), () => isSame)
       return isSame
     })
-  } satisfies FetchReport
+  }
 })
 
 /** Identifies failures of the same kind: the same origin, transient or not, rejected or not. */

@@ -2,7 +2,7 @@
  * The content plugin, and the parts that it shares with the replica plugin: the downloads folder, the versions, and the
  * commands that need only those.
  */
-import * as Path from "@effect/platform/Path"
+import { resolve } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -66,7 +66,7 @@ export const versionsPlugin = <Options extends VersionsOptions, E, E2>(
     setup: (context) =>
       Effect.gen(function* () {
         const decoded = yield* options
-        const directory = yield* directoryOf(decoded, context.cwd)
+        const directory = resolve(context.cwd, decoded.downloadPath)
         const { start } = yield* Effect.provideServiceEffect(
           withPrivate(directory)(make(decoded, context)),
           VersionStore,
@@ -78,13 +78,10 @@ export const versionsPlugin = <Options extends VersionsOptions, E, E2>(
     content: ({ cwd }) =>
       Effect.gen(function* () {
         const decoded = yield* options
-        return { directory: yield* directoryOf(decoded, cwd), sources: yield* sources(decoded, cwd) }
+        return { directory: resolve(cwd, decoded.downloadPath), sources: yield* sources(decoded, cwd) }
       })
   }
 }
-
-const directoryOf = ({ downloadPath }: VersionsOptions, cwd: string) =>
-  Effect.map(Path.Path, (path) => path.resolve(cwd, downloadPath))
 
 const openVersions = ({ ackLease, keepVersions, release = "at once" }: VersionsOptions, directory: string) =>
   VersionStoreDisk.open({ ackLease, directory, keepVersions, release })
@@ -101,7 +98,7 @@ const versionsOnDisk = (options: Either.Either<VersionsOptions, InvalidOptions>)
   setup: ({ cwd }) =>
     Effect.gen(function* () {
       const decoded = yield* options
-      const directory = yield* directoryOf(decoded, cwd)
+      const directory = resolve(cwd, decoded.downloadPath)
       const commands = Effect.provideServiceEffect(
         registerOnDisk(decoded.name),
         ActiveVersion.ActiveVersion,

@@ -18,6 +18,7 @@ import { kv, list, text } from "../status/rows.ts"
 import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slices.ts"
 import { violationText } from "../status/violationText.ts"
 import type { ContentRules } from "./ContentOptions.ts"
+import { errorOf } from "./contentState.ts"
 import { diskProblems } from "./diskSpace.ts"
 import * as HubReading from "./HubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
@@ -46,7 +47,7 @@ export const reading = (name: string, rules: ContentRules) =>
 /** The status of a content. Its page is the page of its own content server. */
 const statusOf = (name: string, slice: ContentState, state: GlobalState): ContentStatus => {
   const { lastFetch } = slice
-  const failure = errorOf(slice)
+  const failure = errorOf(slice)?.message
   const server = contentServersOf(state).find(([other]) => other === `${name}-server`)?.[1]
   return {
     name,
@@ -96,7 +97,7 @@ export const problems = (
   now: number
 ): ReadonlyArray<Problem> => {
   const { failingSince, held, sources, versionId } = slice
-  const error = errorOf(slice)
+  const error = errorOf(slice)?.message
   const found: Array<Problem> = [...diskProblems(name, slice)]
   if (versionId === undefined) {
     const why =
@@ -193,9 +194,6 @@ const versionRow =
       ].join(", ")
     )
   }
-
-const errorOf = ({ lastFetch }: ContentState): string | undefined =>
-  lastFetch !== undefined && "error" in lastFetch ? lastFetch.error.message : undefined
 
 /** The error is in the rows of its source, so this row does not repeat it. */
 const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {

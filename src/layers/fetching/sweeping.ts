@@ -16,17 +16,6 @@ import { activeIn, VersionStore } from "../../services/VersionStore.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import { countVersions } from "./metrics.ts"
 
-export interface Sweeping {
-  /** Sweeps. A failure is logged once until a sweep works again. */
-  readonly sweep: Effect.Effect<void>
-
-  /** Sweeps if the last sweep is long ago, or the manifest is lost. */
-  readonly sweepIfDue: Effect.Effect<void>
-
-  /** On a full disk, removes versions that no screen shows, and runs the fetch once more. */
-  readonly withRoom: <A>(fetch: Effect.Effect<A, FetchError>) => Effect.Effect<A, FetchError>
-}
-
 /** The least time between a sweep and a tick that sweeps without a fetch; a lost manifest does not wait for it. */
 const pause = Duration.minutes(5)
 
@@ -75,8 +64,14 @@ export const makeSweeping = Effect.fnUntraced(function* (before: Effect.Effect<u
   })
 
   return {
+    /** Sweeps. A failure is logged once until a sweep works again. */
     sweep,
+
+    /** Sweeps if the last sweep is long ago, or the manifest is lost. */
     sweepIfDue,
-    withRoom: (fetch) => Effect.catchIf(fetch, isDiskFull, (error) => Effect.zipRight(evict(error), fetch))
-  } satisfies Sweeping
+
+    /** On a full disk, removes versions that no screen shows, and runs the fetch once more. */
+    withRoom: <A>(fetch: Effect.Effect<A, FetchError>) =>
+      Effect.catchIf(fetch, isDiskFull, (error) => Effect.zipRight(evict(error), fetch))
+  }
 })

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
-import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -40,13 +40,6 @@ export interface Settings extends ReportOptions {
   readonly directory: string
   /** From the controller. */
   readonly addLogger: PluginContext["addLogger"]
-}
-
-export interface SendReports {
-  /** Runs until the scope of `make` ends. Then the hub is told who ended it, except after a failure. */
-  readonly start: Effect.Effect<void>
-  /** The state of the reports, for the state of the controller. */
-  readonly state: Effect.Effect<Reports>
 }
 
 /** The shortest pause between two reports. */
@@ -94,7 +87,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     return makeReport((yield* read).view, machine)
   })
 
-  const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
+  const timestamp = Effect.map(DateTime.now, DateTime.formatIso)
 
   /** Passes an action on to a screen, like a request on this machine. */
   const ask = ({ action, screen, ...by }: NonNullable<ReportAnswer["actions"]>[number]) =>
@@ -161,9 +154,11 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   })
 
   return {
+    /** Runs until the scope of `make` ends. Then the hub is told who ended it, except after a failure. */
     start: Effect.asVoid(Effect.forkIn(sending, scope)),
+    /** The state of the reports, for the state of the controller. */
     state: Ref.get(reports)
-  } satisfies SendReports
+  }
 })
 
 /** Whether an event changes the report. */

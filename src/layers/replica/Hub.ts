@@ -16,35 +16,13 @@ import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import { naming } from "../httpClient/localAddress.ts"
 import * as Requests from "../httpClient/Requests.ts"
-import { pathOf } from "../versions/DownloadsFolder.ts"
+import { pathOf } from "../versions/fileLists.ts"
 import type { Address } from "./ReplicaOptions.ts"
-
-export interface Hub {
-  /** The address without credentials; safe to display. */
-  readonly url: string
-  /** Asks for the manifest; `None` if there is no manifest yet. An unchanged manifest costs one small request. */
-  readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
-  /**
-   * Fetches a list of files of the hub, by its path with forward slashes. The limit is 64 MiB, or about 400,000 files.
-   * The list is in memory; an interrupted request starts again from the beginning.
-   */
-  readonly fetchList: (file: string) => Effect.Effect<string, CopyFailed | MovedOn>
-  /**
-   * Downloads a file of the hub, by its path with forward slashes. If the download fails, the received part is kept.
-   */
-  readonly download: (
-    file: string,
-    target: Pick<Download.Target, "file" | "isNew" | "onBytes" | "size">
-  ) => Effect.Effect<Download.Downloaded, CopyFailed | MovedOn>
-  /** Makes an error about a response of the hub. */
-  readonly failed: (
-    detail: string,
-    more: { readonly isTransient: boolean; readonly cause?: Error }
-  ) => CopyFailed
-}
 
 /** The hub has no such file, or its manifest names another version than the version that is being copied. */
 export class MovedOn extends Data.TaggedError("vitrine/MovedOn")<{ readonly error: CopyFailed }> {}
+
+export type Hub = Effect.Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function* ({ authorization, url }: Address, maxTimeout: number) {
   const limits = { maxTimeout, maxBytesOption: "", urls: [url] }
@@ -52,21 +30,24 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
   const lists = yield* Requests.make({ ...limits, maxBytes: maxListBytes })
   const { download } = yield* Download.make({ maxTimeout })
   const headers = authorization === undefined ? {} : { authorization: Redacted.value(authorization) }
-  const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
+  const failed = (detail: string, more: { readonly isTransient: boolean; readonly cause?: Error }) =>
+    new CopyFailed({ from: url, detail, ...more })
   const notReached = (detail: string) => failed(detail, { isTransient: true })
 
-  const ask: Hub["ask"] = manifests.attempt({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
-    Effect.flatMap(({ text }) =>
-      Effect.mapBoth(decodeManifest(text), { onFailure: notReached, onSuccess: Option.some })
-    ),
-    Effect.catchAll((error) => {
-      if (error instanceof CopyFailed) return error
-      if (error.status === 404) return Effect.succeedNone
-      return error.status === undefined
-        ? notReached(error.isTransient ? `${error.detail}. ${checkAddress}` : error.detail)
-        : notReached(refusal(error.status))
-    })
-  )
+  const ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed> = manifests
+    .attempt({ url: `${url}manifest.json`, headers, remembers: true })
+    .pipe(
+      Effect.flatMap(({ text }) =>
+        Effect.mapBoth(decodeManifest(text), { onFailure: notReached, onSuccess: Option.some })
+      ),
+      Effect.catchAll((error) => {
+        if (error instanceof CopyFailed) return error
+        if (error.status === 404) return Effect.succeedNone
+        return error.status === undefined
+          ? notReached(error.isTransient ? `${error.detail}. ${checkAddress}` : error.detail)
+          : notReached(refusal(error.status))
+      })
+    )
 
   const addressOf = (file: string) => `${url}${file.split("/").map(encodeURIComponent).join("/")}`
 
@@ -79,21 +60,33 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     })
 
   return {
+    /** The address without credentials; safe to display. */
     url,
+
+    /** Asks for the manifest; `None` if there is no manifest yet. An unchanged manifest costs one small request. */
     ask,
-    fetchList: (file) =>
+
+    /**
+     * Fetches a list of files of the hub, by its path with forward slashes. The limit is 64 MiB, or about 400,000 files.
+     * The list is in memory; an interrupted request starts again from the beginning.
+     */
+    fetchList: (file: string) =>
       lists.ask({ url: addressOf(file), headers }).pipe(
         Effect.map(({ text }) => text),
         notGot(file),
         Effect.annotateLogs("file", file)
       ),
-    download: (file, target) =>
+
+    /** Downloads a file of the hub, by its path with forward slashes. If it fails, the received part is kept. */
+    download: (file: string, target: Pick<Download.Target, "file" | "isNew" | "onBytes" | "size">) =>
       download({ ...target, url: addressOf(file), headers, name: file, resumes: true, isDurable: true }).pipe(
         naming(url),
         notGot(file)
       ),
+
+    /** Makes an error about a response of the hub. */
     failed
-  } satisfies Hub
+  }
 })
 
 const maxListBytes = 64 * 1024 * 1024

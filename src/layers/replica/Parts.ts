@@ -3,8 +3,8 @@
  */
 
 import { rm, stat, unlink } from "node:fs/promises"
+import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { forEachFile, toError } from "../../files/fileBatch.ts"
 import { linkOrCopy } from "../../files/reuseFile.ts"
@@ -14,8 +14,7 @@ import { refuseLink } from "../versions/diskError.ts"
 
 export const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const fileOf = (sha256: string) => path.join(folder, sha256)
+  const fileOf = (sha256: string) => join(folder, sha256)
 
   /** Makes the folder of downloads, and removes unwanted files from it. Gives the remaining files. */
   const keepOnly = (wanted: ReadonlySet<string>) =>

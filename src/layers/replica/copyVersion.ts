@@ -2,7 +2,7 @@
  * Copies a version of a hub: reuses files on disk with equal content, and downloads the rest.
  */
 
-import * as Path from "@effect/platform/Path"
+import { join } from "node:path"
 import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -25,7 +25,7 @@ import {
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched } from "../fetching/Provider.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
-import { pathOf } from "../versions/DownloadsFolder.ts"
+import { pathOf } from "../versions/fileLists.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
 import { folderOf, type Hub, type HubVersion, type MovedOn } from "./Hub.ts"
@@ -46,9 +46,8 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
   report: Report,
   pollEvery: Duration.DurationInput
 ) {
-  const path = yield* Path.Path
   const store = yield* VersionStore
-  const parts = yield* Parts.make(path.join(store.directory, ".partial"))
+  const parts = yield* Parts.make(join(store.directory, ".partial"))
 
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
@@ -123,7 +122,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
       directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
     }
     const placeOf = ({ path: name, sourceId }: CopiedFile) =>
-      path.join(directories.get(sourceId) ?? "", ...name.split("/"))
+      join(directories.get(sourceId) ?? "", ...name.split("/"))
     // A moved download is lost if the process is killed, so all are moved together, after the last download.
     yield* Effect.forEach(
       contents,

@@ -3,7 +3,8 @@
  * disk, or else copies it. Also copies the version that waits at the hub for the end of a hold.
  */
 
-import * as Path from "@effect/platform/Path"
+import { join } from "node:path"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,7 +14,7 @@ import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched } from "../fetching/Provider.ts"
-import { readList } from "../versions/fileLists.ts"
+import { listOf, pathOf } from "../versions/fileLists.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
 import { type Hub, type HubVersion, isLatestOf } from "./Hub.ts"
@@ -24,16 +25,10 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
   report: Report,
   pollEvery: Duration.DurationInput
 ) {
-  const path = yield* Path.Path
   const store = yield* VersionStore
-  const platform = yield* withoutParentSpan(
-    Effect.context<Effect.Effect.Context<ReturnType<typeof readList>>>()
-  )
+  const services = yield* withoutParentSpan(Effect.context<VersionStore | FileSystem.FileSystem>())
   const copies = yield* makeCopyVersion(report, pollEvery)
-
-  const folderOf = (versionId: VersionId) => path.join(store.directory, "versions", versionId)
-
-  const listOf = (versionId: VersionId) => Effect.provide(readList(folderOf(versionId), versionId), platform)
+  const findList = (versionId: VersionId) => Effect.provide(listOf(versionId), services)
 
   /** Whether files of the latest version are known to be missing or changed. */
   const isDamaged = ({ sources }: FileList) =>
@@ -44,7 +39,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     ).pipe(Effect.scoped)
 
   const unchanged = Effect.fnUntraced(function* (manifest: Manifest) {
-    const found = yield* listOf(latestOf(manifest))
+    const found = yield* findList(latestOf(manifest))
     const sources = Option.match(found, { onNone: () => [], onSome: ({ list }) => list.sources })
     return { changed: false, manifest, ...sumCounts(sources) } satisfies Fetched
   })
@@ -52,10 +47,10 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
   /** The list of the version's files if the version is on disk. Fails if another version has the same id. */
   const findOnDisk = Effect.fnUntraced(function* (version: HubVersion) {
     const { versionId } = version.manifest
-    const found = yield* listOf(versionId)
+    const found = yield* findList(versionId)
     if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
       return yield* hub.failed(
-        `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${folderOf(versionId)}`,
+        `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${join(store.directory, pathOf(versionId))}`,
         { isTransient: false }
       )
     }
@@ -98,7 +93,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     latest,
     /** Copies a version that the hub will activate later, if it is not on disk. */
     ahead: (versionId: VersionId, isWanted: IsWanted) =>
-      Effect.flatMap(listOf(versionId), (found) =>
+      Effect.flatMap(findList(versionId), (found) =>
         Option.isSome(found) ? Effect.void : copies.ahead(hub, versionId, isWanted)
       )
   }

@@ -103,9 +103,6 @@ export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
 
 const isVersionId = Schema.is(VersionId)
 
-/** The path of a version in the manifest. */
-export const pathOf = (versionId: VersionId) => `versions/${versionId}`
-
 /**
  * Makes the folder, and locks it until the scope ends. Fails if another controller has the lock; a folder that cannot
  * be written is a warning.

@@ -3,7 +3,7 @@
  * the manifest once, and gives it.
  */
 import { join } from "node:path"
-import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileListName } from "../../files/FileList.ts"
@@ -133,7 +133,7 @@ const wholeVersion = Effect.fnUntraced(function* (given: string) {
 })
 
 /** In ISO 8601, UTC, with milliseconds. */
-const now = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
+const now = Effect.map(DateTime.now, DateTime.formatIso)
 
 /** The name may come from anywhere and is displayed, so it becomes one printable line. */
 const named = (by = ""): Pick<Hold, "by"> => {

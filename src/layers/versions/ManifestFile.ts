@@ -26,8 +26,9 @@ import {
   type VersionId,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder, pathOf } from "./DownloadsFolder.ts"
+import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, readIfThere, refuseLink } from "./diskError.ts"
+import { pathOf } from "./fileLists.ts"
 import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
 
 export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<

@@ -18,6 +18,7 @@ import type { SourceFile } from "../../services/ContentSource.ts"
 import {
   type VersionId,
   type VersionSource,
+  VersionStore,
   VersionStoreError,
   type VersionSummary
 } from "../../services/VersionStore.ts"
@@ -114,6 +115,13 @@ export const readList = Effect.fnUntraced(function* (folder: string, versionId: 
     Effect.option
   )
 })
+
+/** The path of a version in the downloads folder, as in the manifest. */
+export const pathOf = (versionId: VersionId) => `versions/${versionId}`
+
+/** The list of a version in the store, where there is one. */
+export const listOf = (versionId: VersionId) =>
+  Effect.flatMap(VersionStore, ({ directory }) => readList(join(directory, pathOf(versionId)), versionId))
 
 /** A summary of the list, for people. */
 export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary => ({

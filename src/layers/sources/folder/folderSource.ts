@@ -7,8 +7,8 @@
  * ```
  */
 
+import { isAbsolute, join, relative, resolve } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
@@ -62,10 +62,9 @@ interface FolderParts {
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const { id, keys, keyValueTables } = options
   const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
-  const path = yield* Path.Path
-  const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem>())
   const base = yield* BaseFolder
-  const directory = path.resolve(base, options.directory)
+  const directory = resolve(base, options.directory)
   const found = yield* findPrivate(directory, base)
   if (Option.isSome(found)) {
     return yield* new SourceError({
@@ -253,16 +252,14 @@ const firstPage = "index.html"
 /** Removes the files of an earlier try. */
 const empty = Effect.fnUntraced(function* (directory: string) {
   const fileSystem = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const names = yield* Effect.orElseSucceed(fileSystem.readDirectory(directory), () => [])
-  yield* Effect.ignore(Effect.forEach(names, (name) => remove(path.join(directory, name))))
+  yield* Effect.ignore(Effect.forEach(names, (name) => remove(join(directory, name))))
 })
 
 /** If the version were inside the folder, each version would contain itself. */
 const notInside = Effect.fnUntraced(function* (directory: string, target: FetchTarget) {
-  const path = yield* Path.Path
-  const way = path.relative(directory, target.directory)
-  if (!way.startsWith("..") && !path.isAbsolute(way)) {
+  const way = relative(directory, target.directory)
+  if (!way.startsWith("..") && !isAbsolute(way)) {
     return yield* new SourceError({
       place: directory,
       detail: "the downloads folder is in this folder. Keep content in a separate folder."

@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { DocumentSchema } from "../../../services/ContentSource.ts"
-import type { SourceError } from "../../../services/SourceError.ts"
 import type { AttachmentFormat, TableRecord } from "../../../services/TableSourceClient.ts"
 import { failedIn } from "../../documents/Document.ts"
 import type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
@@ -21,17 +20,7 @@ import { tablesOf } from "./tableDocuments.ts"
 /** A record in its saved form. */
 export type SavedRecord = Readonly<Record<string, unknown>>
 
-export interface SavedRecords {
-  /** The saved form of the next records. Fails if two columns would be saved as one. */
-  readonly add: (
-    records: ReadonlyArray<TableRecord>
-  ) => Effect.Effect<ReadonlyArray<SavedRecord>, SourceError>
-
-  /** Warnings about records that are saved in an unexpected form. */
-  readonly warnings: () => ReadonlyArray<string>
-}
-
-export const makeSavedRecords = (table: string): SavedRecords => {
+export const makeSavedRecords = (table: string) => {
   const columns = new Set<string>()
   const savedRecord = makeSavedRecord()
 
@@ -46,7 +35,8 @@ export const makeSavedRecords = (table: string): SavedRecords => {
   }
 
   return {
-    add: (records) =>
+    /** The saved form of the next records. Fails if two columns would be saved as one. */
+    add: (records: ReadonlyArray<TableRecord>) =>
       Effect.filterOrFail(
         Effect.sync(() => records.map(form)),
         () => !(columns.has("id") && columns.has(idColumn)),
@@ -55,7 +45,9 @@ export const makeSavedRecords = (table: string): SavedRecords => {
             `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
           )
       ),
-    warnings: () => [
+
+    /** Warnings about records that are saved in an unexpected form. */
+    warnings: (): ReadonlyArray<string> => [
       ...(columns.has("id")
         ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`]
         : []),

@@ -83,18 +83,14 @@ const parse = (position: string): Option.Option<Position> => {
 /** Whether the webhook, or its change with this number, does not exist. */
 const isGone = ({ reason }: TableError): boolean => reason === "NotFound" || reason === "Refused"
 
+/** A part of the changes, and the number where the next part begins. */
 const Payloads = Schema.Struct({
   payloads: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
   cursor: Schema.NonNegativeInt,
   mightHaveMore: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => false })
 })
 
-/** A part of the changes, and the number where the next part begins. */
-export type Payloads = typeof Payloads.Type
-
-const Created = Schema.Struct({ id: Schema.NonEmptyString })
-
-const decodeCreated = decodeOther(Created, "a webhook")
+const decodeCreated = decodeOther(Schema.Struct({ id: Schema.NonEmptyString }), "a webhook")
 const decodePayloads = decodeOther(Payloads, "a list of changes")
 const decodeNothing = decodeOther(Schema.Unknown, "nothing")
 
@@ -107,34 +103,24 @@ const specification = {
 }
 
 /** The webhooks of a base. */
-export interface Webhooks {
-  /** Returns the id of the new webhook. */
-  readonly create: Effect.Effect<string, TableError>
-
-  readonly remove: (id: string) => Effect.Effect<void, TableError>
-
-  /** The changes from this number on. The call keeps the webhook for another week. */
-  readonly payloads: (id: string, cursor: number) => Effect.Effect<Payloads, TableError>
-}
-
-export const makeWebhooks = (
-  { askForOne }: Pick<Api, "askForOne">,
-  { baseId }: Pick<AirtableClientOptions, "baseId">
-): Webhooks => {
+const makeWebhooks = ({ askForOne }: Api, { baseId }: AirtableClientOptions) => {
   const request = (method: BaseRequest["method"], ...below: ReadonlyArray<string>) =>
     ({ table: "", method, path: ["bases", baseId, "webhooks", ...below] }) as const
   const reader = 'the scope "webhook:manage"'
   const creator = 'the scope "webhook:manage" and the role of a creator of the base'
 
   return {
+    /** Returns the id of the new webhook. */
     create: Effect.map(
       askForOne({ ...request("POST"), body: { specification }, needs: creator }, decodeCreated),
       ({ id }) => id
     ),
 
-    remove: (id) => Effect.asVoid(askForOne({ ...request("DELETE", id), needs: creator }, decodeNothing)),
+    remove: (id: string) =>
+      Effect.asVoid(askForOne({ ...request("DELETE", id), needs: creator }, decodeNothing)),
 
-    payloads: (id, cursor) =>
+    /** The changes from this number on. The call keeps the webhook for another week. */
+    payloads: (id: string, cursor: number) =>
       askForOne(
         {
           ...request("GET", id, "payloads"),

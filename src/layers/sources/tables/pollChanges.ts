@@ -4,8 +4,8 @@
  *
  * The position of the last call is in memory. The used list of changes is on disk, so that the next start ends it.
  */
+import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -108,16 +108,15 @@ export type Polling = Effect.Effect.Success<ReturnType<typeof makePolling>>
 /** The position of the last list of changes, in a file; nothing is kept if the controller has no folder for it. */
 const keptPosition = Effect.fnUntraced(function* (sourceId: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const folder = yield* SourceFolder
-  const file = Option.map(folder, (folder) => path.join(folder, `${sourceId}.changes`))
+  const file = Option.map(folder, (folder) => join(folder, `${sourceId}.changes`))
   return {
     read: Effect.option(Effect.flatMap(file, (file) => fs.readFileString(file))),
     remove: Effect.ignore(Effect.flatMap(file, (file) => fs.remove(file, { force: true }))),
     write: (position: string) =>
       Effect.flatMap(file, (file) =>
         Effect.zipRight(
-          fs.makeDirectory(path.dirname(file), { recursive: true }),
+          fs.makeDirectory(dirname(file), { recursive: true }),
           fs.writeFileString(file, position)
         )
       ).pipe(Effect.ignore)
