@@ -5,8 +5,8 @@ import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts
 
 // For configurations.
 
+export { contentServer } from "./layers/contentServer/ContentServer.ts"
 export type { ContentServerConfig } from "./layers/contentServer/ContentServerOptions.ts"
-export { contentServer } from "./layers/contentServer/plugin.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export type { DashboardConfig } from "./layers/dashboard/DashboardOptions.ts"
 export { dashboard } from "./layers/dashboard/plugin.ts"
@@ -18,7 +18,7 @@ export type { ContentConfig } from "./layers/fetching/ContentOptions.ts"
 export { content } from "./layers/fetching/plugin.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export { httpTransport } from "./layers/httpTransport/plugin.ts"
-export { replica } from "./layers/replica/plugin.ts"
+export { replica } from "./layers/replica/Replica.ts"
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
 export type { DirectusCollection, DirectusSourceConfig } from "./layers/sources/directus/DirectusOptions.ts"
 export { directusSource } from "./layers/sources/directus/directusSource.ts"

@@ -1,9 +1,10 @@
 /**
  * Texts of changes for lists: short, and safe for a terminal.
  */
-import * as Option from "effect/Option"
+
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { FieldChange, RecordChange } from "../../services/ContentDiff.ts"
 import { compareFields, type EntryChange, type ValueChange, withoutLinks } from "./compareDocuments.ts"
 import type { Tables } from "./readTables.ts"
@@ -22,15 +23,16 @@ export function* recordChange(holds: Tables["holds"], entry: EntryChange): Gener
   if (holds === "keys") {
     return { id, change, ...valueTexts(valuesOf(entry)) }
   }
-  const name = Option.match(nameOf(after ?? before), { onNone: () => ({}), onSome: (name) => ({ name }) })
-  const fields = change === "changed" ? yield* compareFields(before, after) : []
-  const more = fields.length - maxFields
+  const fields = change === "changed" ? yield* compareFields(before, after) : undefined
+  const more = (fields?.length ?? 0) - maxFields
   return {
     id,
-    ...name,
     change,
-    ...(change === "changed" ? { fields: fields.slice(0, maxFields).map(fieldChange) } : {}),
-    ...(more > 0 ? { moreFields: more } : {})
+    ...defined({
+      name: nameOf(after ?? before),
+      fields: fields?.slice(0, maxFields).map(fieldChange),
+      moreFields: more > 0 ? more : undefined
+    })
   }
 }
 
@@ -48,10 +50,7 @@ const valueTexts = (values: Omit<ValueChange, "field">): Omit<FieldChange, "fiel
   const from = "from" in values ? textOf(values.from) : undefined
   const to = "to" in values ? textOf(values.to) : undefined
   const start = from === undefined || to === undefined ? 0 : startOfDifference(from, to)
-  return {
-    ...(from === undefined ? {} : { from: cut(from, start) }),
-    ...(to === undefined ? {} : { to: cut(to, start) })
-  }
+  return defined({ from: from && cut(from, start), to: to && cut(to, start) })
 }
 
 const textOf = (value: unknown): string => JSON.stringify(withoutLinks(value))
@@ -70,9 +69,9 @@ const startOfDifference = (one: string, other: string): number => {
 const isName = /^(name|title|label)$/i
 
 /** The text by which people know a record. */
-const nameOf = (record: unknown): Option.Option<string> => {
+const nameOf = (record: unknown): string | undefined => {
   const found = Predicate.isReadonlyRecord(record)
     ? Object.entries(record).find(([field, value]) => isName.test(field) && Predicate.isString(value))
     : undefined
-  return Option.map(Option.fromNullable(found), ([, value]) => printableLine(String(value), maxText))
+  return found && printableLine(String(found[1]), maxText)
 }

@@ -5,7 +5,6 @@
  * so that events are sent meanwhile. Tables of more than 192 MiB are compared as files.
  */
 import { join } from "node:path"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
@@ -14,6 +13,7 @@ import type { FileList } from "../../files/FileList.ts"
 import { inTurns, nextTurn } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
+import { defined } from "../../internal/schemas.ts"
 import {
   CannotCompare,
   type ChangeKind,
@@ -23,7 +23,6 @@ import {
   type FileChange,
   type RecordChange
 } from "../../services/ContentDiff.ts"
-import type { SourceFile } from "../../services/ContentSource.ts"
 import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import { listOf, pathOf } from "../versions/fileLists.ts"
 import { recordChange } from "./changeTexts.ts"
@@ -86,47 +85,29 @@ export const changedFiles = (
   from: ReadonlyArray<Listed>,
   to: ReadonlyArray<Listed>
 ): ReadonlyArray<ChangedFile> => {
-  const sourceIn = (sources: ReadonlyArray<Listed>, id: string): Partial<Listed> =>
-    sources.find(({ sourceId }) => sourceId === id) ?? { records: 0 }
+  const sourceIn = (sources: ReadonlyArray<Listed>, id: string): Listed =>
+    sources.find(({ sourceId }) => sourceId === id) ?? { sourceId: id, records: 0, files: {} }
   const ids = new Set([...to, ...from].map(({ sourceId }) => sourceId))
   return [...ids].flatMap((sourceId) => {
-    const { files: before = {}, ...countsBefore } = sourceIn(from, sourceId)
-    const { files: after = {}, keys = {}, ...counts } = sourceIn(to, sourceId)
-    const isFile = hasNone(countsBefore) && hasNone(counts)
-    const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
-    return Array.filterMap([...Object.keys(after), ...removed], (path) =>
-      Option.map(changeOf(own(before, path), own(after, path)), (change) => ({
-        sourceId,
-        path,
-        isFile,
-        ...change,
-        ...Option.match(Record.get(keys, path), { onNone: () => ({}), onSome: (key) => ({ key }) })
-      }))
-    )
+    const [before, after] = [sourceIn(from, sourceId), sourceIn(to, sourceId)]
+    const isFile = hasNone(before) && hasNone(after)
+    const paths = new Set([...Object.keys(after.files), ...Object.keys(before.files)])
+    return [...paths].flatMap((path): ReadonlyArray<ChangedFile> => {
+      const [old, recent] = [own(before.files, path), own(after.files, path)]
+      if (old?.sha256 === recent?.sha256) return []
+      const change = old === undefined ? "added" : recent === undefined ? "removed" : "changed"
+      const key = own(after.keys ?? {}, path)
+      return [{ sourceId, path, isFile, change, ...defined({ before: old?.size, after: recent?.size, key }) }]
+    })
   })
 }
 
 /** Old lists of files may have no counts. */
-const hasNone = ({ records, values = 0 }: Partial<Listed>): boolean => records === 0 && values === 0
+const hasNone = ({ records, values = 0 }: Listed): boolean => records === 0 && values === 0
 
 /** A file may be called `constructor`, so only own properties count. */
 const own = <A>(record: Record.ReadonlyRecord<string, A>, name: string): A | undefined =>
   Option.getOrUndefined(Record.get(record, name))
-
-const changeOf = (
-  before: SourceFile | undefined,
-  after: SourceFile | undefined
-): Option.Option<Pick<ChangedFile, "change" | "before" | "after">> => {
-  if (before === undefined) {
-    return Option.map(Option.fromNullable(after), ({ size }) => ({ change: "added", after: size }))
-  }
-  if (after === undefined) {
-    return Option.some({ change: "removed", before: before.size })
-  }
-  return before.sha256 === after.sha256
-    ? Option.none()
-    : Option.some({ change: "changed", before: before.size, after: after.size })
-}
 
 /** How many bytes must be read to compare the tables. */
 export const bytesToRead = ({ changed }: Pair): number =>

@@ -2,21 +2,25 @@
  * The content server: serves a downloads folder over HTTP, for screens, other controllers and caches, and a page beside it.
  */
 
+import { resolve } from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
-import { InvalidOptions } from "../../internal/Options.ts"
+import { InvalidOptions, issuesOf } from "../../internal/Options.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer, HasDevServer } from "../../services/ContentServer.ts"
 import { BaseFolder } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
+import type { Plugin } from "../../services/Plugin.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
 import * as Reports from "../fleet/Reports.ts"
 import { refuseHost } from "../http/Access.ts"
@@ -108,11 +112,13 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
       return {
         kind: "content-server",
         url,
-        ...(isEverywhere(options.host) ? { everywhere: true } : {}),
-        ...(page === undefined ? {} : { page }),
         maxConnections: options.maxConnections,
         ...(yield* statistics),
-        ...(reports === undefined ? {} : { players: yield* reports.players })
+        ...defined({
+          everywhere: isEverywhere(options.host) || undefined,
+          page,
+          players: reports && (yield* reports.players)
+        })
       } satisfies ContentServerState
     })
   )
@@ -131,3 +137,22 @@ const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentSe
     })
   }
 })
+
+/** Serves the downloads folder over HTTP, and a page beside it. */
+export const contentServer = (config: ContentServerConfig = {}): Plugin => {
+  const options = decode(config)
+  return {
+    name: Either.match(options, { onLeft: () => "content-server", onRight: nameOf }),
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const { downloadPath, site, ...serving } = yield* options
+        yield* fromOptions({
+          ...serving,
+          downloadPath: resolve(cwd, downloadPath),
+          ...defined({ site: Predicate.isString(site) ? resolve(cwd, site) : site })
+        }).pipe(Effect.provideService(BaseFolder, cwd))
+        return Effect.void
+      })
+  }
+}

@@ -1,6 +1,7 @@
 /**
  * Reports which version is active, in the state and by events.
  */
+
 import { isDeepStrictEqual } from "node:util"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { defined } from "../../internal/schemas.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import {
@@ -82,8 +84,7 @@ const withActive =
     activeSince: before.versionId === versionId && activeSince !== undefined ? activeSince : now,
     versionId,
     generatedAt,
-    ...(held === undefined ? {} : { held }),
-    ...(released === undefined ? {} : { released })
+    ...defined({ held, released })
   })
 
 const reportedBy = Effect.fnUntraced(function* (
@@ -102,7 +103,7 @@ const reportedBy = Effect.fnUntraced(function* (
         const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
         const { held, versionId } = yield* report(after)
         yield* logActive(versionId, held)
-        return { versionId, changed, ...(held === undefined ? {} : { held }) }
+        return { versionId, changed, ...defined({ held }) }
       }).pipe(Effect.forkIn(scope), Effect.flatMap(Fiber.join))
   })
 })

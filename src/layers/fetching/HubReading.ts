@@ -33,15 +33,9 @@ export const problems = (
 
 const upstreamProblems = (upstream: Upstream): ReadonlyArray<Problem> => {
   const { text, tone } = meaningOf(upstream)
+  const { url: subject } = upstream
   return tone === "error" || tone === "warn"
-    ? [
-        {
-          code: "content:upstream",
-          severity: "warning",
-          subject: upstream.url,
-          text: `${upstream.url}: ${text}`
-        }
-      ]
+    ? [{ code: "content:upstream", severity: "warning", subject, text: `${subject}: ${text}` }]
     : []
 }
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { countsText, sumCounts } from "../../internal/contentCounts.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { defined } from "../../internal/schemas.ts"
 import { kindOf, makeFailures } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
@@ -69,7 +70,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
       timestamp: yield* timestamp,
       changed,
       versionId,
-      ...(held === undefined ? {} : { held }),
+      ...defined({ held }),
       ...counts,
       durationMs: Math.round(Duration.toMillis(duration))
     }

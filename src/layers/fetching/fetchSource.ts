@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
@@ -22,12 +23,11 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     yield* Effect.annotateCurrentSpan("source", sourceId)
     yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
     const directory = yield* staged.sourceDirectory(sourceId)
-    const progress = (progress: SourceProgress) =>
-      report({ name: "content:source:progress", payload: { sourceId, ...progress } })
     const target = {
       directory,
       previous: staged.previous(sourceId),
-      progress,
+      progress: (progress: SourceProgress) =>
+        report({ name: "content:source:progress", payload: { sourceId, ...progress } }),
       isCheck
     }
     const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
@@ -57,12 +57,11 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
         sourceId,
         fingerprint,
         ...counted,
-        ...(digests === undefined ? {} : { digests }),
-        ...keysOf(documents)
+        ...defined({ digests, keys: keysOf(documents) })
       },
       directory,
       ...counted,
-      ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
+      ...defined({ warnings: counts.warnings })
     }
   },
   (effect, source, _staged, report, isCheck = false) =>
@@ -96,7 +95,7 @@ const withoutSource = (error: SourceError): string =>
 /** The keys of documents whose records are not identified by `id`. */
 const keysOf = (documents: NonNullable<FetchedSource["documents"]>) => {
   const keys = Record.filterMap(documents, ({ key }) => Option.fromNullable(key))
-  return Record.isEmptyRecord(keys) ? {} : { keys }
+  return Record.isEmptyRecord(keys) ? undefined : keys
 }
 
 /** Why a version was rejected; `undefined` if a fetch failed for another reason. */

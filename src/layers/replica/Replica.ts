@@ -1,6 +1,7 @@
 /**
- * Content from another controller, as a layer.
+ * Content from another controller, as a layer and as a plugin.
  */
+
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
@@ -14,12 +15,19 @@ import type { CommandAlreadyRegistered, CommandBus } from "../../services/Comman
 import { Content } from "../../services/Content.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { PluginContext } from "../../services/Plugin.ts"
+import type { Plugin, PluginContext } from "../../services/Plugin.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeContent } from "../fetching/makeContent.ts"
+import { versionsPlugin } from "../fetching/plugin.ts"
 import * as SendReports from "../fleet/SendReports.ts"
 import { followHub } from "./followHub.ts"
-import { decodeLayer, type FollowingOptions, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
+import {
+  decode,
+  decodeLayer,
+  type FollowingOptions,
+  type ReplicaConfig,
+  type ReplicaLayerConfig
+} from "./ReplicaOptions.ts"
 
 export type { ReplicaLayerConfig }
 
@@ -67,3 +75,14 @@ export const fromOptions = Effect.fnUntraced(function* (
   )
   return Content.of({ fetch, start: sending === undefined ? start : Effect.zipRight(start, sending.start) })
 })
+
+/**
+ * Copies the versions of another controller, from its `contentServer` or from any other server of its downloads folder.
+ * Replaces `content`, with the same commands, events and files.
+ */
+export const replica = (config: ReplicaConfig): Plugin =>
+  versionsPlugin(config, {
+    decode: decode,
+    make: (options, { addLogger }) => fromOptions(options, addLogger),
+    sources: () => Effect.succeed([])
+  })

@@ -1,6 +1,7 @@
 /**
  * The provider of a replica: fetches the newest version of another controller.
  */
+
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { upstreamPause } from "../../internal/Schedules.ts"
+import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type * as Slices from "../../services/Slices.ts"
@@ -133,7 +135,7 @@ export const followHub = (
       sourceIds: [],
       fetch: Effect.zipLeft(fetch, refused.forget),
       poll,
-      hub: Effect.all({ copiedFrom: Ref.get(upstream), ...(reports === undefined ? {} : { reports }) })
+      hub: Effect.all({ copiedFrom: Ref.get(upstream), ...defined({ reports }) })
     } satisfies Provider
   })
 

@@ -2,8 +2,10 @@
  * What is known of a consumer from its leases: whether it is present, and since when it shows its version, is hidden,
  * has a problem or has closed. Pure.
  */
+
 import * as Option from "effect/Option"
 import type { Now } from "../../internal/monotonicMillis.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Screen } from "../../services/Slices.ts"
 import type { AckDetails, Consumer, Lease } from "../../services/VersionStore.ts"
 import * as Runs from "./Runs.ts"
@@ -108,18 +110,21 @@ export const consumerOf = (
       shownSince: known.shownSince,
       heardAt,
       until: heardAt + lifetimeOf(known, lifetime),
-      ...(problem === undefined ? {} : { problem, problemSince: known.problemSince }),
-      ...(isHidden(content) ? { hiddenSince: known.hiddenSince } : {}),
-      ...(closing === true ? { closedAt: known.closedAt } : {}),
-      ...(runs.length === 0 ? {} : { runs: runs.map((run) => runOf(run, now)) }),
-      ...(restarts === 0 ? {} : { restarts })
+      ...defined({
+        problem,
+        problemSince: problem === undefined ? undefined : known.problemSince,
+        hiddenSince: isHidden(content) ? known.hiddenSince : undefined,
+        closedAt: closing && known.closedAt,
+        runs: runs.length === 0 ? undefined : runs.map((run) => runOf(run, now)),
+        restarts: restarts || undefined
+      })
     }
   }).pipe(Option.filter(() => !isOver(known, lifetime, now)))
 
 const runOf = ({ lease: { visible }, since, renewedAt }: Runs.Run, { monotonic, wall }: Now) => ({
   since,
   heardAt: wall - (monotonic - renewedAt),
-  ...(visible === undefined ? {} : { visible })
+  ...defined({ visible })
 })
 
 /** The lease of a consumer; `None` if it is over. */

@@ -2,9 +2,11 @@
  * The screens of a content, as in the slice of the state: consumers with a fresh lease. Expected screens stay after the
  * end of their lease, as long as the controller runs.
  */
+
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
+import { defined } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
 import { type Consumer, maxConsumers, VersionStore } from "../../services/VersionStore.ts"
@@ -26,28 +28,20 @@ export const makeScreens = Effect.gen(function* () {
   )
 })
 
-const screenOf = ({
-  closedAt,
-  consumerId,
-  heardAt,
-  hiddenSince,
-  problemSince,
-  runs,
-  shownSince,
-  until,
-  ...said
-}: Consumer): Screen => ({
-  id: consumerId,
+const screenOf = ({ closedAt, consumerId, hiddenSince, problemSince, runs, ...said }: Consumer): Screen => ({
   ...said,
-  shownSince: iso(shownSince),
-  heardAt: iso(heardAt),
-  until: iso(until),
-  ...(problemSince === undefined ? {} : { problemSince: iso(problemSince) }),
-  ...(hiddenSince === undefined ? {} : { hiddenSince: iso(hiddenSince) }),
-  ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) }),
-  ...(runs === undefined
-    ? {}
-    : { runs: runs.map((run) => ({ ...run, since: iso(run.since), heardAt: iso(run.heardAt) })) })
+  id: consumerId,
+  shownSince: iso(said.shownSince),
+  heardAt: iso(said.heardAt),
+  until: iso(said.until),
+  ...defined({
+    problemSince: isoIfAny(problemSince),
+    hiddenSince: isoIfAny(hiddenSince),
+    closedAt: isoIfAny(closedAt),
+    runs: runs?.map((run) => ({ ...run, since: iso(run.since), heardAt: iso(run.heardAt) }))
+  })
 })
 
 const iso = (millis: number): string => new Date(millis).toISOString()
+
+const isoIfAny = (millis: number | undefined) => (millis === undefined ? undefined : iso(millis))

@@ -2,12 +2,14 @@
  * Which version the manifest names: the latest version, or a held version while a later version waits. Each step writes
  * the manifest once, and gives it.
  */
+
 import { join } from "node:path"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileListName } from "../../files/FileList.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import {
   type Hold,
   type HoldRequest,
@@ -41,14 +43,14 @@ export const hold = Effect.fnUntraced(function* ({ by, until, versionId }: HoldR
   const next = yield* versionId === undefined || isActive
     ? readActive("hold the version of")
     : wholeVersion(versionId)
-  const end = until === undefined ? {} : { until }
+  const asked = { ...named(by), ...defined({ until }) }
   if (next.held !== undefined && next.held.byRule === undefined) {
     return until === undefined || until === next.held.until
       ? next
-      : yield* write({ ...next, held: { ...next.held, ...named(by), ...end } })
+      : yield* write({ ...next, held: { ...next.held, ...asked } })
   }
   const latest = Option.match(before, { onNone: () => next.versionId, onSome: latestOf })
-  return yield* write(withHold(next, { since: yield* now, ...named(by), ...end }, latest))
+  return yield* write(withHold(next, { since: yield* now, ...asked }, latest))
 })
 
 export const release = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {

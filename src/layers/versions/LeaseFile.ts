@@ -2,6 +2,7 @@
  * The file of one lease, `acks/<consumerId>.json`, with `{ versionId, problem?, renewMs?, visible?, drawing?, runId?,
  * navigated?, closing? }`. Its modification time is its age. Consumers may write it without the controller.
  */
+
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,6 +11,7 @@ import * as Schema from "effect/Schema"
 import { replaceFile } from "../../files/durable.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
 import type { Heard, LeaseContent } from "../screens/Consumers.ts"
 import { mapDiskError } from "./diskError.ts"
@@ -97,17 +99,11 @@ export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseCont
 const millisOf = Option.match({ onNone: () => 0, onSome: (date: Date) => date.getTime() })
 
 /** As consumers write it. A field of the wrong type is ignored, as if it were missing. */
-const WrittenLease = Schema.Struct({
-  versionId: VersionId,
-  problem: Schema.optional(Schema.Unknown),
-  renewMs: Schema.optional(Schema.Unknown),
-  visible: Schema.optional(Schema.Unknown),
-  drawing: Schema.optional(Schema.Unknown),
-  runId: Schema.optional(Schema.Unknown),
-  navigated: Schema.optional(Schema.Unknown),
-  closing: Schema.optional(Schema.Unknown)
-})
-export type WrittenLease = typeof WrittenLease.Type
+const WrittenLease = Schema.Struct(
+  { versionId: VersionId },
+  Schema.Record({ key: Schema.String, value: Schema.Unknown })
+)
+export type WrittenLease = Pick<Lease, "versionId"> & Readonly<Record<string, unknown>>
 
 const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
@@ -116,20 +112,20 @@ export const contentOf = (written: WrittenLease): LeaseContent => {
   const { closing, drawing, navigated, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,
-    ...problemOf(problem),
-    ...(isPositive(renewMs) ? { renewMs } : {}),
-    ...(Predicate.isBoolean(visible) ? { visible } : {}),
-    ...(Predicate.isBoolean(drawing) ? { drawing } : {}),
-    ...(Predicate.isString(runId) && runId !== "" ? { runId: printableLine(runId, maxRunId) } : {}),
-    ...(navigated === true ? { navigated } : {}),
-    ...(closing === true ? { closing } : {})
+    ...defined({
+      problem: lineOf(problem, maxProblem),
+      renewMs: isPositive(renewMs) ? renewMs : undefined,
+      visible: Predicate.isBoolean(visible) ? visible : undefined,
+      drawing: Predicate.isBoolean(drawing) ? drawing : undefined,
+      runId: lineOf(runId, maxRunId),
+      navigated: navigated === true || undefined,
+      closing: closing === true || undefined
+    })
   }
 }
 
 const isPositive = Schema.is(Schema.Positive)
 
-/** The problem of a consumer, as one printable line for the status. */
-const problemOf = (problem: unknown): Pick<Lease, "problem"> => {
-  const text = typeof problem === "string" ? printableLine(problem, maxProblem) : ""
-  return text === "" ? {} : { problem: text }
-}
+/** One printable line for the status, if there is any text. */
+const lineOf = (text: unknown, most: number): string | undefined =>
+  (Predicate.isString(text) && printableLine(text, most)) || undefined

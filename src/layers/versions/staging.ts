@@ -131,8 +131,7 @@ const withKnown = (source: VersionSource, content: Option.Option<SourceContent>)
   Option.match(content, {
     onNone: () => source,
     onSome: ({ files, keys, records, values }) => ({
-      ...defined({ records, values }),
-      ...(keys === undefined ? {} : { keys }),
+      ...defined({ keys, records, values }),
       ...source,
       digests: Record.map(files, ({ sha256 }) => sha256)
     })

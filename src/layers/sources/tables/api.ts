@@ -2,7 +2,6 @@
  * Requests to the hosted table API: their pacing, their addresses for a page, a record or the whole base, and the
  * decoding of responses.
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,6 @@ import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import {
-  type CallCounts,
   CursorExpired,
   type PageRequest,
   type RecordRequest,
@@ -32,27 +30,10 @@ import { after, notAvailable, readErrorResponse, tableError } from "./requestErr
 import { type AirtableClientOptions, isPathSegment } from "./TableOptions.ts"
 
 /** The hosted table API. No failure contains the API key, even if the server has repeated it. */
-export interface Api {
-  /** Requests a page, and decodes it. It ends within a bounded time. */
-  readonly ask: <A>(request: Request, decode: Decode<A>) => Effect.Effect<A, TableError | CursorExpired>
-
-  /** As `ask`, for a response that is no page of a list. */
-  readonly askForOne: <A>(request: Request, decode: Decode<A>) => Effect.Effect<A, TableError>
-
-  /** The failure for a response that the API would not send. */
-  readonly unexpected: (request: Pick<Request, "table">, detail: string) => TableError
-
-  /** Text of the server for a message, without the key. */
-  readonly quote: (text: string) => string
-
-  /** The number of sent requests. */
-  readonly calls: Effect.Effect<CallCounts>
-}
+export type Api = Effect.Effect.Success<ReturnType<typeof makeApi>>
 
 /** Makes the API from decoded options. Its requests wait for the pacing of the process. */
-export const makeApi = Effect.fnUntraced(function* (
-  options: AirtableClientOptions
-): Effect.fn.Return<Api, never, HttpClient.HttpClient | RequestPacing> {
+export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptions) {
   const { endpointUrl, maxTimeout } = options
   const calls = yield* makeCalendarCount
   const requests = yield* Requests.make({
@@ -65,9 +46,12 @@ export const makeApi = Effect.fnUntraced(function* (
   const pacing = yield* RequestPacing
   const pacer = yield* pacing.pacer(baseKey(options), interval)
   const hide = hideSecrets(endpointUrl, headersOf(options))
-  const quote: Api["quote"] = (text) => excerpt(hide(text))
 
-  const unexpected: Api["unexpected"] = ({ table }, detail) =>
+  /** Text of the server for a message, without the key. */
+  const quote = (text: string) => excerpt(hide(text))
+
+  /** The failure for a response that the API would not send. */
+  const unexpected = ({ table }: Pick<Request, "table">, detail: string) =>
     new TableError({
       table,
       reason: "UnexpectedAnswer",
@@ -115,7 +99,8 @@ export const makeApi = Effect.fnUntraced(function* (
           )
         )
 
-  const ask: Api["ask"] = Effect.fnUntraced(function* (request, decode) {
+  /** Requests a page, and decodes it. It ends within a bounded time. */
+  const ask = Effect.fnUntraced(function* <A>(request: Request, decode: Decode<A>) {
     if (!isPossible(request)) {
       const detail = "no table and no record can have this name"
       return yield* new TableError({ table: request.table, reason: "Refused", detail })
@@ -127,12 +112,14 @@ export const makeApi = Effect.fnUntraced(function* (
 
   return {
     ask,
-    askForOne: (request, decode) =>
+    /** As `ask`, for a response that is no page of a list. */
+    askForOne: <A>(request: Request, decode: Decode<A>) =>
       Effect.catchTag(ask(request, decode), "vitrine/CursorExpired", ({ message }) =>
         unexpected(request, message)
       ),
     unexpected,
     quote,
+    /** The number of sent requests. */
     calls: calls.counts
   }
 })
