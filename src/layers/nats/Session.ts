@@ -19,6 +19,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
+import { excerpt } from "../../internal/printable.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import { ask, NatsFailure } from "./NatsFailure.ts"
 import type { NatsOptions } from "./NatsOptions.ts"
 
@@ -139,14 +141,19 @@ const authenticate = (
   const { credentialsFile, nkeySeed, password, token, user } = options
   if (credentialsFile !== undefined) {
     return Effect.tryPromise({
-      try: () => readFile(credentialsFile),
+      try: async () => {
+        const authenticator = credsAuthenticator(await readFile(credentialsFile))
+        // Without this, the failure of the connection would not name the file.
+        authenticator()
+        return { authenticator }
+      },
       catch: (cause) =>
         new NatsFailure({
-          detail: `the credentials file ${credentialsFile} cannot be read`,
+          detail: `the credentials file ${credentialsFile} cannot be read: ${excerpt(messageOf(cause))}`,
           mayHaveHappened: false,
           cause
         })
-    }).pipe(Effect.map((credentials) => ({ authenticator: credsAuthenticator(credentials) })))
+    })
   }
   if (nkeySeed !== undefined) {
     const seed = new TextEncoder().encode(Redacted.value(nkeySeed))
