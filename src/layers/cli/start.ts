@@ -51,20 +51,19 @@ export const run = (options: Options) =>
 
 const runHere = Effect.fnUntraced(function* (file: string, runDir: string | undefined) {
   const path = yield* Path.Path
-  const text = yield* Effect.orElseSucceed(readPlainText(file), () => "")
   const loaded = yield* Configuration.load(file)
   // A controller that is refused here must not write to the log of the running controller.
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
   yield* Effect.logInfo(`Starting with ${loaded.file}`)
   const endpoint = Effect.gen(function* () {
     yield* nameInterrupter
-    yield* reportChange(file, text)
+    yield* reportChange(loaded)
     const kept = (name: string) =>
       Option.getOrUndefined(Option.map(claimed, ({ folder }) => path.join(folder, name)))
     yield* keepMutes(kept("mutes.json"))
     yield* announceProblems(loaded, kept("alerts.json"))
     const asked = yield* Deferred.make<void>()
-    const options = { configuration: sha256OfText(text), stop: Deferred.succeed(asked, undefined) }
+    const options = { configuration: sha256OfText(loaded.text), stop: Deferred.succeed(asked, undefined) }
     if (Option.isSome(claimed)) {
       yield* orUnreachable(IpcServer.serve(claimed.value, options))
     }
@@ -116,7 +115,10 @@ const announceProblems = Effect.fnUntraced(function* (
  * Compares the file every ten seconds with the text that was loaded, until the scope ends. Reports a problem as long as the text
  * differs. A file that cannot be read changes nothing.
  */
-export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
+export const reportChange = Effect.fnUntraced(function* ({
+  file,
+  text: loaded
+}: Pick<LoadedConfiguration, "file" | "text">) {
   const path = yield* Path.Path
   const { updateSlice } = yield* ControllerState
   const changed: Problem = {

@@ -85,6 +85,8 @@ const decode = decodeOptions("the configuration", ConfigurationFile)
 
 export interface LoadedConfiguration extends Configuration {
   readonly file: string
+  /** The text that was loaded: the file may have changed since. */
+  readonly text: string
   readonly identity: Identity
   readonly alerts?: AlertOptions
   readonly services?: CustomServices
@@ -134,7 +136,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
     inFile(file)
   )
   const identity = yield* identityOf(node, screens, players, hours)
-  const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), identity, ...others }
+  const configuration: LoadedConfiguration = { file, text, cwd: path.dirname(file), identity, ...others }
   return configuration
 })
 

@@ -18,7 +18,7 @@ describe("a configuration file", () => {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped()}/vitrine.config.ts`
       yield* fs.writeFileString(file, "export default 1")
-      yield* reportChange(file, "export default 1")
+      yield* reportChange({ file, text: "export default 1" })
       const look = Effect.zipRight(somebodySleeps, TestClock.adjust("10 seconds"))
       yield* look
       // As an editor does it.

@@ -48,6 +48,19 @@ describe("loadConfiguration", () => {
     )
   }
 
+  scenario("gives the text that it has loaded, although the file has changed meanwhile", (write) =>
+    Effect.gen(function* () {
+      const text = [
+        'import { writeFileSync } from "node:fs"',
+        'writeFileSync(import.meta.filename, "export default {}")',
+        `export default { plugins: [${plugin}] }`
+      ].join("\n")
+      const file = yield* write("vitrine.config.mjs", text)
+      expect((yield* load(file)).text).toBe(text)
+      expect(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file))).not.toBe(text)
+    })
+  )
+
   for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
     scenario(`gives ${name} the running library, even if another copy is installed`, (write) =>
       Effect.gen(function* () {
@@ -356,10 +369,17 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
       { alerts: { url: "ftp://very-secret", headers: { "a b": "x", key: "\n" }, after: "soon", to: "x" } },
       [
         'alerts.to: there is no such key; known are: "url", "headers", "after"',
-        'alerts.url: expected an http or https URL, such as "https://chat.example/hooks/…"',
+        'alerts.url: expected an http or https URL, such as "https://chat.example/hooks/…", without credentials (those go into "headers")',
         'alerts.headers.a b: there is no such key; known are: names of headers, such as "Authorization"',
         "alerts.headers.key: expected a header's value: printable ASCII characters",
         'alerts.after: expected a duration such as "10 minutes" or "30 seconds", from 1 second to 24 days, got "soon"'
+      ]
+    ],
+    [
+      "refuses credentials in the address of alerts, which would not be sent",
+      { alerts: { url: "https://me:very-secret@chat.example/hooks" } },
+      [
+        'alerts.url: expected an http or https URL, such as "https://chat.example/hooks/…", without credentials (those go into "headers")'
       ]
     ],
     ["says that alerts need an address", { alerts: {} }, ["alerts.url: is required"]],
