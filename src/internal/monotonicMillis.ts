@@ -1,13 +1,12 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-const millisOf = (nanos: bigint): number => Number(nanos / 1_000_000n)
+/** As `monotonicMillis`, read at once. */
+export const unsafeMonotonicMillis = (clock: Clock.Clock): number =>
+  Number(clock.unsafeCurrentTimeNanos() / 1_000_000n)
 
 /** Milliseconds of a clock that does not jump when the time of day is set. */
-export const monotonicMillis = Effect.map(Clock.currentTimeNanos, millisOf)
-
-/** The same, read at once. */
-export const unsafeMonotonicMillis = (clock: Clock.Clock): number => millisOf(clock.unsafeCurrentTimeNanos())
+export const monotonicMillis = Effect.map(Effect.clock, unsafeMonotonicMillis)
 
 /** A moment by both clocks. */
 export interface Now {

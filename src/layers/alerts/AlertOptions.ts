@@ -4,12 +4,13 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expectsSecret, optional } from "../../internal/Options.ts"
-import { type DurationConfig, duration, secret } from "../../internal/optionSchemas.ts"
-
-const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+import { type DurationConfig, duration, isHttpUrl, secret } from "../../internal/optionSchemas.ts"
 
 /** The address of a hook is often a secret itself. */
-const url = secret(isHttpUrl, 'an http or https URL, such as "https://chat.example/hooks/…"')
+const url = secret(
+  isHttpUrl,
+  'an http or https URL, such as "https://chat.example/hooks/…", without credentials (those go into "headers")'
+)
 
 const headerValue = secret(
   (text) => /^[\x20-\x7e]+$/.test(text),

@@ -4,7 +4,6 @@
  * Only undelivered changes are kept, so that an unavailable receiver costs bounded memory and misses no end. A file
  * keeps the posted problems that have not ended, so that a restart misses no end either.
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
@@ -13,6 +12,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as JsonFile from "../../files/JsonFile.ts"
+import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { defined } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -28,6 +28,7 @@ import {
   type Alert,
   due,
   hasGivenUp,
+  isOver,
   Posted,
   posted,
   postedOf,
@@ -65,7 +66,7 @@ export const make = Effect.fnUntraced(function* (
     read: "the ends of problems before the restart are not posted",
     written: "after a restart, the ends of earlier problems are not posted"
   })
-  const startedAt = yield* Clock.currentTimeMillis
+  const startedAt = yield* monotonicMillis
   const before = yield* file.read
   const alerts = yield* Ref.make(restored(before, startedAt))
   const missing = yield* Ref.make(before)
@@ -85,11 +86,8 @@ export const make = Effect.fnUntraced(function* (
     now: number,
     dashboard: string | undefined
   ): Requests.Request => {
-    const isOver = post.some(({ isOver }) => isOver)
-    const problems = post.map(({ changedAt, problem }) => ({
-      ...problem,
-      ...(isOver ? { endedAt: new Date(changedAt).toISOString() } : {})
-    }))
+    const isEnd = post.some(isOver)
+    const problems = post.map(({ endedAt, problem }) => ({ ...problem, ...defined({ endedAt }) }))
     return {
       url: address,
       headers: Record.map(headers, Redacted.value),
@@ -97,11 +95,11 @@ export const make = Effect.fnUntraced(function* (
         text: chatText(
           [
             ...(machine === undefined ? [] : [machine]),
-            ...(isOver ? ["over"] : []),
+            ...(isEnd ? ["over"] : []),
             alertText(problems, now)
           ].join(": ") + (dashboard === undefined ? "" : ` (${dashboard})`)
         ),
-        event: isOver ? "end" : "begin",
+        event: isEnd ? "end" : "begin",
         ...defined({ node, dashboard }),
         ...(problems.length === 1 ? { problem: problems[0] } : { problems })
       }),
@@ -156,14 +154,14 @@ export const make = Effect.fnUntraced(function* (
 
   const deliver = (tried: ReadonlySet<string>): Effect.Effect<void, string> =>
     Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const post = yield* next(tried, now)
+      const { monotonic, wall } = yield* now
+      const post = yield* next(tried, monotonic)
       yield* save
       if (post.length === 0) {
         if (tried.size === 0) yield* works
         return
       }
-      const isTaken = yield* send(post, now)
+      const isTaken = yield* send(post, wall)
       yield* Ref.update(alerts, (before) => posted(before, post, isTaken))
       yield* save
       yield* deliver(new Set([...tried, ...post.map(({ key }) => key)]))
@@ -185,18 +183,18 @@ export const make = Effect.fnUntraced(function* (
 
   return ({ changes, standing }: Found): Effect.Effect<void> =>
     Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const endedAt = new Date(now).toISOString()
+      const { monotonic, wall } = yield* now
+      const endedAt = new Date(wall).toISOString()
       const { state, view } = yield* read
       yield* Ref.set(dashboard, view.dashboard)
-      const mute = withMutes(state, now)
-      const ends = (yield* gone(standing, now)).flatMap(({ key, problem }) =>
+      const mute = withMutes(state, wall)
+      const ends = (yield* gone(standing, monotonic)).flatMap(({ key, problem }) =>
         mute([problem]).map((problem) => ({ _tag: "End" as const, key, problem, endedAt }))
       )
       const posted = [...changes, ...ends].filter(
         ({ problem: { code, player } }) => code !== undelivered.code || player !== undefined
       )
-      yield* Ref.update(alerts, (before) => update(before, { changes: posted, standing }, now))
+      yield* Ref.update(alerts, (before) => update(before, { changes: posted, standing }, monotonic))
     })
 })
 

@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     updateSlice("mutes", () => ({ kind: "mutes", mutes }) satisfies Mutes)
   yield* show(yield* SynchronizedRef.get(mutes))
 
-  /** Changes the mutes that have not ended. */
+  /** Changes the mutes that have not ended. A caller that leaves would divide the file from the state. */
   const change = (f: (before: ReadonlyArray<Mute>) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>) =>
     SynchronizedRef.updateEffect(mutes, (before) =>
       Effect.gen(function* () {
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
         yield* show(after)
         return after
       })
-    )
+    ).pipe(Effect.uninterruptible)
 
   const mute = Effect.fnUntraced(function* (asked: Asked) {
     const now = yield* Clock.currentTimeMillis

@@ -1,6 +1,6 @@
 /**
  * Knows which problems the receiver of alerts knows, and decides what to post when problems begin, get worse or end.
- * Pure; times are in milliseconds since 1970.
+ * Pure; times are in milliseconds of the monotonic clock, because somebody may set the time of day.
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
@@ -13,7 +13,8 @@ export interface Alert {
   readonly key: string
   /** As it is now, or as it was last. */
   readonly problem: Problem
-  readonly isOver: boolean
+  /** ISO 8601, UTC; `undefined` while it continues. */
+  readonly endedAt: string | undefined
   /** When it was found, became worse than the receiver knows, or ended. */
   readonly changedAt: number
   /** The severity in the last post that was tried; the receiver may know it. */
@@ -40,13 +41,13 @@ export type Posted = typeof Posted.Type
  * Posted problems whose end no receiver has accepted yet. If a problem has ended, its beginning is not posted again.
  */
 export const postedOf = (alerts: Alerts): ReadonlyArray<Posted> =>
-  [...alerts.values()].flatMap(({ isOver, isTaken, key, known, problem }) =>
-    known === undefined ? [] : [{ key, problem, known, isTaken: isTaken || isOver }]
+  [...alerts.values()].flatMap(({ endedAt, isTaken, key, known, problem }) =>
+    known === undefined ? [] : [{ key, problem, known, isTaken: isTaken || endedAt !== undefined }]
   )
 
 /** The saved problems, as if they were found just now. */
 export const restored = (posted: ReadonlyArray<Posted>, now: number): Alerts =>
-  new Map(posted.map((one) => [one.key, { ...one, isOver: false, changedAt: now, refused: 0 }]))
+  new Map(posted.map((one) => [one.key, { ...one, endedAt: undefined, changedAt: now, refused: 0 }]))
 
 /** This many problems of one code that change within `groupMs` are one post. */
 const groupSize = 3
@@ -74,8 +75,8 @@ type End = Extract<ProblemChange, { readonly _tag: "End" }>
 const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): Alerts => {
   const known = alerts.get(key)
   const unknown = { changedAt: now, known: undefined, isTaken: false, refused: 0 }
-  const alert = { ...unknown, ...known, key, problem, isOver: false }
-  const isNew = known?.isOver === true || isWorseThanKnown(alert)
+  const alert = { ...unknown, ...known, key, problem, endedAt: undefined }
+  const isNew = known?.endedAt !== undefined || isWorseThanKnown(alert)
   return replaced(alerts, [
     {
       ...alert,
@@ -86,20 +87,22 @@ const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): A
 }
 
 /** No end is posted for problems that were never posted, or that end while they are muted. */
-const ended = (alerts: Alerts, { key, problem }: End, now: number): Alerts => {
+const ended = (alerts: Alerts, { endedAt, key, problem }: End, now: number): Alerts => {
   const alert = alerts.get(key)
   return alert === undefined || alert.known === undefined || isMuted(problem)
     ? new Map([...alerts].filter(([other]) => other !== key))
-    : replaced(alerts, [{ ...alert, isOver: true, changedAt: now, refused: 0 }])
+    : replaced(alerts, [{ ...alert, endedAt, changedAt: now, refused: 0 }])
 }
 
 const isWorseThanKnown = ({ known, problem }: Alert): boolean =>
   known === "warning" && problem.severity === "error"
 
+export const isOver = ({ endedAt }: Alert): boolean => endedAt !== undefined
+
 const isMuted = ({ muted }: Problem): boolean => muted !== undefined
 
 const isNews = (alert: Alert): boolean =>
-  !isMuted(alert.problem) && !isGivenUp(alert) && (alert.isOver || !alert.isTaken || isWorseThanKnown(alert))
+  !isMuted(alert.problem) && !isGivenUp(alert) && (isOver(alert) || !alert.isTaken || isWorseThanKnown(alert))
 
 const isGivenUp = ({ refused }: Alert): boolean => refused >= maxRefused
 
@@ -113,15 +116,18 @@ export const hasGivenUp = (alerts: Alerts): boolean => [...alerts.values()].some
  */
 export const due = (alerts: Alerts, after: number, now: number): ReadonlyArray<ReadonlyArray<Alert>> => {
   const all = [...alerts.values()].toSorted(Order.mapInput(Order.number, ({ changedAt }) => changedAt))
-  const [begun, ended] = Array.partition(all.filter(isNews), ({ isOver }) => isOver)
-  const kinds = Array.groupBy([...ended, ...begun], ({ isOver, known, problem: { code } }) =>
-    [isOver, known === undefined, code].join(" ")
+  const [begun, ended] = Array.partition(all.filter(isNews), isOver)
+  const kinds = Array.groupBy([...ended, ...begun], (alert) =>
+    [isOver(alert), alert.known === undefined, alert.problem.code].join(" ")
   )
-  const goOn = ({ isOver, problem: { code } }: Alert) =>
-    isOver
+  const goOn = (first: Alert) =>
+    isOver(first)
       ? all.filter(
-          ({ isOver, known, problem }) =>
-            problem.code === code && !isOver && known !== undefined && !isMuted(problem)
+          ({ endedAt, known, problem }) =>
+            problem.code === first.problem.code &&
+            endedAt === undefined &&
+            known !== undefined &&
+            !isMuted(problem)
         ).length
       : Number.POSITIVE_INFINITY
   return Object.values(kinds).flatMap((kind) => posts(kind, goOn(kind[0]), after, now))
@@ -154,7 +160,7 @@ export const posting = (alerts: Alerts, post: ReadonlyArray<Alert>): Alerts =>
     alerts,
     post.map((alert) => ({
       ...alert,
-      known: alert.isOver ? alert.known : alert.problem.severity,
+      known: isOver(alert) ? alert.known : alert.problem.severity,
       isTaken: false
     }))
   )
@@ -166,17 +172,17 @@ export const posting = (alerts: Alerts, post: ReadonlyArray<Alert>): Alerts =>
 export const posted = (before: Alerts, post: ReadonlyArray<Alert>, isTaken: boolean): Alerts => {
   const alerts = replaced(
     before,
-    post.flatMap(({ isOver, key, ...sent }) =>
-      Array.fromNullable(before.get(key)).map((alert) =>
+    post.flatMap((sent) =>
+      Array.fromNullable(before.get(sent.key)).map((alert) =>
         !isTaken
           ? { ...alert, known: sent.known, isTaken: sent.isTaken, refused: alert.refused + 1 }
-          : isOver
+          : isOver(sent)
             ? { ...alert, known: undefined }
             : { ...alert, isTaken: true }
       )
     )
   )
   return new Map(
-    [...alerts].filter(([, alert]) => !alert.isOver || (alert.known !== undefined && !isGivenUp(alert)))
+    [...alerts].filter(([, alert]) => !isOver(alert) || (alert.known !== undefined && !isGivenUp(alert)))
   )
 }

@@ -16,6 +16,7 @@ import * as ControllerStateMemory from "../../../src/layers/memory/ControllerSta
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { foundProblems } from "../../support/foundProblems.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
@@ -253,6 +254,30 @@ describe("alerts", () => {
       yield* TestClock.adjust("10 minutes")
       expect(texts.slice(1)).toEqual(["Hall 3: over: The lamp left is broken."])
     })
+  )
+
+  it.scoped("are posted as soon, and with the right time of the end, if somebody sets the clock", () =>
+    withJumpingClock(({ adjust, set }) =>
+      Effect.gen(function* () {
+        const day = 86_400_000
+        yield* set(2 * day)
+        const { bodies, take, texts } = yield* setUp
+        yield* take([begin("left")])
+        yield* set(-day)
+        yield* adjust("119 seconds")
+        expect(texts).toEqual([])
+        yield* adjust("10 seconds")
+        expect(texts).toHaveLength(1)
+        yield* take([begin("right")])
+        yield* set(2 * day)
+        yield* adjust("1 minute")
+        expect(texts).toHaveLength(1)
+        yield* take([end("left"), end("right")])
+        const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+        yield* adjust("5 minutes")
+        expect(bodies.slice(1)).toMatchObject([{ json: { event: "end", problem: { endedAt } } }])
+      })
+    )
   )
 
   it.scoped("have the text of the problem at the time of the post", () =>
@@ -549,6 +574,19 @@ describe("alerts, after a restart,", () => {
     Effect.gen(function* () {
       yield* run([begin("left")], 3)
       yield* run([begin("left")], 8, ({ take }) => Effect.zipRight(take([]), minutes(4)))
+      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
+    })
+  )
+
+  scenario("post no end because the clock was wrong at the start", (run, { texts }) =>
+    Effect.gen(function* () {
+      yield* run([begin("left")], 3)
+      yield* run([begin("left")], 1, ({ take }) =>
+        Effect.zipRight(
+          withJumpingClock(({ set }) => Effect.zipRight(set(86_400_000), take([]))),
+          minutes(1)
+        )
+      )
       expect(texts).toEqual(["Hall 3: The lamp left is broken."])
     })
   )

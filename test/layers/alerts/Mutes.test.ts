@@ -5,6 +5,7 @@ import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
 import * as Mutes from "../../../src/layers/alerts/Mutes.ts"
 import { maxMutes } from "../../../src/layers/alerts/Mutes.ts"
@@ -136,6 +137,31 @@ describe("a mute", () => {
       ])
       expect(yield* fs.readDirectory(dirname(file))).toEqual(["mutes.json"])
     })
+  )
+
+  scenario(
+    "is in the file and in the controller alike if its caller leaves while it is written",
+    (file, fs) =>
+      Effect.gen(function* () {
+        let leave = () => {}
+        const disk = withSyncs(() => {
+          leave()
+          return undefined
+        })
+        const muted = { name: "left", until: at(60), by: "anna@desk" }
+        yield* running(file, ({ mute, read }) =>
+          Effect.gen(function* () {
+            const caller = yield* Effect.fork(mute(muted))
+            leave = () => caller.unsafeInterruptAsFork(caller.id())
+            yield* Fiber.await(caller)
+            expect((yield* read).mutes).toEqual({
+              kind: "mutes",
+              mutes: JSON.parse(yield* fs.readFileString(file))
+            })
+          })
+        ).pipe(Effect.provide(disk))
+        expect(yield* fs.readFileString(file)).toContain("anna@desk")
+      })
   )
 
   const log: Array<string> = []

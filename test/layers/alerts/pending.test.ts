@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { type Alerts, due, posted, posting, update } from "../../../src/layers/alerts/pending.ts"
+import { type Alerts, due, isOver, posted, posting, update } from "../../../src/layers/alerts/pending.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { foundProblems } from "../../support/foundProblems.ts"
 
@@ -46,8 +46,9 @@ describe("what a receiver gets, whatever begins and ends,", () => {
         for (let [post] = due(alerts, after, now); post !== undefined; [post] = due(alerts, after, now)) {
           expect(new Set(post.map(({ problem }) => problem.code)).size).toBe(1)
           expect(post.length === 1 || post.length >= 3).toBe(true)
-          for (const { changedAt, isOver, key, known } of post) {
-            const event = isOver ? "end" : known === undefined ? "begin" : "worse"
+          for (const alert of post) {
+            const { changedAt, key, known } = alert
+            const event = isOver(alert) ? "end" : known === undefined ? "begin" : "worse"
             told.push({ key, event, changedAt, post: posts })
             expect(now - changedAt).toBeLessThanOrEqual(minute + 5000 + (event === "begin" ? after : 0))
           }
@@ -101,7 +102,7 @@ describe("of a muted problem, a receiver gets", () => {
         alerts = update(alerts, foundProblems(before, standing(problem), now), now)
         before = standing(problem)
         for (const post of due(alerts, 2 * minute, now)) {
-          told.push(...post.map(({ isOver }) => (isOver ? "end" : "begin")))
+          told.push(...post.map((alert) => (isOver(alert) ? "end" : "begin")))
           alerts = posted(posting(alerts, post), post, true)
         }
       }
