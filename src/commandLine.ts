@@ -15,12 +15,10 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { CliError } from "./layers/cli/CliError.ts"
-import type { Arguments, CommandName, LogFormat, Options } from "./layers/cli/options.ts"
+import { CliError, VitrineModule } from "./layers/cli/command.ts"
 import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
-import type { Given } from "./layers/cli/program.ts"
+import type { Arguments, CommandName, Given, LogFormat, Options } from "./layers/cli/program.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
-import { VitrineModule } from "./layers/cli/VitrineModule.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
@@ -41,10 +39,10 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   status: async () => (await import("./layers/cli/status.ts")).run,
   fleet: async () => (await import("./layers/cli/fleet.ts")).run,
   mute: async () => (await import("./layers/cli/mute.ts")).run,
-  fetch: withHttpClient(async () => (await import("./layers/cli/fetch.ts")).run),
-  check: withHttpClient(async () => (await import("./layers/cli/check.ts")).run),
-  verify: withHttpClient(async () => (await import("./layers/cli/verify.ts")).run),
-  versions: withHttpClient(async () => (await import("./layers/cli/versions.ts")).run),
+  fetch: withHttpClient(async () => (await import("./layers/cli/check.ts")).fetch),
+  check: withHttpClient(async () => (await import("./layers/cli/check.ts")).check),
+  verify: withHttpClient(async () => (await import("./layers/cli/versions.ts")).verify),
+  versions: withHttpClient(async () => (await import("./layers/cli/versions.ts")).versions),
   diff: withHttpClient(async () => (await import("./layers/cli/diff.ts")).run),
   rollback: withHttpClient(async () => (await import("./layers/cli/hold.ts")).rollback),
   hold: withHttpClient(async () => (await import("./layers/cli/hold.ts")).hold),

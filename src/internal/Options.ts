@@ -11,6 +11,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { ParseOptions } from "effect/SchemaAST"
 import { issuesText, PlacedIssue, placedIssues } from "./parseIssues.ts"
+import { printableLine } from "./printable.ts"
 
 /** Every mistake in some options, each with its place and what would be right. */
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrine/InvalidOptions", {
@@ -35,20 +36,12 @@ export const decodeOptions =
   <A, I>(subject: string, schema: Schema.Schema<A, I>) =>
   (input: unknown): Either.Either<A, InvalidOptions> => {
     if (!Predicate.isRecord(input)) {
-      const issue = { path: "", message: `expected an object, got ${show(input)}` }
+      const issue = { path: "", message: unexpected("an object", input) }
       return Either.left(new InvalidOptions({ subject, issues: [issue] }))
     }
     return Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })(
       Record.filter(input, Predicate.isNotUndefined)
-    ).pipe(
-      Either.mapLeft(
-        (error) =>
-          new InvalidOptions({
-            subject,
-            issues: placedIssues(error)
-          })
-      )
-    )
+    ).pipe(Either.mapLeft((error) => new InvalidOptions({ subject, issues: placedIssues(error) })))
   }
 
 /** The mistakes in decoded options. */
@@ -86,7 +79,7 @@ const unlessUndefined =
 
 /** Says what an option expects, and shows the value that it got. */
 export const expects = <A, I, R>(schema: Schema.Schema<A, I, R>, what: string): Schema.Schema<A, I, R> =>
-  explaining(schema, (actual) => `expected ${what}, got ${show(actual)}`)
+  explaining(schema, (actual) => unexpected(what, actual))
 
 /**
  * The message for a value that a user made with another major version of Effect. Without it, Effect fails with `Not a
@@ -117,6 +110,10 @@ export const documentName = Schema.String.pipe(
  */
 const isInside = (issue: ParseResult.ParseIssue): boolean =>
   issue._tag === "Composite" || (issue._tag === "Transformation" && isInside(issue.issue))
+
+/** The message for a value that is something else than expected, and no secret. */
+export const unexpected = (what: string, value: unknown): string =>
+  printableLine(`expected ${what}, got ${show(value)}`)
 
 /** A value for a message, cut after 80 characters. */
 export const show = (value: unknown): string => {

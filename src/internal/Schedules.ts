@@ -1,14 +1,16 @@
 /**
- * When actions are retried or repeated.
+ * When actions are retried or repeated, and the last failure of an action.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
+import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleInterval from "effect/ScheduleInterval"
+import { monotonicMillis } from "./monotonicMillis.ts"
 
 /** A pause that doubles with each further failure in a row, up to the longest. The first failure is 1. */
 const doubling = (first: Duration.DurationInput, longest: Duration.DurationInput) => (failures: number) =>
@@ -93,3 +95,42 @@ export const whenChanged = <A, E, R, R2>(
     yield* Effect.sleep(pauses.shortest)
     yield* Effect.timeoutOption(Queue.take(pauses.changed), Duration.subtract(longest, pauses.shortest))
   }).pipe(Effect.forever)
+
+export interface Failure<E> {
+  readonly error: E
+  /** Transient failures in a row, including this one; 0 for a permanent failure. */
+  readonly inRow: number
+  /** When a retry is allowed, in milliseconds of the monotonic clock. */
+  readonly retryAt: number
+}
+
+export interface LastFailure<E> {
+  /** A permanent failure (`isPermanent`) stays until somebody does something. */
+  readonly failed: (error: E, isPermanent?: boolean) => Effect.Effect<void>
+  readonly worked: Effect.Effect<void>
+  /** `None` if the last try worked. */
+  readonly get: Effect.Effect<Option.Option<Failure<E>>>
+  /** The last failure, while a retry is not allowed yet; otherwise `None`. */
+  readonly resting: Effect.Effect<Option.Option<Failure<E>>>
+}
+
+/** `pause` is the time until a retry; `inRow` is 1 for the first failure, 0 for a permanent one. */
+export const makeLastFailure = <E>(pause: (inRow: number, error: E) => Duration.Duration): LastFailure<E> => {
+  const last = Ref.unsafeMake(Option.none<Failure<E>>())
+  return {
+    failed: (error, isPermanent = false) =>
+      Effect.flatMap(monotonicMillis, (now) =>
+        Ref.update(last, (before) => {
+          const inRow = isPermanent
+            ? 0
+            : 1 + Option.match(before, { onNone: () => 0, onSome: ({ inRow }) => inRow })
+          return Option.some({ error, inRow, retryAt: now + Duration.toMillis(pause(inRow, error)) })
+        })
+      ),
+    worked: Ref.set(last, Option.none()),
+    get: Ref.get(last),
+    resting: Effect.zipWith(Ref.get(last), monotonicMillis, (failure, now) =>
+      Option.filter(failure, ({ retryAt }) => now < retryAt)
+    )
+  }
+}

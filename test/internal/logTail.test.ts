@@ -5,7 +5,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { makeLogTail } from "../../src/internal/logTail.ts"
+import { makeLogTail } from "../../src/internal/loggers.ts"
 
 const maxLines = 200
 const maxLength = 1000

@@ -9,7 +9,7 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Take from "effect/Take"
-import { makeLatestEvents } from "../../src/internal/latestEvents.ts"
+import { makeLatestEvents } from "../../src/internal/keptEvents.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../src/services/EventBus.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../src/services/ReplayBacklog.ts"
 

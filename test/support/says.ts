@@ -5,8 +5,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { execute } from "../../src/commandLine.ts"
 import * as vitrine from "../../src/index.ts"
+import { VitrineModule } from "../../src/layers/cli/command.ts"
 import { type Given, makeProgram } from "../../src/layers/cli/program.ts"
-import { VitrineModule } from "../../src/layers/cli/VitrineModule.ts"
 
 /** What is run with these arguments. A mistake in them is thrown. */
 export const given = async (...args: ReadonlyArray<string>): Promise<Given> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { maxEventsSize } from "../../src/internal/eventRing.ts"
+import { maxEventsSize } from "../../src/internal/keptEvents.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/FanOut.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../src/services/EventBus.ts"

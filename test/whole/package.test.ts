@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readTemplate } from "../../src/layers/cli/templates.ts"
+import { readTemplate } from "../../src/layers/cli/init.ts"
 import { compile, strictly } from "../support/compile.ts"
 import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
 import { environment, Installed, install } from "../support/installed.ts"
@@ -116,7 +116,7 @@ layer(environment, {
     const program = `
 import * as Effect from "effect/Effect"
 import { content, defineConfig, EventBusMemory, httpTransport, tableSource } from "vitrine"
-import { httpTransport as plainTransport, type PlainContext, tableSource as plainSource } from "vitrine/plain"
+import { httpTransport as plainTransport, type PlainContext, tableSource as plainSource, BindError, httpTransport, InvalidContext, InvalidOptions, type PlainFetchContext, tableSource } from "vitrine/plain"
 
 export default defineConfig({
   plugins: [
@@ -237,8 +237,6 @@ ${[
 
 /** As above. */
 const plainProgram = `
-import { BindError, httpTransport, InvalidContext, InvalidOptions } from "vitrine/plain"
-import { type PlainContext, type PlainFetchContext, tableSource } from "vitrine/plain"
 
 export const setUp = (context: PlainContext) =>
   httpTransport({ port: 0, token: "0123456789abcdef" })

@@ -6,6 +6,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
@@ -13,6 +14,8 @@ import * as Schedule from "effect/Schedule"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
+import { printableLine } from "../../internal/printable.ts"
+import { countText, withLocalTimes } from "../../internal/readable.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { defined } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -23,7 +26,6 @@ import * as Requests from "../httpClient/Requests.ts"
 import { withMutes } from "../status/mutedProblems.ts"
 import type { Found, StandingProblems } from "../status/standingProblems.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
-import { alertText, chatText } from "./alertText.ts"
 import {
   type Alert,
   due,
@@ -93,11 +95,9 @@ export const make = Effect.fnUntraced(function* (
       headers: Record.map(headers, Redacted.value),
       body: JSON.stringify({
         text: chatText(
-          [
-            ...(machine === undefined ? [] : [machine]),
-            ...(isEnd ? ["over"] : []),
-            alertText(problems, now)
-          ].join(": ") + (dashboard === undefined ? "" : ` (${dashboard})`)
+          [machine, isEnd ? "over" : undefined, alertText(problems, now)]
+            .filter(Predicate.isNotUndefined)
+            .join(": ") + (dashboard === undefined ? "" : ` (${dashboard})`)
         ),
         event: isEnd ? "end" : "begin",
         ...defined({ node, dashboard }),
@@ -201,3 +201,42 @@ export const make = Effect.fnUntraced(function* (
 /** The part of the posted problems that is worth a write. Their texts change often. */
 const markOf = (posted: ReadonlyArray<Posted>): string =>
   JSON.stringify(posted.map(({ isTaken, key, known }) => [key, known, isTaken]))
+
+/** How many subjects are listed, and how long a name may be. */
+const maxNamed = 20
+const maxName = 64
+
+/**
+ * The text of one problem, or a summary of several with the same code: `12 players silent since 22:01:09: hall-1,
+ * hall-2`. Times are local.
+ */
+const alertText = (problems: ReadonlyArray<Problem>, now: number): string =>
+  withLocalTimes(problems.length === 1 ? problems.map(({ text }) => text).join() : groupText(problems), now)
+
+/**
+ * Text from others, safe for a chat: it notifies nobody (`<!channel>`, `@everyone`), and shows where each link leads.
+ * Chats show `&lt;` as `<`. A zero-width space is put behind `@`, and between the two parts of a link in Markdown.
+ */
+const chatText = (text: string): string =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replace(/@|\](?=\()/g, "$&\u200b")
+
+const groupText = (problems: ReadonlyArray<Problem>): string => {
+  const [since] = problems.flatMap(({ since }) => (since === undefined ? [] : [since])).toSorted()
+  const named = problems.slice(0, maxNamed).map(nameOf)
+  const more = problems.length - named.length
+  return `${countOf(problems)}${since === undefined ? "" : ` since ${since}`}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
+/** `player:never-seen` as `3 players never seen`. */
+const countOf = ({ 0: first, length }: ReadonlyArray<Problem>): string => {
+  const [kind = "", ...what] = (first?.code ?? "").split(":")
+  const state = what.join(" ").replaceAll("-", " ")
+  return `${countText(length, kind)} ${state === "problem" ? "with a problem" : state}`.trimEnd()
+}
+
+const nameOf = ({ player, subject, text }: Problem): string =>
+  printableLine([...(player === undefined ? [] : [player]), subject ?? text].join(" "), maxName)

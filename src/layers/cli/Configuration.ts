@@ -9,10 +9,9 @@ import { maxBytes, tooLarge } from "../../files/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { loadConfiguration } from "../controller/loadConfiguration.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { CliError } from "./CliError.ts"
-import type { Options } from "./options.ts"
+import { CliError, VitrineModule } from "./command.ts"
 import { withoutSignalHandlers } from "./processExit.ts"
-import { VitrineModule } from "./VitrineModule.ts"
+import type { Options } from "./program.ts"
 
 /** Reads the environment file, then returns the absolute path of the configuration. */
 export const locate = ({ config, envFile }: Options) =>

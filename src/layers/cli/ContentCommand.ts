@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { printableJson } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -22,13 +23,12 @@ import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
-import { CliError } from "./CliError.ts"
 import * as Configuration from "./Configuration.ts"
-import type { Arguments, CommandName, Options } from "./options.ts"
+import { CliError, type VitrineModule } from "./command.ts"
 import { setExitStatus } from "./processExit.ts"
+import type { Arguments, CommandName, Options } from "./program.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
-import type { VitrineModule } from "./VitrineModule.ts"
 
 interface Asked {
   /** The type without the name of the content. */
@@ -45,7 +45,7 @@ interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   /** As in `content.fetch`. */
   readonly name: CommandName
   /** The fields of the command except its type. */
-  readonly fields?: (...args: Arguments) => Readonly<Record<string, string>>
+  readonly fields?: (...args: Arguments) => Readonly<Record<string, string | undefined>>
   /** The result of the command; `--json` prints it unchanged. */
   readonly result: Schema.Schema<A, I>
   /** The result as text for people. */
@@ -75,7 +75,7 @@ export const make =
     ...args: Arguments
   ): Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | VitrineModule> =>
     Effect.gen(function* () {
-      const command = { ...fields(...args), type: name }
+      const command = { ...defined(fields(...args)), type: name }
       const { isHere, result } = yield* runCommand(options, { ...asked, command })
       const decoded = yield* decodeResult(schema, result)
       const now = yield* Clock.currentTimeMillis
@@ -115,20 +115,20 @@ const eventsOf = <Event extends { readonly name: string }, E>(
     Stream.map((event) => ({ ...event, name: event.name.replace(content, "content") }))
   )
 
-/** The version argument as a field of a command. */
-export const versionField = (versionId: string | undefined) => (versionId === undefined ? {} : { versionId })
-
 /** The result of the command, and where it ran. */
 const runCommand = (options: Options, asked: Asked) =>
   Effect.gen(function* () {
     const path = yield* Path.Path
     const file = yield* Configuration.locate(options)
     const display = yield* makeProgressDisplay
+    const { here: endedHere, there: endedThere } = asked.interrupted ?? {}
     const here = runHere(options, file, asked, display).pipe(
+      Effect.onInterrupt(() => reportInterrupted(display, endedHere)),
       Configuration.keepPrivate(file, options),
       Effect.map((result) => ({ result, isHere: true }))
     )
     return yield* runThere(options, file, asked, display).pipe(
+      Effect.onInterrupt(() => reportInterrupted(display, endedThere)),
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), options.runDir)),
       Effect.catchTags({
@@ -139,32 +139,28 @@ const runCommand = (options: Options, asked: Asked) =>
     )
   }).pipe(Effect.scoped)
 
-const runThere = Effect.fnUntraced(
-  function* (
-    options: Options,
-    file: string,
-    { command, triesConfiguration = false }: Asked,
-    display: ProgressDisplay
-  ) {
-    const controller = yield* IpcClient
-    const { configuration, pid } = yield* controller.process
-    if (triesConfiguration && configuration !== undefined && configuration !== (yield* digestOf(file))) {
-      yield* Effect.logInfo(
-        `The controller that runs here (process ${pid}) was started with another text of this file: checking the file without that controller`
-      )
-      return yield* new OtherConfiguration()
-    }
-    const environment = triesConfiguration ? ", in the environment that it was started with" : ""
-    yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})${environment}`)
-    const content = yield* chooseContent(options, (yield* controller.view).contents)
-    const events = eventsOf(content, yield* controller.events)
-    return yield* controller
-      .dispatch({ ...command, type: `${content}.${command.type}` })
-      .pipe(withProgress(display, events))
-  },
-  (effect, _options, _file, { interrupted }, display) =>
-    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.there))
-)
+const runThere = Effect.fnUntraced(function* (
+  options: Options,
+  file: string,
+  { command, triesConfiguration = false }: Asked,
+  display: ProgressDisplay
+) {
+  const controller = yield* IpcClient
+  const { configuration, pid } = yield* controller.process
+  if (triesConfiguration && configuration !== undefined && configuration !== (yield* digestOf(file))) {
+    yield* Effect.logInfo(
+      `The controller that runs here (process ${pid}) was started with another text of this file: checking the file without that controller`
+    )
+    return yield* new OtherConfiguration()
+  }
+  const environment = triesConfiguration ? ", in the environment that it was started with" : ""
+  yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})${environment}`)
+  const content = yield* chooseContent(options, (yield* controller.view).contents)
+  const events = eventsOf(content, yield* controller.events)
+  return yield* controller
+    .dispatch({ ...command, type: `${content}.${command.type}` })
+    .pipe(withProgress(display, events))
+})
 
 /** The controller was started with another text of the configuration file. */
 const digestOf = (file: string) =>
@@ -175,39 +171,35 @@ const digestOf = (file: string) =>
 
 class OtherConfiguration extends Data.TaggedError("vitrine/OtherConfiguration") {}
 
-const runHere = Effect.fnUntraced(
-  function* (
-    options: Options,
-    file: string,
-    { command, isOnDisk, triesConfiguration = false }: Asked,
-    display: ProgressDisplay
-  ) {
-    const loaded = yield* Configuration.load(file)
-    const needed = isOnDisk ? onDisk(loaded) : loaded
-    const task = Effect.gen(function* () {
-      const { dispatch, types } = yield* CommandBus
-      const events = yield* Effect.orElseSucceed(
-        Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
-        () => Stream.empty
-      )
-      const contents = (yield* types).flatMap((type) => {
-        const [, name] = /^(.*)\.versions$/.exec(type) ?? []
-        return name === undefined ? [] : [{ name }]
-      })
-      const content = yield* chooseContent(options, contents)
-      return yield* dispatch({ ...command, type: `${content}.${command.type}` }).pipe(
-        withProgress(display, eventsOf(content, events))
-      )
-    })
-    return yield* runTask(needed, task).pipe(
-      Effect.provide(ControllerServices.layer("task", needed.services, needed.identity)),
-      Effect.provideService(SavesNothing, triesConfiguration),
-      Effect.mapError(inFile(file))
+const runHere = Effect.fnUntraced(function* (
+  options: Options,
+  file: string,
+  { command, isOnDisk, triesConfiguration = false }: Asked,
+  display: ProgressDisplay
+) {
+  const loaded = yield* Configuration.load(file)
+  const needed = isOnDisk ? onDisk(loaded) : loaded
+  const task = Effect.gen(function* () {
+    const { dispatch, types } = yield* CommandBus
+    const events = yield* Effect.orElseSucceed(
+      Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
+      () => Stream.empty
     )
-  },
-  (effect, _options, _file, { interrupted }, display) =>
-    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted?.here))
-)
+    const contents = (yield* types).flatMap((type) => {
+      const [, name] = /^(.*)\.versions$/.exec(type) ?? []
+      return name === undefined ? [] : [{ name }]
+    })
+    const content = yield* chooseContent(options, contents)
+    return yield* dispatch({ ...command, type: `${content}.${command.type}` }).pipe(
+      withProgress(display, eventsOf(content, events))
+    )
+  })
+  return yield* runTask(needed, task).pipe(
+    Effect.provide(ControllerServices.layer("task", needed.services, needed.identity)),
+    Effect.provideService(SavesNothing, triesConfiguration),
+    Effect.mapError(inFile(file))
+  )
+})
 
 /** Drops services and plugins that reading the disk does not need, if the configuration has content on disk. */
 const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {

@@ -13,7 +13,7 @@ import { findController } from "../control/findController.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { type ControllerPaths, locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import type { Options } from "./options.ts"
+import type { Options } from "./program.ts"
 import { failureText } from "./terminal/log.ts"
 
 /** Asks the controller of a configuration file through its socket. */

@@ -1,19 +1,30 @@
 /**
- * `vitrine check`
+ * `vitrine fetch`, and `vitrine check`, which fetches without publishing
  */
-
 import * as Schema from "effect/Schema"
 import { countsText } from "../../internal/contentCounts.ts"
-import { printableLine } from "../../internal/printable.ts"
+import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { ContentCheck } from "../../services/ContentCheck.ts"
+import { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ContentSample, type SampledDocument } from "../../services/ContentSample.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import { changeLines } from "./diff.ts"
 
-export const run = ContentCommand.make({
+export const fetch = ContentCommand.make({
+  name: "fetch",
+  result: FetchOutcome,
+  isOnDisk: false,
+  interrupted: {
+    there: "The controller goes on fetching.",
+    here: "Interrupted before the end; the content stays as it is."
+  },
+  text: (outcome) => printableJson(outcome, 2)
+})
+
+export const check = ContentCommand.make({
   name: "check",
-  fields: (source) => (source === undefined ? {} : { source }),
+  fields: (source) => ({ source }),
   result: Schema.Union(ContentCheck, ContentSample),
   isOnDisk: false,
   triesConfiguration: true,

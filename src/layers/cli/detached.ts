@@ -7,11 +7,14 @@ import { randomBytes } from "node:crypto"
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { retryHeldOpen } from "../../files/systemError.ts"
+import { IpcClient } from "../../services/IpcClient.ts"
 import { folderProblem } from "../control/claimFolder.ts"
-import { CliError } from "./CliError.ts"
+import { lastFetchFailure } from "../status/health.ts"
+import { CliError } from "./command.ts"
 
-export interface DetachedOptions {
+interface DetachedOptions {
   /** The arguments of `vitrine` in the background. */
   readonly args: ReadonlyArray<string>
   /** The file for output beside the log once the controller is ready, for example why it crashed. */
@@ -76,3 +79,20 @@ export const reportReady = Effect.sync(() => {
     process.send?.("ready")
   }
 })
+
+/** How long to wait for the first fetch: a longer fetch has not failed at once. */
+const fetchPatience = "3 seconds"
+
+/** Why the first fetch after the start failed, if it failed at once. */
+export const firstFetchFailure = Effect.gen(function* () {
+  const { events, view } = yield* IpcClient
+  const live = yield* events
+  if ((yield* view).contents.some(({ lastFetch }) => lastFetch === undefined)) {
+    yield* Stream.runHead(Stream.filter(live, ({ name }) => /:fetch:(done|error)$/.test(name)))
+  }
+  return lastFetchFailure(yield* view)
+}).pipe(
+  Effect.scoped,
+  Effect.timeout(fetchPatience),
+  Effect.orElseSucceed(() => undefined)
+)

@@ -20,7 +20,7 @@ const diffText = ({ from, to, ...changes }: ContentDiff): string => {
 
 export const run = ContentCommand.make({
   name: "diff",
-  fields: (from, to) => ({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }),
+  fields: (from, to) => ({ from, to }),
   result: ContentDiff,
   isOnDisk: true,
   text: diffText

@@ -5,7 +5,7 @@ import { momentText } from "../../internal/readable.ts"
 import { HoldOutcome } from "../../services/VersionStore.ts"
 import { caller } from "./askController.ts"
 import * as ContentCommand from "./ContentCommand.ts"
-import type { Options } from "./options.ts"
+import type { Options } from "./program.ts"
 
 const outcomeText = (
   { changed, held, versionId }: HoldOutcome,
@@ -37,7 +37,7 @@ const releasedText = (outcome: HoldOutcome, context: ContentCommand.TextContext)
 }
 
 const common = {
-  fields: (version?: string) => ({ by: caller(), ...ContentCommand.versionField(version) }),
+  fields: (versionId?: string) => ({ by: caller(), versionId }),
   result: HoldOutcome,
   isOnDisk: true,
   interrupted: {
@@ -52,7 +52,7 @@ export const hold = (options: Options) =>
   ContentCommand.make({
     ...common,
     name: "hold",
-    fields: () => ({ by: caller(), ...(options.until === undefined ? {} : { until: options.until }) })
+    fields: () => ({ by: caller(), until: options.until })
   })(options)
 export const release = ContentCommand.make({ ...common, name: "release", text: releasedText })
 export const resume = ContentCommand.make({ ...common, name: "resume" })

@@ -1,7 +1,9 @@
 /**
  * `vitrine init`
  */
-
+import { readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { basename, dirname, join } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -10,18 +12,21 @@ import * as Effect from "effect/Effect"
 import { makePath } from "../../files/durable.ts"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { explain, remove } from "../../files/systemError.ts"
-import { CliError } from "./CliError.ts"
-import type { Options } from "./options.ts"
-import { type Kind, readTemplate } from "./templates.ts"
+import { CliError } from "./command.ts"
+import type { Options } from "./program.ts"
 
 /** Returns whether the file was made. An existing file is not changed. */
 const make = Effect.fnUntraced(
   function* (file: string, content: string) {
+    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     yield* makePath(path.dirname(file))
-    return yield* writeNew(file, content).pipe(
+    return yield* fs.writeFileString(file, content, { flag: "wx" }).pipe(
       Effect.as(true),
-      Effect.catchIf(isAlreadyThere, () => Effect.succeed(false))
+      Effect.catchIf(isAlreadyThere, () => Effect.succeed(false)),
+      // The next run would keep an incomplete file as an existing one.
+      Effect.tapError(() => Effect.ignore(remove(file))),
+      Effect.uninterruptible
     )
   },
   (effect, file) =>
@@ -29,19 +34,6 @@ const make = Effect.fnUntraced(
       effect,
       (error) => new CliError({ message: `${file} could not be made: ${explain(error)}` })
     )
-)
-
-/** Removes a file that was not written completely: the next run would keep it as an existing file. */
-const writeNew = Effect.fnUntraced(
-  function* (file: string, content: string) {
-    const fs = yield* FileSystem.FileSystem
-    const opened = yield* fs.open(file, { flag: "wx" })
-    yield* Effect.tapError(opened.writeAll(new TextEncoder().encode(content)), () =>
-      Effect.ignore(remove(file))
-    )
-  },
-  Effect.scoped,
-  Effect.uninterruptible
 )
 
 const isAlreadyThere = (error: PlatformError): boolean =>
@@ -119,3 +111,44 @@ export const run = ({ page = false, react = false, vite = false }: Options, fold
     // Printed after all files are made, because the command ends if nobody reads its output.
     yield* Effect.forEach([...lines, stepsOf[kind]], (line) => Console.log(line), { discard: true })
   })
+
+/** Found by the name of the package, because the source and the bundle are in different folders. */
+const templates = join(dirname(createRequire(import.meta.url).resolve("vitrine/package.json")), "templates")
+
+type Kind = "project" | "page" | "vite" | "react"
+
+/** The folders with the files of each kind. A file replaces a file with the same name from an earlier folder. */
+const foldersOf: Readonly<Record<Kind, ReadonlyArray<string>>> = {
+  project: ["project"],
+  page: ["project", "page"],
+  vite: ["project", "vite", "plain"],
+  react: ["project", "vite", "react"]
+}
+
+/** The content of the files by their paths, with forward slashes. */
+export const readTemplate = (kind: Kind): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    foldersOf[kind].flatMap((folder) =>
+      filesIn(join(templates, folder)).map((file) => [
+        // npm does not pack a file named `.gitignore`.
+        file === "gitignore" ? ".gitignore" : file,
+        filled(readFileSync(join(templates, folder, file), "utf8"))
+      ])
+    )
+  )
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) =>
+      join(parentPath, name)
+        .slice(folder.length + 1)
+        .replaceAll("\\", "/")
+    )
+    .sort()
+
+/** Replaces a line `{{style.css}}` with the file in `parts`, with the same indent. */
+const filled = (text: string): string =>
+  text.replace(/^( *)\{\{([\w.]+)\}\}\n/gm, (_, indent: string, name: string) =>
+    readFileSync(join(templates, "parts", basename(name)), "utf8").replace(/^(?=.)/gm, indent)
+  )

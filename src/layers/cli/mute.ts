@@ -16,8 +16,8 @@ import { Mute } from "../../services/Problem.ts"
 import type { View } from "../../services/View.ts"
 import { muteText } from "../status/rows.ts"
 import { askController, caller } from "./askController.ts"
-import { CliError } from "./CliError.ts"
-import type { Options } from "./options.ts"
+import { CliError } from "./command.ts"
+import type { Options } from "./program.ts"
 
 const noEnd = (until: string | undefined) => {
   const mistake = until === undefined ? "Say until when" : `No time or duration: ${JSON.stringify(until)}`

@@ -9,9 +9,9 @@ import * as Stream from "effect/Stream"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { askedForMs, TakenByScreen } from "../../services/ScreenActions.ts"
 import { askController, caller } from "./askController.ts"
-import { CliError } from "./CliError.ts"
 import { chooseContent } from "./ContentCommand.ts"
-import type { Arguments, Options } from "./options.ts"
+import { CliError } from "./command.ts"
+import type { Arguments, Options } from "./program.ts"
 
 const isReceived = Schema.is(TakenByScreen)
 

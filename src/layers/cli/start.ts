@@ -30,9 +30,8 @@ import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
 import { caller } from "./askController.ts"
 import * as Configuration from "./Configuration.ts"
-import { reportReady, startDetached } from "./detached.ts"
-import { firstFetchFailure } from "./lastFetch.ts"
-import type { Options } from "./options.ts"
+import { firstFetchFailure, reportReady, startDetached } from "./detached.ts"
+import type { Options } from "./program.ts"
 import { logTo } from "./terminal/log.ts"
 import { openLogFile } from "./terminal/logFile.ts"
 
@@ -61,7 +60,8 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
     const kept = (name: string) =>
       Option.getOrUndefined(Option.map(claimed, ({ folder }) => path.join(folder, name)))
     yield* keepMutes(kept("mutes.json"))
-    yield* announceProblems(loaded, kept("alerts.json"))
+    const { alerts, identity } = loaded
+    yield* reportProblems(alerts && (yield* Alerts.make(alerts, identity.node, kept("alerts.json"))))
     const asked = yield* Deferred.make<void>()
     const options = { configuration: sha256OfText(loaded.text), stop: Deferred.succeed(asked, undefined) }
     if (Option.isSome(claimed)) {
@@ -102,14 +102,6 @@ const keepMutes = (file: string | undefined) =>
       Effect.logWarning(`Problems cannot be muted here. ${message}`)
     )
   )
-
-/** Publishes problems as events, and posts them to the address for alerts, until the scope ends. */
-const announceProblems = Effect.fnUntraced(function* (
-  { alerts, identity }: LoadedConfiguration,
-  file: string | undefined
-) {
-  yield* reportProblems(alerts === undefined ? undefined : yield* Alerts.make(alerts, identity.node, file))
-})
 
 /**
  * Compares the file every ten seconds with the text that was loaded, until the scope ends. Reports a problem as long as the text

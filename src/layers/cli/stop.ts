@@ -16,8 +16,8 @@ import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateController } from "../control/socketPath.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import { caller } from "./askController.ts"
-import { CliError } from "./CliError.ts"
-import type { Options } from "./options.ts"
+import { CliError } from "./command.ts"
+import type { Options } from "./program.ts"
 
 /** How long a controller takes to end. */
 const gracePeriod = "2 seconds"

@@ -13,18 +13,17 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { replaceFile } from "../../files/durable.ts"
+import { makePath, replaceFile } from "../../files/durable.ts"
 import { explain } from "../../files/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import { inFile } from "../controller/loadConfiguration.ts"
 import { ConfigurationUnusable } from "../controller/locateConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
 import { readManifest } from "../types/readContent.ts"
-import { CliError } from "./CliError.ts"
 import * as Configuration from "./Configuration.ts"
-import type { Options } from "./options.ts"
+import { CliError, type VitrineModule } from "./command.ts"
+import type { Options } from "./program.ts"
 import { failureText } from "./terminal/log.ts"
-import type { VitrineModule } from "./VitrineModule.ts"
 
 type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | VitrineModule
 
@@ -47,9 +46,6 @@ const writeOnce = Effect.fnUntraced(function* (target: TypesTarget) {
   yield* Console.log(outcomeText(target, yield* writeTypes(target, yield* keptContents(target))))
 }, Effect.scoped)
 
-/** The name of the file in messages. */
-const nameOf = ({ file, output }: TypesTarget): string => relative(dirname(file), output)
-
 /** Loads the configuration again, and returns its content until the scope ends. */
 const keptContents = Effect.fnUntraced(function* ({ file }: TypesTarget) {
   const { cwd, plugins } = yield* Configuration.load(file, true)
@@ -64,8 +60,8 @@ const keptContents = Effect.fnUntraced(function* ({ file }: TypesTarget) {
 
 type Outcome = "made" | "unchanged" | "unfetched"
 
-const outcomeText = (target: TypesTarget, outcome: Outcome): string => {
-  const name = nameOf(target)
+const outcomeText = ({ file, output }: TypesTarget, outcome: Outcome): string => {
+  const name = relative(dirname(file), output)
   switch (outcome) {
     case "made":
       return `made   ${name}`
@@ -166,16 +162,8 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<void, never, Envir
   })
 
 /** Replaces a file completely, and makes its folder. */
-const replace = Effect.fnUntraced(
-  function* (file: string, text: string) {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
-    yield* replaceFile(file, text)
-  },
-  (effect, path) =>
-    Effect.mapError(
-      effect,
-      (error) => new CliError({ message: `${path} could not be written: ${explain(error)}` })
-    )
-)
+const replace = (file: string, text: string) =>
+  makePath(dirname(file)).pipe(
+    Effect.zipRight(replaceFile(file, text)),
+    Effect.mapError((error) => new CliError({ message: `${file} could not be written: ${explain(error)}` }))
+  )

@@ -1,7 +1,6 @@
 /** Tests a page without a controller: the test gives the content. */
 import type { Content } from "./Content.ts"
-import { withNumbers } from "./numbers.ts"
-import type { Options } from "./Options.ts"
+import { type Options, withNumbers } from "./Options.ts"
 import { elementFor } from "./preload.ts"
 import { type Exhibit, makeState, type State } from "./state.ts"
 import { makeSwap } from "./swap.ts"

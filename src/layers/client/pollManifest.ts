@@ -1,6 +1,5 @@
 /** Polls the manifest, which alone decides which version is shown. */
-import { about } from "./pauses.ts"
-import { request } from "./request.ts"
+import { about, request } from "./request.ts"
 import type { Manifest } from "./Version.ts"
 
 export interface PollOptions {

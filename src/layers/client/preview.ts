@@ -1,8 +1,6 @@
 /** A preview of a version that visitors do not see yet, or no longer see. */
 import { connect as follow } from "./connect.ts"
-import { makeMark } from "./mark.ts"
-import { withNumbers } from "./numbers.ts"
-import type { Options } from "./Options.ts"
+import { type Options, withNumbers } from "./Options.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makeRenewal } from "./renewal.ts"
 import { request, withoutSlash } from "./request.ts"
@@ -119,5 +117,51 @@ const standing = (id: string | undefined, manifest: Manifest | undefined): strin
       return `Version ${id} is what everybody sees`
     default:
       return `Version ${id} is not what everybody sees`
+  }
+}
+
+const yellow = "#ffc83d"
+
+/** A frame, and a line at the top, which a click hides until its text changes. Sets styles one by one, because a page may forbid style attributes. Lies outside the body, which pages replace. */
+const makeMark = () => {
+  const frame = document.createElement("div")
+  const line = document.createElement("div")
+  Object.assign(frame.style, {
+    position: "fixed",
+    inset: "0",
+    zIndex: "2147483647",
+    border: `5px solid ${yellow}`,
+    pointerEvents: "none"
+  })
+  Object.assign(line.style, {
+    width: "fit-content",
+    maxWidth: "90%",
+    pointerEvents: "auto",
+    cursor: "pointer",
+    margin: "0 auto",
+    padding: "2px 14px 7px",
+    borderRadius: "0 0 10px 10px",
+    background: yellow,
+    color: "#1c1400",
+    font: "600 clamp(11px, 3vmin, 16px)/1.4 system-ui, sans-serif",
+    textAlign: "center",
+    overflowWrap: "anywhere"
+  })
+  line.setAttribute("role", "status")
+  line.onclick = () => {
+    line.hidden = true
+  }
+  frame.dataset.vitrine = "preview"
+  frame.append(line)
+  document.documentElement.append(frame)
+
+  return {
+    say: (text: string) => {
+      if (line.textContent !== text) {
+        line.textContent = text
+        line.hidden = false
+      }
+    },
+    remove: () => frame.remove()
   }
 }

@@ -1,7 +1,7 @@
 /** Loads the page again when the content server has a new build of it and the page is idle. */
 import { canReload, reload } from "./actions.ts"
 import type { Options } from "./Options.ts"
-import { pause } from "./pauses.ts"
+import { pause } from "./request.ts"
 
 export interface RenewalOptions extends Pick<Options<never>, "canSwap" | "onNewPage"> {
   readonly maxDefer: number
@@ -23,13 +23,6 @@ const lookMs = 2000
 
 const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
 
-export interface Renewal {
-  /** Call with the current build. */
-  readonly built: (build: string | null) => void
-  /** True if a reload is pending and the page is part of the version; new content then waits. */
-  readonly isDue: () => boolean
-}
-
 /**
  * Reloads the page for new builds. A page that does not know its build is never reloaded: it does not come from a content server,
  * or its content has another origin.
@@ -40,7 +33,7 @@ export const makeRenewal = ({
   maxDefer,
   onNewPage,
   signal
-}: RenewalOptions): Renewal => {
+}: RenewalOptions) => {
   const isHere = new URL(content, location.href).origin === location.origin
   let own = isHere ? serverTiming("build") : undefined
   const isInVersion = serverTiming("version") !== undefined
@@ -104,7 +97,8 @@ export const makeRenewal = ({
   }
 
   return {
-    built: (build) => {
+    /** Call with the current build. */
+    built: (build: string | null) => {
       own ||= build ?? ""
       if (build && build !== latest) {
         latest = build
@@ -114,6 +108,7 @@ export const makeRenewal = ({
         }
       }
     },
+    /** True if a reload is pending and the page is part of the version; new content then waits. */
     isDue: () => isDue && isInVersion
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The event stream of the controller. Events only say that something is new; the manifest has the content.
  */
-import { growing } from "./pauses.ts"
+import { growing } from "./request.ts"
 
 /** The stream is open, has an event for a new version or a new build, has an action for a screen, or is lost. */
 export type StreamState = "open" | "new" | `asked ${string}` | "lost"

@@ -1,6 +1,6 @@
 /** Changes the version on the screen: loads the next version completely, then shows it at once. */
 import type { Options } from "./Options.ts"
-import { growing, pause } from "./pauses.ts"
+import { growing, pause } from "./request.ts"
 import { type Context, isSame, type Manifest, openVersion, type Version } from "./Version.ts"
 
 export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap"> {

@@ -9,8 +9,8 @@ import { removeUnfinished } from "../../files/durable.ts"
 import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { lockFolder } from "../folderLock/folderLock.ts"
+import { keepPidFile, readPidFile } from "./findController.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
-import { keepPidFile, readPidFile } from "./pidFile.ts"
 import { type ControllerPaths, isTrustedOwner } from "./socketPath.ts"
 
 /** Another controller runs with the configuration. */

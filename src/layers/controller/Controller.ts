@@ -6,6 +6,9 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
@@ -17,7 +20,6 @@ import {
   type PluginEnvironment,
   PluginSetupFailed
 } from "../../services/Plugin.ts"
-import { makeAddLogger } from "./addedLoggers.ts"
 
 /** The plugins in the order of their setup, and the folder that relative paths start from. */
 export interface Configuration extends Pick<PluginContext, "cwd"> {
@@ -166,4 +168,23 @@ const setUp = Effect.fnUntraced(function* (
     )
   )
   return { name, ready }
+})
+
+/**
+ * Passes all logs to the loggers that plugins add, until the scope ends. A forked fiber keeps the loggers of its parent,
+ * so that a logger added later would miss the logs of plugins set up before: the whole controller logs to this one.
+ */
+const makeAddLogger: Effect.Effect<PluginContext["addLogger"], never, Scope.Scope> = Effect.gen(function* () {
+  const added = new Set<Logger.Logger<unknown, void>>()
+  const all = Logger.make<unknown, void>((event) => {
+    for (const logger of added) {
+      logger.log(event)
+    }
+  })
+  yield* Effect.locallyScopedWith(FiberRef.currentLoggers, HashSet.add(all))
+  return (logger) =>
+    Effect.acquireRelease(
+      Effect.sync(() => added.add(logger)),
+      () => Effect.sync(() => added.delete(logger))
+    )
 })

@@ -2,11 +2,13 @@
  * The options of the machine, and of its expected screens and players.
  */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../files/fileName.ts"
-import { nodeId } from "../../internal/nodeId.ts"
+import { nodeId } from "../../internal/machine.ts"
 import { expects, omittable } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
 import { HoursOptions } from "../status/openingHours.ts"
@@ -59,24 +61,18 @@ export interface ExpectedConfig {
 /** When the place is open. */
 export const OptionalHours = omittable(expects(HoursOptions, 'an object, such as { mon: "10:00-18:00" }'))
 
+interface Listed {
+  readonly what: "screen" | "player"
+  readonly id: Schema.Schema<string>
+  readonly example: string
+  readonly max: number
+  readonly keyOf?: (id: string) => string
+  /** The reason why two unequal ids count as the same. */
+  readonly orSame?: string
+}
+
 /** Expected screens or players: at most `max`, and no two ids with the same key. */
-const listOf = (
-  what: "screen" | "player",
-  {
-    example,
-    id,
-    keyOf = (id) => id,
-    max,
-    orSame = ""
-  }: {
-    readonly id: Schema.Schema<string>
-    readonly example: string
-    readonly max: number
-    readonly keyOf?: (id: string) => string
-    /** The reason why two unequal ids count as the same. */
-    readonly orSame?: string
-  }
-) =>
+const listOf = ({ example, id, keyOf = identity, max, orSame = "", what }: Listed) =>
   expects(
     Schema.Array(
       expects(
@@ -92,18 +88,14 @@ const listOf = (
       return listed.flatMap(({ id }, index) =>
         first.get(keyOf(id)) === index
           ? []
-          : [
-              {
-                path: [index, "id"],
-                message: `another ${what} has the id ${JSON.stringify(id)} too${orSame}`
-              }
-            ]
+          : { path: [index, "id"], message: `another ${what} has the id ${JSON.stringify(id)} too${orSame}` }
       )
     })
   )
 
 /** The screens that should always show content. The maximum is the maximum of leases. */
-export const ScreensOptions = listOf("screen", {
+export const ScreensOptions = listOf({
+  what: "screen",
   id: expects(
     Schema.String.pipe(Schema.filter(isPlainFileName)),
     'a consumerId, which is one plain file name, such as "screen-1"'
@@ -115,7 +107,8 @@ export const ScreensOptions = listOf("screen", {
 })
 
 /** The players that should report to this machine. The maximum is the maximum of players. */
-export const PlayersOptions = listOf("player", {
+export const PlayersOptions = listOf({
+  what: "player",
   id: expects(aNodeId, `the id of the player's node: ${nodeIdText}`),
   example: "hall-3",
   max: maxPlayers
@@ -130,7 +123,7 @@ export const identityOf = (
 ): Effect.Effect<Identity> =>
   Effect.map(nodeId, (id) => ({
     node: { id, ...node },
-    ...(hours === undefined ? {} : { hours }),
+    ...defined({ hours }),
     ...(screens.length === 0 ? {} : { screens }),
     ...(players.length === 0 ? {} : { players })
   }))

@@ -18,9 +18,8 @@ import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./Access.ts"
 import type { Act } from "./Actions.ts"
 import type { Live } from "./Live.ts"
-import { isOfInterest, problemMetrics } from "./metrics.ts"
+import { contentType, isOfInterest, problemMetrics, prometheusText } from "./metrics.ts"
 import { readPageFiles } from "./pageFiles.ts"
-import { contentType, prometheusText } from "./prometheus.ts"
 
 export interface Context {
   readonly access: Access

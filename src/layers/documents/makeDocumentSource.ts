@@ -6,7 +6,6 @@
  * <source id>/<document>.json    an array of records, or one value
  * ```
  */
-
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
@@ -17,8 +16,8 @@ import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
+import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type {
   AttachmentProgress,
   FetchedAttachments,

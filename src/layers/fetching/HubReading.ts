@@ -1,11 +1,11 @@
 /**
  * The rows and problems of a replica's hub: copying versions from the hub, and reporting to it.
  */
-import { vitrineVersion } from "../../internal/vitrineVersion.ts"
+import { vitrineVersion } from "../../internal/machine.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Reports, Upstream } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
-import { codes } from "../status/codes.ts"
+import { codes } from "../status/health.ts"
 import { kv, text } from "../status/rows.ts"
 
 type HubState = Pick<ContentState, "copiedFrom" | "reports">

@@ -6,9 +6,8 @@
 
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { singleFlight, withoutParentSpan } from "../../internal/background.ts"
 import type { Fetches } from "../../internal/Schedules.ts"
-import { singleFlight } from "../../internal/singleFlight.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"

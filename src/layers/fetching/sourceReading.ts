@@ -4,7 +4,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { outcomeText, progressText } from "../../internal/progressText.ts"
+import { outcomeText, progressText } from "../../internal/contentCounts.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { type ContentState, type SourceState, TableSourceData } from "../../services/Slices.ts"

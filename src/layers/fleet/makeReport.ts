@@ -3,7 +3,7 @@
  */
 import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
-import { nodeIdOf } from "../../internal/nodeId.ts"
+import { nodeIdOf } from "../../internal/machine.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
 import {
@@ -14,7 +14,7 @@ import {
 } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ScreenStatus, View } from "../../services/View.ts"
-import { codes } from "../status/codes.ts"
+import { codes } from "../status/health.ts"
 
 /** The facts that are not in the view. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {

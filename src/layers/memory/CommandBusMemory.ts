@@ -10,7 +10,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../internal/background.ts"
 import {
   type Command,
   CommandAlreadyRegistered,

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
-import { makeEventRing, maxEvents } from "../../internal/eventRing.ts"
+import { makeEventRing, maxEvents } from "../../internal/keptEvents.ts"
 import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 
 /**

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { makeLatestEvents } from "../../internal/latestEvents.ts"
+import { makeLatestEvents } from "../../internal/keptEvents.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
 /** An empty backlog that keeps the last event of each name. It never fails. */

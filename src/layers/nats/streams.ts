@@ -108,15 +108,6 @@ const ensure = (
 /** How long a consumer may be silent, in milliseconds. */
 const heartbeat = 5000
 
-export interface Consumption {
-  /** How many stored messages the consumer will deliver. */
-  readonly pending: number
-  /** The sequence after which it delivers. */
-  readonly after: number
-  /** Fails if messages may have been lost, or if no more will come. */
-  readonly lost: Effect.Effect<never, NatsFailure>
-}
-
 /**
  * Receives messages of a stream until the scope ends. The consumer exists when this returns, so that it receives all
  * messages stored from then on.
@@ -177,10 +168,13 @@ export const consume = Effect.fnUntraced(function* (
   )
   yield* Effect.forkScoped(Effect.map(ended, () => lose("the connection is lost")))
   return {
+    /** How many stored messages the consumer will deliver. */
     pending: consumer.num_pending,
+    /** The sequence after which it delivers. */
     after: consumer.delivered.stream_seq,
+    /** Fails if messages may have been lost, or if no more will come. */
     lost: Deferred.await(lost)
-  } satisfies Consumption
+  }
 })
 
 /** The last message of each subject, in the order of the stream. */

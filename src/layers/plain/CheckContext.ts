@@ -6,8 +6,8 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expects } from "../../internal/Options.ts"
-import { issuesText, PlacedIssue, placedIssues } from "../../internal/parseIssues.ts"
+import { unexpected } from "../../internal/Options.ts"
+import { issuesText, PlacedIssue } from "../../internal/parseIssues.ts"
 
 /** The context is not valid: lists every mistake with its place, as in `context.eventBus.onAny`. */
 export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrine/InvalidContext", {
@@ -20,14 +20,16 @@ export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrin
   }
 }
 
-/** A check of a value and of its members. */
+/** What a value must be, and its members. */
 interface Shape {
-  readonly self: Schema.Schema<unknown>
+  readonly what: string
+  readonly is: (value: unknown) => boolean
   readonly members: Readonly<Record<string, Shape>>
 }
 
-const shape = (what: string, is: (value: unknown) => boolean, members: Shape["members"] = {}): Shape => ({
-  self: expects(Schema.Unknown.pipe(Schema.filter(is)), what),
+const shape = (what: string, is: Shape["is"], members: Shape["members"] = {}): Shape => ({
+  what,
+  is,
   members
 })
 
@@ -60,14 +62,12 @@ const setupContext = object({
   updateState: method
 })
 
-const mistakes = (path: string, { members, self }: Shape, value: unknown): ReadonlyArray<PlacedIssue> =>
-  Either.match(Schema.decodeUnknownEither(self)(value), {
-    onLeft: (error) => placedIssues(error).map(({ message }) => ({ path, message })),
-    onRight: () =>
-      Object.entries(members).flatMap(([name, member]) =>
+const mistakes = (path: string, { is, members, what }: Shape, value: unknown): ReadonlyArray<PlacedIssue> =>
+  is(value)
+    ? Object.entries(members).flatMap(([name, member]) =>
         mistakes(`${path}.${name}`, member, Predicate.hasProperty(value, name) ? value[name] : undefined)
       )
-  })
+    : [{ path, message: unexpected(what, value) }]
 
 const check =
   (method: InvalidContext["method"], expected: Shape) =>

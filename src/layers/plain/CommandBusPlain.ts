@@ -2,11 +2,9 @@
  * The command bus of a plain controller.
  */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expects } from "../../internal/Options.ts"
-import { issueText, placedIssues } from "../../internal/parseIssues.ts"
+import { unexpected } from "../../internal/Options.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
 import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import type { PlainContext, PlainSettled } from "./plainController.ts"
@@ -59,11 +57,12 @@ const settle = (
 }
 
 /** Returns a valid value, and throws for others. */
-const require = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
-  const decode = Schema.decodeUnknownEither(expects(Schema.declare(is), be))
-  return (value: unknown): A =>
-    Either.getOrThrowWith(decode(value), (error) => new NoResult({ issue: issueText(placedIssues(error)) }))
-}
+const require =
+  <A>(what: string, is: Predicate.Refinement<unknown, A>) =>
+  (value: unknown): A => {
+    if (is(value)) return value
+    throw new NoResult({ issue: unexpected(what, value) })
+  }
 
 const asPromise = require("a promise", Predicate.isPromiseLike)
 

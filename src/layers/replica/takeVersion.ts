@@ -2,15 +2,14 @@
  * Makes the version of a hub the latest version here: keeps it if it is the latest already, activates it if it is on
  * disk, or else copies it. Also copies the version that waits at the hub for the end of a hold.
  */
-
 import { join } from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { FileList } from "../../files/FileList.ts"
+import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched } from "../fetching/Provider.ts"

@@ -2,9 +2,9 @@
  * Texts about players: one by one, all together, and as a section of the status.
  */
 import * as String from "effect/String"
+import { vitrineVersion } from "../../internal/machine.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { type Player, screenWords } from "../../services/PlayerReport.ts"
 import type { Section } from "../../services/StatusSnapshot.ts"
 import { type PlayerStatus, playerWords } from "../../services/View.ts"

@@ -1,23 +1,19 @@
 /**
- * Builds rows of the status, and converts between rows and problems.
+ * Builds rows of the status, also of problems.
  */
-import * as Option from "effect/Option"
+import { defined } from "../../internal/schemas.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { BusProblem } from "../../services/Slices.ts"
-import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
+import type { Row, Tone } from "../../services/StatusSnapshot.ts"
 
 export const kv = (label: string, value: string, tone?: Tone): Row => ({
   type: "kv",
   label,
   value,
-  ...(tone === undefined ? {} : { tone })
+  ...defined({ tone })
 })
 
-export const text = (text: string, tone?: Tone): Row => ({
-  type: "text",
-  text,
-  ...(tone === undefined ? {} : { tone })
-})
+export const text = (text: string, tone?: Tone): Row => ({ type: "text", text, ...defined({ tone }) })
 
 export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: "list", label, items })
 
@@ -67,45 +63,4 @@ export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): Reado
     ...all.slice(0, maxListed).map(row),
     ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
   ]
-}
-
-/** A problem for each row with the tone `warn` or `error`, at any depth. Its code is the name of the section. */
-export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Problem> => {
-  const within =
-    (place: string) =>
-    (row: Row): ReadonlyArray<Problem> =>
-      row.type === "list"
-        ? row.items.flatMap(within(`${place}, ${row.label}`))
-        : Option.toArray(problemOfRow(row, name, place))
-  return rows.flatMap(within(title))
-}
-
-/** The same section, with neutral rows for muted problems. */
-export const quietRows = (section: Section, isMuted: (problem: Problem) => boolean): Section => {
-  const within =
-    (place: string) =>
-    (row: Row): Row =>
-      row.type === "list"
-        ? { ...row, items: row.items.map(within(`${place}, ${row.label}`)) }
-        : Option.exists(problemOfRow(row, section.name, place), isMuted)
-          ? { ...row, tone: "neutral" }
-          : row
-  return { ...section, rows: section.rows.map(within(section.title)) }
-}
-
-/** `code` is the name of the section; `place` has its title and the titles of the lists around the row. */
-const problemOfRow = (
-  row: Exclude<Row, { readonly type: "list" }>,
-  code: string,
-  place: string
-): Option.Option<Problem> => {
-  if (row.tone !== "warn" && row.tone !== "error") {
-    return Option.none()
-  }
-  const severity = row.tone === "warn" ? "warning" : "error"
-  if (row.type === "text") {
-    return Option.some({ code, severity, text: `${place}: ${row.text}` })
-  }
-  const subject = `${place}, ${row.label}`
-  return Option.some({ code, severity, subject, text: `${subject}: ${row.value}` })
 }

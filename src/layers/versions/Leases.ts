@@ -17,8 +17,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { retryHeldOpen } from "../../files/systemError.ts"
+import { singleFlight } from "../../internal/background.ts"
 import { type Now, now as readNow } from "../../internal/monotonicMillis.ts"
-import { singleFlight } from "../../internal/singleFlight.ts"
 import {
   type Consumer,
   type Lease,

@@ -9,8 +9,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isPlainFileName } from "../../files/fileName.ts"
+import { withoutParentSpan } from "../../internal/background.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   type AckDetails,
   type DownloadsInUse,

@@ -3,9 +3,8 @@
  */
 import { createRequire } from "node:module"
 import { resolve } from "node:path"
-import type { Plugin } from "vite"
+import type { Plugin, ProxyOptions } from "vite"
 import { type FollowRejections, makeCompanions } from "./companions.ts"
-import { contentPaths, proxyTo } from "./contentProxy.ts"
 import { hotClient } from "./hotClient.ts"
 
 /** The options of the plugin. */
@@ -58,3 +57,35 @@ export const makePlugin = (
     closeBundle: companions.end
   }
 }
+
+/** The paths that the content server answers instead of Vite. */
+const contentPaths = "^/(manifest\\.json|endpoint\\.json|versions/|vitrine/)"
+
+/** The page asks every five seconds: a problem is logged once until it ends. */
+const proxyTo = (target: string, warn: (text: string) => unknown): ProxyOptions => ({
+  target,
+  changeOrigin: true,
+  configure: (proxy) => {
+    let isAway = false
+    proxy.on("proxyRes", () => {
+      isAway = false
+    })
+    // Replaces the listener that Vite adds next, which logs each failure with its stack and answers 500.
+    setImmediate(() => {
+      proxy.removeAllListeners("error")
+      proxy.on("error", (_error, _request, response) => {
+        if (!isAway) {
+          warn(
+            `[vitrine] Nothing answers at ${target}: pages wait for it. Set another address with the option content of the plugin.`
+          )
+        }
+        isAway = true
+        if ("writeHead" in response && !response.headersSent) {
+          response.writeHead(503).end()
+        } else {
+          response.destroy()
+        }
+      })
+    })
+  }
+})

@@ -9,7 +9,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { transformSync } from "esbuild"
-import { readTemplate } from "../../../src/layers/cli/templates.ts"
+import { readTemplate } from "../../../src/layers/cli/init.ts"
 import { says } from "../../support/says.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 
@@ -30,16 +30,10 @@ const withDiskFullAt = (name: string) =>
     })
     return {
       ...fs,
-      open: (path, options) =>
-        Effect.map(fs.open(path, options), (file) =>
-          path.endsWith(name)
-            ? {
-                ...file,
-                writeAll: (content: Uint8Array) =>
-                  Effect.zipRight(file.writeAll(content.subarray(0, content.length / 2)), Effect.fail(full))
-              }
-            : file
-        )
+      writeFileString: (path, content, options) =>
+        path.endsWith(name)
+          ? Effect.zipRight(fs.writeFileString(path, content.slice(0, content.length / 2), options), full)
+          : fs.writeFileString(path, content, options)
     } satisfies FileSystem.FileSystem
   })
 

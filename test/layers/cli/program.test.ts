@@ -1,7 +1,7 @@
 import { CommanderError } from "commander"
 import * as LogLevel from "effect/LogLevel"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { logLevels } from "../../../src/layers/cli/options.ts"
+import { logLevels } from "../../../src/layers/cli/program.ts"
 import { given } from "../../support/says.ts"
 
 let said = ""

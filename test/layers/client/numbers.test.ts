@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "@effect/vitest"
-import { numberOf, withNumbers } from "../../../src/layers/client/numbers.ts"
+import { numberOf, withNumbers } from "../../../src/layers/client/Options.ts"
 
 const load = () => {}
 

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { about, growing } from "../../../src/layers/client/pauses.ts"
+import { about, growing } from "../../../src/layers/client/request.ts"
 
 it("pauses grow to half a minute, each up to a fifth shorter or longer", () => {
   for (const [failures, mean] of [2000, 4000, 8000, 16_000, 30_000, 30_000].entries()) {

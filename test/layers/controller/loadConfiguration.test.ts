@@ -7,7 +7,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createJiti } from "jiti"
-import { nodeIdOf } from "../../../src/internal/nodeId.ts"
+import { nodeIdOf } from "../../../src/internal/machine.ts"
 import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
 import { locateConfiguration } from "../../../src/layers/controller/locateConfiguration.ts"
 

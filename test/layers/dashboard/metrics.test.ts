@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { problemMetrics } from "../../../src/layers/dashboard/metrics.ts"
-import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
+import { problemMetrics, prometheusText } from "../../../src/layers/dashboard/metrics.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 
 const closed: Problem = { code: "screen:closed", severity: "error", subject: "left", text: "It is closed." }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
-import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
+import { prometheusText } from "../../../src/layers/dashboard/metrics.ts"
 
 /** The text of what is there of these names. */
 const textOf = (prefix: string) =>

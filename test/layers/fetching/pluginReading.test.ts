@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
+import { vitrineVersion } from "../../../src/internal/machine.ts"
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import { screensOf } from "../../../src/layers/screens/screens.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
+import { prometheusText } from "../../../src/layers/dashboard/metrics.ts"
 import { playerMetrics } from "../../../src/layers/screens/PlayersReading.ts"
 import type { PlayerStatus } from "../../../src/services/View.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { vitrineVersion } from "../../../src/internal/machine.ts"
 import { printableLine } from "../../../src/internal/printable.ts"
-import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import { playersOf } from "../../../src/layers/screens/players.ts"
 import { detailOf, playersSection, summaryOf } from "../../../src/layers/screens/playerTexts.ts"
 import { wordOf } from "../../../src/layers/status/health.ts"

@@ -4,7 +4,7 @@
 import { expect, it } from "@effect/vitest"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
+import { vitrineVersion } from "../../../src/internal/machine.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createLogger } from "vite"
-import { runCommand } from "../../../src/layers/vite/runCommand.ts"
+import { runCommand } from "../../../src/layers/vite/companions.ts"
 import { eventually } from "../../support/waiting.ts"
 
 describe("a command beside a dev server", () => {

@@ -13,7 +13,7 @@ import { messageText } from "../../../internal/loggers.ts"
 import { printable } from "../../../internal/printable.ts"
 import { clockTime } from "../../../internal/readable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
-import type { LogFormat } from "../options.ts"
+import type { LogFormat } from "../program.ts"
 
 export interface LogOptions {
   readonly format: LogFormat

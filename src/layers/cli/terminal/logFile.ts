@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makePath } from "../../../files/durable.ts"
 import { explain, isDiskFull } from "../../../files/systemError.ts"
-import { CliError } from "../CliError.ts"
+import { CliError } from "../command.ts"
 
 /**
  * Opens the file and appends lines until the scope ends, when all lines are written. At 5 MiB the file is renamed to `<file>.1` and a

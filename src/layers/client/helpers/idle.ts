@@ -1,6 +1,5 @@
 /** Detects whether somebody uses the screen, for attract loops. */
-
-import { numberOf } from "../numbers.ts"
+import { numberOf } from "../Options.ts"
 
 export interface IdleListeners {
   /** Called after the time without input. */

@@ -3,8 +3,21 @@
  */
 import { ask, setActions } from "./actions.js"
 import { showContents } from "./content.js"
-import { showLog } from "./log.js"
-import { button, byId, folded, forHow, h, moment, now, readable, setNow, show, time } from "./parts.js"
+import {
+  button,
+  byId,
+  folded,
+  forHow,
+  h,
+  isNarrow,
+  moment,
+  now,
+  readable,
+  setNow,
+  shortTime,
+  show,
+  time
+} from "./parts.js"
 import { renderTiles, renderWellBeing } from "./tiles.js"
 
 const toneOfWord = { OK: "ok", WARNING: "warn", HELD: "held", FAILING: "error", "NO CONTENT": "error" }
@@ -90,6 +103,32 @@ const showProblems = (overview) => {
         ]
   )
 }
+
+// The log
+
+const showLog = (lines) => {
+  const log = byId("log")
+  const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40
+  show("log", lines, (lines) =>
+    lines.map(({ at, level, text }) =>
+      h(
+        "li",
+        { tone: level === "info" ? "neutral" : level },
+        h("time", { dateTime: at, title: at }, shortTime(at)),
+        h("span", {}, text)
+      )
+    )
+  )
+  if (isAtEnd) {
+    log.scrollTop = log.scrollHeight
+  }
+}
+
+byId("logging").open = !isNarrow
+
+byId("logging").addEventListener("toggle", () => {
+  byId("log").scrollTop = byId("log").scrollHeight
+})
 
 // The event stream
 

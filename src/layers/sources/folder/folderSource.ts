@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { findPrivate } from "../../../files/privateFiles.ts"
 import { remove } from "../../../files/systemError.ts"
-import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../../internal/background.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
   type AttachmentProgress,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { vitrineVersion } from "../../../../src/internal/vitrineVersion.ts"
+import { vitrineVersion } from "../../../../src/internal/machine.ts"
 import { fleetText } from "../../../../src/layers/cli/terminal/fleetText.ts"
 import { makePalette } from "../../../../src/layers/cli/terminal/statusText.ts"
 import type { Player } from "../../../../src/services/PlayerReport.ts"

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import type { LogFormat } from "../../../../src/layers/cli/options.ts"
+import type { LogFormat } from "../../../../src/layers/cli/program.ts"
 import { logTo } from "../../../../src/layers/cli/terminal/log.ts"
 
 /** The lines that the effect logs, at a fixed time. */

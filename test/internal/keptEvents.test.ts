@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { valueSize } from "../../src/internal/eventRing.ts"
+import { valueSize } from "../../src/internal/keptEvents.ts"
 
 const thrower = Object.defineProperty({}, "x", {
   enumerable: true,

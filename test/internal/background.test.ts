@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { singleFlight } from "../../src/internal/singleFlight.ts"
+import { singleFlight } from "../../src/internal/background.ts"
 
 describe("work that runs once at a time", () => {
   it.effect("is interrupted with its scope even if its caller cannot be", () =>

@@ -1,5 +1,5 @@
 /**
- * The latest events by their sequence, bounded by number and by size: beyond the bound, the oldest are dropped.
+ * Events in memory: the latest by their sequence, for subscribers, and the latest of each name, for a backlog.
  */
 import * as Option from "effect/Option"
 
@@ -9,15 +9,10 @@ export const maxEvents = 4096
 /** The total size of their payloads in bytes, about. A single event may be larger. */
 export const maxEventsSize = 16 * 1024 * 1024
 
-export interface EventRing<A> {
-  readonly add: (event: A) => void
-  /** `None` if the event was dropped. */
-  readonly get: (sequence: number) => Option.Option<A>
-}
-
+/** The latest events. Beyond the bounds, the oldest are dropped. */
 export const makeEventRing = <
   A extends { readonly name: string; readonly payload: unknown; readonly sequence: number }
->(): EventRing<A> => {
+>() => {
   /** In the order in which they were added. */
   const kept = new Map<number, { readonly event: A; readonly size: number }>()
   let totalSize = 0
@@ -25,7 +20,7 @@ export const makeEventRing = <
   const isFull = () => kept.size > maxEvents || (totalSize > maxEventsSize && kept.size > 1)
 
   return {
-    add: (event) => {
+    add: (event: A): void => {
       const size = event.name.length + valueSize(event.payload)
       kept.set(event.sequence, { event, size })
       totalSize += size
@@ -37,7 +32,8 @@ export const makeEventRing = <
         totalSize -= oldest.size
       }
     },
-    get: (sequence) => Option.map(Option.fromNullable(kept.get(sequence)), ({ event }) => event)
+    /** `None` if the event was dropped. */
+    get: (sequence: number) => Option.map(Option.fromNullable(kept.get(sequence)), ({ event }) => event)
   }
 }
 
@@ -86,4 +82,39 @@ const lookInto = (holder: object, members: Array<unknown>): number => {
     // A getter or a proxy that throws: the code that encodes the value later reports the error.
   }
   return size
+}
+
+/** The latest event of each name: the content of a replay backlog. */
+export const makeLatestEvents = <A extends { readonly name: string; readonly sequence: number }>(
+  events: Iterable<A> = []
+) => {
+  const latest = new Map<string, A>()
+  let ordered: ReadonlyArray<A> | undefined
+
+  /** The sequence of the latest event of the name; minus infinity if there is none. */
+  const sequenceOf = (name: string) => latest.get(name)?.sequence ?? Number.NEGATIVE_INFINITY
+
+  /**
+   * Adds an event. Returns whether it is now the latest of its name: an event of the same or a greater sequence
+   * stays.
+   */
+  const add = (event: A): boolean => {
+    if (sequenceOf(event.name) >= event.sequence) {
+      return false
+    }
+    latest.set(event.name, event)
+    ordered = undefined
+    return true
+  }
+  for (const event of events) {
+    add(event)
+  }
+
+  /** The oldest first. The array never changes, and is the same until an event is added. */
+  const inOrder = (): ReadonlyArray<A> => {
+    ordered ??= [...latest.values()].sort((one, other) => one.sequence - other.sequence)
+    return ordered
+  }
+
+  return { add, sequenceOf, inOrder }
 }

@@ -2,7 +2,7 @@ import { hostname } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { nodeId, nodeIdOf } from "../../src/internal/nodeId.ts"
+import { nodeId, nodeIdOf } from "../../src/internal/machine.ts"
 
 describe("the default id of a machine", () => {
   it.each([
