@@ -116,5 +116,5 @@ export const makeLatestEvents = <A extends { readonly name: string; readonly seq
     return ordered
   }
 
-  return { add, sequenceOf, inOrder }
+  return { add, inOrder }
 }

@@ -116,7 +116,7 @@ layer(environment, {
     const program = `
 import * as Effect from "effect/Effect"
 import { content, defineConfig, EventBusMemory, httpTransport, tableSource } from "vitrine"
-import { httpTransport as plainTransport, type PlainContext, tableSource as plainSource, BindError, httpTransport, InvalidContext, InvalidOptions, type PlainFetchContext, tableSource } from "vitrine/plain"
+import { httpTransport as plainTransport, type PlainContext, tableSource as plainSource } from "vitrine/plain"
 
 export default defineConfig({
   plugins: [
@@ -237,6 +237,8 @@ ${[
 
 /** As above. */
 const plainProgram = `
+import { BindError, httpTransport, InvalidContext, InvalidOptions } from "vitrine/plain"
+import { type PlainContext, type PlainFetchContext, tableSource } from "vitrine/plain"
 
 export const setUp = (context: PlainContext) =>
   httpTransport({ port: 0, token: "0123456789abcdef" })

@@ -244,15 +244,20 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     signal
   )
 
-  addEventListener("pagehide", () => tell("gone"), { signal })
-
   const looks = setInterval(() => {
     update()
     if (settling) {
       tell("shown", true)
     }
   }, lookMs)
-  addEventListener("pagehide", acks.close, { signal })
+  addEventListener(
+    "pagehide",
+    () => {
+      tell("gone")
+      acks.close()
+    },
+    { signal }
+  )
   addEventListener(
     "pageshow",
     ({ persisted }) => {

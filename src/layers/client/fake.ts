@@ -41,7 +41,7 @@ const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value
 export const fake = (content: FakeContent): Fake => {
   const screens = new Set<Screen>()
   /** Callers that wait until all screens are settled. */
-  let waiting: Array<() => void> = []
+  const waiting: Array<() => void> = []
   let connection: State<unknown>["connection"] = "live"
   let count = 0
 
@@ -69,9 +69,7 @@ export const fake = (content: FakeContent): Fake => {
 
   const check = () => {
     if ([...screens].every(({ isSettled }) => isSettled())) {
-      const resolved = waiting
-      waiting = []
-      for (const resolve of resolved) {
+      for (const resolve of waiting.splice(0)) {
         resolve()
       }
     }

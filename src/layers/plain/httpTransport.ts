@@ -4,7 +4,6 @@
  * It owns the lifetime: everything belongs to one scope and ends with it.
  */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -14,20 +13,15 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { err, ok, type Result, ResultAsync } from "neverthrow"
 import { ErrorChain, messageOf } from "../../internal/SerializedError.ts"
-import { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState } from "../../services/ControllerState.ts"
-import { EventBus } from "../../services/EventBus.ts"
 import { PluginSetupFailed } from "../../services/Plugin.ts"
 import { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import * as HttpTransport from "../httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../httpTransport/HttpTransportConfig.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 import { checkContext } from "./CheckContext.ts"
-import * as CommandBusPlain from "./CommandBusPlain.ts"
-import * as ControllerStatePlain from "./ControllerStatePlain.ts"
-import * as EventBusPlain from "./EventBusPlain.ts"
 import type { HttpTransportPlugin, Instance, PlainContext } from "./plainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
+import { makeServices, type PlainServices } from "./plainServices.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
@@ -39,9 +33,6 @@ export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportP
   )
   return { name, setup: (context) => setUp(name, context, acquire) }
 }
-
-/** The services from a plain controller. */
-type PlainServices = EventBus | CommandBus | ControllerState
 
 /**
  * Acquires the resources of the instance, and releases them when it is disconnected or the controller aborts.
@@ -84,7 +75,7 @@ const setUp = <A extends object>(
     Effect.zipRight(Effect.suspend(() => watch(context.abortSignal, releaseOnce))),
     Effect.zipRight(
       Effect.flatMap(
-        Effect.suspend(() => services(context)),
+        Effect.suspend(() => makeServices(context)),
         (services) => Effect.provide(acquire, services)
       )
     ),
@@ -137,11 +128,3 @@ const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
       () => Effect.sync(() => signal.removeEventListener("abort", listener))
     )
   })
-
-const services = (context: PlainContext): Effect.Effect<Context.Context<PlainServices>, never, Scope.Scope> =>
-  Effect.map(EventBusPlain.make(context), (eventBus) =>
-    Context.make(EventBus, eventBus).pipe(
-      Context.add(CommandBus, CommandBusPlain.make(context)),
-      Context.add(ControllerState, ControllerStatePlain.make(context))
-    )
-  )

@@ -1,14 +1,22 @@
 /**
- * The types of a controller's content, from the schemas of its sources and the documents of the active version.
+ * The types of a controller's content, from the schemas of its sources and the documents of the active version, which it
+ * reads from the downloads folder.
  */
+
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { fileName, isPlainFileName } from "../../files/fileName.ts"
 import type { DocumentSchema } from "../../services/ContentSource.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
-import type { Manifest } from "../../services/VersionStore.ts"
+import { Manifest } from "../../services/VersionStore.ts"
+import { readRecords } from "../documents/documentFile.ts"
 import { type DocumentShape, declaration } from "./declaration.ts"
-import { readManifest, readSource } from "./readContent.ts"
-import { both, keyed, type Shape, withSeenFields } from "./Shape.ts"
+import { both, countFields, either, keyed, nothing, type Shape, valueShape, withSeenFields } from "./Shape.ts"
 import { schemaShape } from "./schemaShape.ts"
 
 /** The text of a declaration. If several sources have the same id, the first counts. */
@@ -68,4 +76,85 @@ const withSeenDocument = (expected: Shape, seen: Shape, isComplete: boolean): Sh
   if (expected === "unknown" || expected.object === undefined) return expected === "unknown" ? seen : expected
   const { object = { fields: new Map() } } = seen === "unknown" ? { object: keyed } : seen
   return { object: withSeenFields(expected.object, object, !isComplete) }
+}
+
+/** The largest document with one value that is read, in bytes. */
+const maxValueBytes = 64 * 1024 ** 2
+
+/** A document with more fields, at all depths, gets no own type. */
+const maxFields = 5000
+
+/** The active version of a downloads folder; `None` if there is none. */
+export const readManifest = (directory: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const text = yield* fs.readFileString(path.join(directory, "manifest.json"))
+    return yield* decodeManifest(text)
+  }).pipe(Effect.option)
+
+const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
+
+/**
+ * The documents of a source, by their names. `known` are names of documents: the file name of a long name is shortened, and does not
+ * reveal it.
+ */
+const readSource = Effect.fnUntraced(function* (
+  directory: string,
+  { sources, versionId }: Manifest,
+  sourceId: string,
+  known: ReadonlyArray<string>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const documents = new Map<string, DocumentShape>()
+  if (!isPlainFileName(sourceId) || !sources.some((source) => source.sourceId === sourceId)) return documents
+  const folder = path.join(directory, "versions", versionId, sourceId)
+  const names = new Map(known.map((name) => [`${fileName(name)}.json`, name]))
+  for (const file of (yield* fs.readDirectory(folder)).sort()) {
+    const name = names.get(file) ?? documentName(file)
+    if (name !== undefined) documents.set(name, yield* readDocument(path.join(folder, file)))
+  }
+  return documents
+})
+
+const readDocument = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const beginning = yield* fs.stream(file, { bytesToRead: 64 }).pipe(Stream.decodeText(), Stream.mkString)
+  if (beginning.trimStart().startsWith("[")) {
+    return { holds: "records", shape: yield* recordsShape(file) } satisfies DocumentShape
+  }
+  const { size } = yield* fs.stat(file)
+  const shape: Shape =
+    size > maxValueBytes
+      ? "unknown"
+      : bounded(valueShape(yield* Effect.flatMap(fs.readFileString(file), parse)))
+  return { holds: "value", shape } satisfies DocumentShape
+})
+
+const parse = Schema.decode(Schema.parseJson())
+
+/** Marks a document that was not read to its end: it may have other fields. */
+const recordsShape = (file: string) =>
+  readRecords(file).pipe(
+    Stream.grouped(1000),
+    Stream.runFoldWhile<Shape, Chunk.Chunk<unknown>>(
+      nothing,
+      (shape) => shape !== "unknown",
+      (shape, records) =>
+        bounded(Chunk.reduce(records, shape, (shape, record) => either(shape, valueShape(record))))
+    )
+  )
+
+const bounded = (shape: Shape): Shape => (countFields(shape) > maxFields ? "unknown" : shape)
+
+/** The name of the document in a file at the top of a source; `undefined` for other files, and for shortened names. */
+const documentName = (file: string): string | undefined => {
+  if (!file.endsWith(".json") || file.startsWith(".")) return undefined
+  const name = file
+    .slice(0, -".json".length)
+    .replace(/%(?:u([0-9A-F]{4})|([0-9A-F]{2}))/g, (_, long: string | undefined, short: string) =>
+      String.fromCharCode(Number.parseInt(long ?? short, 16))
+    )
+  return `${fileName(name)}.json` === file ? name : undefined
 }

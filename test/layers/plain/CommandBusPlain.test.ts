@@ -7,14 +7,14 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import { errAsync, ok, okAsync, ResultAsync } from "neverthrow"
-import * as CommandBusPlain from "../../../src/layers/plain/CommandBusPlain.ts"
+import { makeCommandBus, NoResult } from "../../../src/layers/plain/plainServices.ts"
 import type { PlainContext } from "../../../src/plain.ts"
 import { CommandFailed, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 
 type Dispatch = PlainContext["dispatchCommand"]
 
 const dispatch = (dispatchCommand: Dispatch) =>
-  CommandBusPlain.make({ dispatchCommand }).dispatch({ type: "work", field: 1 })
+  makeCommandBus({ dispatchCommand }).dispatch({ type: "work", field: 1 })
 
 /** What no compiler lets pass, and a plain controller does all the same. */
 const asDispatch = (dispatch: unknown) => dispatch as Dispatch
@@ -62,7 +62,7 @@ describe("CommandBusPlain", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(dispatch(asDispatch(() => returned)))
       expect(error).toBeInstanceOf(CommandFailed)
-      expect(error.cause).toBeInstanceOf(CommandBusPlain.NoResult)
+      expect(error.cause).toBeInstanceOf(NoResult)
       expect(error.message).toBe(
         'The command "work" failed: "dispatchCommand" must return a ResultAsync of neverthrow, ' +
           `such as okAsync(value): ${issue}`
@@ -82,7 +82,7 @@ describe("CommandBusPlain", () => {
   it.effect("waits for a command at most until the timeout", () =>
     Effect.gen(function* () {
       const never = new ResultAsync<unknown, unknown>(new Promise(() => {}))
-      const bus = CommandBusPlain.make({ dispatchCommand: () => never })
+      const bus = makeCommandBus({ dispatchCommand: () => never })
       const fiber = yield* Effect.fork(Effect.flip(bus.dispatch({ type: "work" }, { timeout: "30 seconds" })))
       yield* TestClock.adjust("29 seconds")
       expect(yield* Fiber.poll(fiber)).toEqual(Option.none())
@@ -95,7 +95,7 @@ describe("CommandBusPlain", () => {
 
   it.effect("registers no commands: they belong to the plain controller", () =>
     Effect.gen(function* () {
-      const bus = CommandBusPlain.make({ dispatchCommand: () => okAsync(1) })
+      const bus = makeCommandBus({ dispatchCommand: () => okAsync(1) })
       const exit = yield* bus
         .register({ type: "a", fields: Schema.Struct({}), run: () => Effect.void })
         .pipe(Effect.scoped, Effect.exit)

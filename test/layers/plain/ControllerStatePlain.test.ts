@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
-import * as ControllerStatePlain from "../../../src/layers/plain/ControllerStatePlain.ts"
 import { withPlainLogger } from "../../../src/layers/plain/plainLogger.ts"
+import { makeControllerState } from "../../../src/layers/plain/plainServices.ts"
 import { makePlainController } from "../../support/plainController.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
@@ -11,7 +11,7 @@ describe("ControllerStatePlain", () => {
     Effect.gen(function* () {
       const { contextOf, state } = makePlainController("task")
       const context = contextOf("http-transport")
-      const plain = ControllerStatePlain.make(context)
+      const plain = makeControllerState(context)
       yield* plain.addSection({ name: "x", title: "X", rows: Effect.succeed([]) })
       expect(plain.mode).toBe("task")
       expect(yield* plain.status).toEqual(context.getStatusSnapshot())
@@ -24,7 +24,7 @@ describe("ControllerStatePlain", () => {
   it.scoped("writes momentary values every ten seconds if they have changed", () =>
     Effect.gen(function* () {
       const { contextOf, state } = makePlainController()
-      const { addMomentary } = ControllerStatePlain.make(contextOf("http-transport"))
+      const { addMomentary } = makeControllerState(contextOf("http-transport"))
       let eventsForwarded = 0
       yield* addMomentary(
         "whatever",
@@ -43,7 +43,7 @@ describe("ControllerStatePlain", () => {
       let uptimeMs = 0
       const context = makePlainController().contextOf("test")
       const snapshot = context.getStatusSnapshot()
-      const { status } = ControllerStatePlain.make({
+      const { status } = makeControllerState({
         ...context,
         getStatusSnapshot: () => ({ ...snapshot, header: { ...snapshot.header, uptimeMs: ++uptimeMs } })
       })
@@ -56,7 +56,7 @@ describe("ControllerStatePlain", () => {
   const slices = (slice: unknown) =>
     Effect.gen(function* () {
       let returned: unknown
-      const { updateSlice } = ControllerStatePlain.make({
+      const { updateSlice } = makeControllerState({
         ...makePlainController().contextOf("test"),
         updateState: (producer) => {
           returned = producer(slice)
@@ -86,7 +86,7 @@ describe("ControllerStatePlain", () => {
       const { contextOf, lines } = makePlainController()
       const context = contextOf("test")
       const update = (updating: Promise<void>) =>
-        ControllerStatePlain.make({ ...context, updateState: () => updating })
+        makeControllerState({ ...context, updateState: () => updating })
           .updateSlice("test", () => ({}))
           .pipe(withPlainLogger(context))
       yield* update(new Promise(() => {}))

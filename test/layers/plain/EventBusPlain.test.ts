@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { maxEvents } from "../../../src/internal/keptEvents.ts"
-import * as EventBusPlain from "../../../src/layers/plain/EventBusPlain.ts"
+import { makeEventBus } from "../../../src/layers/plain/plainServices.ts"
 import { type BusEvent, EventBus, type EventBusError } from "../../../src/services/EventBus.ts"
 import { eventBusContract } from "../../../src/testing.ts"
 import { makePlainController } from "../../support/plainController.ts"
@@ -15,14 +15,14 @@ eventBusContract(
   "EventBusPlain",
   Layer.scoped(
     EventBus,
-    Effect.suspend(() => EventBusPlain.make(makePlainController().contextOf("test")))
+    Effect.suspend(() => makeEventBus(makePlainController().contextOf("test")))
   ),
   { capacity: maxEvents }
 )
 
 const setUp = Effect.suspend(() => {
   const controller = makePlainController()
-  return Effect.map(EventBusPlain.make(controller.contextOf("test")), (bus) => ({ bus, controller }))
+  return Effect.map(makeEventBus(controller.contextOf("test")), (bus) => ({ bus, controller }))
 })
 
 const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
