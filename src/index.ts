@@ -94,5 +94,10 @@ export * as TableSourceClient from "./services/TableSourceClient.ts"
 export * as VersionStore from "./services/VersionStore.ts"
 export * as Violation from "./services/Violation.ts"
 
-/** The configuration of a controller; the default export of `vitrine.config.ts`. */
+/**
+ * The configuration of a controller; the default export of `vitrine.config.ts`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration

@@ -18,16 +18,31 @@ import type { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export { CommandBusNats, EventBusNats, type NatsConfig, NatsConnection, ReplayBacklogNats }
 
-/** The services that the layers provide. */
+/**
+ * The services that the layers provide.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Services = EventBus | ReplayBacklog | CommandBus
 
 const onConnection = Layer.mergeAll(EventBusNats.layer, ReplayBacklogNats.layer, CommandBusNats.layer)
 
-/** All three services over one connection: the `services` of a configuration, or a Layer for your own program. */
+/**
+ * All three services over one connection: the `services` of a configuration, or a Layer for your own program.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const services = (config: NatsConfig = {}): Layer.Layer<Services, InvalidOptions> =>
   Layer.provide(onConnection, NatsConnection.layer(config))
 
-/** As `services`, with options from the environment: `{ token: Config.redacted("NATS_TOKEN") }`, for example. */
+/**
+ * As `services`, with options from the environment: `{ token: Config.redacted("NATS_TOKEN") }`, for example.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const servicesConfig = (
   config: Config.Config.Wrap<NatsConfig>
 ): Layer.Layer<Services, InvalidOptions | ConfigError> =>

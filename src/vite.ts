@@ -8,7 +8,12 @@ import { makePlugin, type VitrineOptions } from "./layers/vite/plugin.ts"
 
 export type { VitrineOptions } from "./layers/vite/plugin.ts"
 
-/** The plugin: `plugins: [vitrine()]` in `vite.config.ts`. */
+/**
+ * The plugin: `plugins: [vitrine()]` in `vite.config.ts`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const vitrine = (options: VitrineOptions = {}): Plugin =>
   makePlugin(options, async (folder, listener) => {
     // The bundle of the command line needs no Effect in the project.

@@ -19,7 +19,12 @@ import { maxSources, VersionId } from "../services/VersionStore.ts"
 import { foldCase, isPortableFileName } from "./fileName.ts"
 import { sha256OfText } from "./sha256.ts"
 
-/** The name of the file. No source may have it as its id. */
+/**
+ * The name of the file. No source may have it as its id.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const fileListName = "files.json"
 
 const maxPathBytes = 1024
@@ -79,7 +84,12 @@ const Key = Schema.Array(Schema.String.pipe(Schema.maxLength(200))).pipe(
   Schema.maxItems(8)
 )
 
-/** The files of one source of a version (docs/wire.md, section 9). */
+/**
+ * The files of one source of a version (docs/wire.md, section 9).
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ListedSource = Schema.Struct({
   sourceId: SourceId,
   fingerprint: Schema.String,
@@ -92,7 +102,12 @@ export const ListedSource = Schema.Struct({
 })
 export type ListedSource = typeof ListedSource.Type
 
-/** An array of sources. The number of sources and names is checked first, so that a huge list fails quickly. */
+/**
+ * An array of sources. The number of sources and names is checked first, so that a huge list fails quickly.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const listedSources = <A, I>(source: Schema.Schema<A, I>) =>
   Schema.Array(Schema.Unknown).pipe(
     Schema.filter(
@@ -112,7 +127,12 @@ const namesIn = (source: unknown): number =>
     ? Object.keys(source.files).reduce((sum, path) => sum + path.slice(0, maxPathBytes).split("/").length, 0)
     : 0
 
-/** The files of a version with their sizes and digests, as in its `files.json` (docs/wire.md, section 9). */
+/**
+ * The files of a version with their sizes and digests, as in its `files.json` (docs/wire.md, section 9).
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FileList = Schema.Struct({
   schemaVersion: Schema.Literal(1),
   versionId: VersionId,
@@ -124,7 +144,12 @@ export const FileList = Schema.Struct({
 })
 export type FileList = typeof FileList.Type
 
-/** The text of `files.json`. */
+/**
+ * The text of `files.json`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FileListJson = Schema.parseJson(FileList)
 
 /** The text of `files.json`: the same for the same list, independent of the order of its files. @internal */
@@ -143,7 +168,12 @@ export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }:
     2
   )
 
-/** The files of all sources, by their paths in the folder of the version. */
+/**
+ * The files of all sources, by their paths in the folder of the version.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> =>
   new Map(
     sources.flatMap(({ files, sourceId }) =>
@@ -151,7 +181,12 @@ export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> 
     )
   )
 
-/** A list of files, and its text on disk. */
+/**
+ * A list of files, and its text on disk.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface WrittenList {
   readonly list: FileList
   /** The files of all sources, by their paths in the folder of the version. */

@@ -13,7 +13,12 @@ import type { ParseOptions } from "effect/SchemaAST"
 import { issuesText, PlacedIssue, placedIssues } from "./parseIssues.ts"
 import { printableLine } from "./printable.ts"
 
-/** Every mistake in some options, each with its place and what would be right. */
+/**
+ * Every mistake in some options, each with its place and what would be right.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrine/InvalidOptions", {
   /** The thing that has the mistakes, as in "the options of the content plugin". */
   subject: Schema.String,

@@ -6,10 +6,20 @@ import { describe, type SerializedError as Type } from "./serializeError.ts"
 
 export { causeWithoutSecrets, messageOf, serializeError } from "./serializeError.ts"
 
-/** An error as JSON: its name, its message, and its cause. */
+/**
+ * An error as JSON: its name, its message, and its cause.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type SerializedError = Type
 
-/** The same as a schema. */
+/**
+ * The same as a schema.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
@@ -28,6 +38,9 @@ export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
  * Unlike `serializeError` it keeps names and absolute paths complete, for a wire between the processes of one
  * controller, whose logs need them. Code that passes an error on to others serializes it there; a decoded error gives
  * the same result as the original.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ErrorChain: Schema.Schema<unknown, SerializedError> = Schema.transform(
   SerializedError,

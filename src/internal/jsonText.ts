@@ -11,7 +11,12 @@ import { serializeError } from "./serializeError.ts"
  */
 export const jsonText = (value: unknown): string => encodeJson(value).text
 
-/** The same, and whether it needed no placeholders. */
+/**
+ * The same, and whether it needed no placeholders.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
 export const encodeJson = (value: unknown): { readonly text: string; readonly isComplete: boolean } => {
   try {
     return { text: JSON.stringify(value, describeErrors) ?? "null", isComplete: true }

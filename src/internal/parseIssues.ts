@@ -6,7 +6,12 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "./printable.ts"
 
-/** A mistake: where it is, as in `sources[0].id`, and what would be right. */
+/**
+ * A mistake: where it is, as in `sources[0].id`, and what would be right.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const PlacedIssue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type PlacedIssue = typeof PlacedIssue.Type
 

@@ -18,13 +18,23 @@ import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 export type { BuiltInCommands } from "./ContentCommands.ts"
 
-/** A request to do something: the `type` names the command, the rest are its fields. */
+/**
+ * A request to do something: the `type` names the command, the rest are its fields.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Command {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-/** How a command is executed, and what its fields must look like. */
+/**
+ * How a command is executed, and what its fields must look like.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CommandHandler<Fields, Encoded, R> {
   readonly type: string
   /** Fields beyond these are ignored, so that clients may be newer than the controller. */
@@ -32,7 +42,12 @@ export interface CommandHandler<Fields, Encoded, R> {
   readonly run: (fields: Fields) => Effect.Effect<unknown, unknown, R>
 }
 
-/** How a command is dispatched. */
+/**
+ * How a command is dispatched.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DispatchOptions {
   /**
    * How long to wait for the result. After this time the dispatch fails with `CommandUnavailable`, and the handler is
@@ -41,7 +56,12 @@ export interface DispatchOptions {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** Commands by their types. Plugins register them, and any code dispatches them. */
+/**
+ * Commands by their types. Plugins register them, and any code dispatches them.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   CommandBus,
   {
@@ -68,7 +88,12 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   }
 >() {}
 
-/** The definition of a command: its type, its fields, and the result of its handler. */
+/**
+ * The definition of a command: its type, its fields, and the result of its handler.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
   readonly type: string
   readonly fields: Schema.Schema<Fields, EncodedFields>
@@ -76,7 +101,12 @@ export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSucces
   readonly success: Schema.Schema<Success, EncodedSuccess>
 }
 
-/** A command with types, for the code that executes it and the code that dispatches it. */
+/**
+ * A command with types, for the code that executes it and the code that dispatches it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess>
   extends CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
   /** As `register` of the bus. A result that `success` cannot encode fails the command with `CommandFailed`. */
@@ -94,7 +124,12 @@ export interface DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess>
   ) => Effect.Effect<Success, DispatchError, CommandBus>
 }
 
-/** Defines a command with its types. The bus carries the encoded fields and the encoded result. */
+/**
+ * Defines a command with its types. The bus carries the encoded fields and the encoded result.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const define = <
   Fields,
   EncodedFields extends Readonly<Record<string, unknown>>,
@@ -123,12 +158,22 @@ export const define = <
   }
 }
 
-/** The request of a client is no command. */
+/**
+ * The request of a client is no command.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class MalformedCommand extends Schema.TaggedError<MalformedCommand>()("vitrine/MalformedCommand", {
   message: Schema.String
 }) {}
 
-/** A command of this type is registered already, by this process or another. The first registration stays. */
+/**
+ * A command of this type is registered already, by this process or another. The first registration stays.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyRegistered>()(
   "vitrine/CommandAlreadyRegistered",
   { type: Schema.String }
@@ -138,7 +183,12 @@ export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyR
   }
 }
 
-/** The command is not registered. `CommandUnavailable` is the error for a registered command whose process is away. */
+/**
+ * The command is not registered. `CommandUnavailable` is the error for a registered command whose process is away.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrine/UnknownCommand", {
   type: Schema.String,
   known: Schema.Array(Schema.String)
@@ -150,7 +200,12 @@ export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrin
   }
 }
 
-/** The fields of a command do not decode; `issues` names every wrong one. The handler was not run. */
+/**
+ * The fields of a command do not decode; `issues` names every wrong one. The handler was not run.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandFields>()(
   "vitrine/InvalidCommandFields",
   {
@@ -167,7 +222,12 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
   }
 }
 
-/** The handler failed or died; `cause` is its error. */
+/**
+ * The handler failed or died; `cause` is its error.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/CommandFailed", {
   type: Schema.String,
   cause: ErrorChain
@@ -184,6 +244,9 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/
  * - `busy`: the process runs as many commands as it may.
  * - `timeout`: there was no result within the timeout of the dispatch.
  * - `lost`: the connection to the process that executes it, or the process, ended.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class CommandUnavailable extends Schema.TaggedError<CommandUnavailable>()(
   "vitrine/CommandUnavailable",
@@ -209,7 +272,12 @@ const unavailability: Readonly<Record<CommandUnavailable["reason"], string>> = {
   lost: "the connection to the process that was running it was lost"
 }
 
-/** Also a schema: a bus between processes encodes errors with it. */
+/**
+ * Also a schema: a bus between processes encodes errors with it.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const DispatchError = Schema.Union(
   UnknownCommand,
   InvalidCommandFields,

@@ -12,10 +12,20 @@ import type { FetchOutcome } from "./ContentEvents.ts"
 import type { SourceError } from "./SourceError.ts"
 import type { VersionStoreError } from "./VersionStore.ts"
 
-/** Why a fetch failed: a source, the copying from another controller, or the disk. */
+/**
+ * Why a fetch failed: a source, the copying from another controller, or the disk.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type FetchError = SourceError | CopyFailed | VersionStoreError
 
-/** The versions of another controller could not be copied. */
+/**
+ * The versions of another controller could not be copied.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFailed", {
   /** The address, without credentials. */
   from: Schema.String,

@@ -6,7 +6,12 @@ import { contentCounts } from "../internal/contentCounts.ts"
 import { optional } from "../internal/schemas.ts"
 import { ContentDiff } from "./ContentDiff.ts"
 
-/** What a fetch would change; the result of `content.check`. */
+/**
+ * What a fetch would change; the result of `content.check`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ContentCheck = Schema.Struct({
   /** In the order of the configuration. */
   sources: Schema.Array(
@@ -25,7 +30,12 @@ export const ContentCheck = Schema.Struct({
 })
 export type ContentCheck = typeof ContentCheck.Type
 
-/** The content is copied from another controller, which checks what it fetches. */
+/**
+ * The content is copied from another controller, which checks what it fetches.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class NotFetchedHere extends Schema.TaggedError<NotFetchedHere>()("vitrine/NotFetchedHere", {}) {
   override get message() {
     return 'Versions are copied here, not fetched: run "vitrine check" on the hub, the machine that fetches them.'

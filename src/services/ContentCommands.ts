@@ -50,7 +50,12 @@ export interface ContentCommands {
   readonly screen: BuiltInCommand<Asking & { readonly screen: string; readonly action: ScreenAction }, void>
 }
 
-/** The commands of a content named `content`, by their `type`. A command without a result returns `null` over HTTP. */
+/**
+ * The commands of a content named `content`, by their `type`. A command without a result returns `null` over HTTP.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type BuiltInCommands = {
   readonly [Name in keyof ContentCommands as `content.${Name}`]: ContentCommands[Name]
 }

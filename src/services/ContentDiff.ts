@@ -7,11 +7,21 @@ import { VersionId } from "./VersionStore.ts"
 
 const counter = Schema.NonNegativeInt
 
-/** Counts of differences. */
+/**
+ * Counts of differences.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Changes = Schema.Struct({ added: counter, changed: counter, removed: counter })
 export type Changes = typeof Changes.Type
 
-/** What happened to a record, a key or a file. */
+/**
+ * What happened to a record, a key or a file.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ChangeKind = Schema.Literal("added", "changed", "removed")
 export type ChangeKind = typeof ChangeKind.Type
 
@@ -24,11 +34,21 @@ const valueChange = {
   to: optional(Schema.String)
 }
 
-/** A field of a record that has changed. */
+/**
+ * A field of a record that has changed.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FieldChange = Schema.Struct({ field: Schema.String, ...valueChange })
 export type FieldChange = typeof FieldChange.Type
 
-/** A record by its id, or a key of a key/value table. */
+/**
+ * A record by its id, or a key of a key/value table.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const RecordChange = Schema.Struct({
   id: Schema.String,
   /** What people call the record: the text of its field `name`, `title` or `label`. Missing if it has none. */
@@ -43,7 +63,12 @@ export const RecordChange = Schema.Struct({
 })
 export type RecordChange = typeof RecordChange.Type
 
-/** A table that has other bytes. If all counts are 0, its links or its order have changed. */
+/**
+ * A table that has other bytes. If all counts are 0, its links or its order have changed.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const DocumentDiff = Schema.Struct({
   sourceId: Schema.String,
   /** The name of its file, without the extension. */
@@ -58,7 +83,12 @@ export const DocumentDiff = Schema.Struct({
 })
 export type DocumentDiff = typeof DocumentDiff.Type
 
-/** A file, by its digest. */
+/**
+ * A file, by its digest.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FileChange = Schema.Struct({
   sourceId: Schema.String,
   /** In the folder of the source, with forward slashes. */
@@ -67,7 +97,12 @@ export const FileChange = Schema.Struct({
 })
 export type FileChange = typeof FileChange.Type
 
-/** The differences between two versions. It lists 1,000 records and 1,000 files at most, and counts all. */
+/**
+ * The differences between two versions. It lists 1,000 records and 1,000 files at most, and counts all.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ContentDiff = Schema.Struct({
   from: VersionId,
   to: VersionId,
@@ -83,7 +118,12 @@ export const ContentDiff = Schema.Struct({
 })
 export type ContentDiff = typeof ContentDiff.Type
 
-/** How the active version differs from the version announced before it; the payload of `content:version:compared`. */
+/**
+ * How the active version differs from the version announced before it; the payload of `content:version:compared`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ComparedVersion = Schema.Struct({
   from: VersionId,
   versionId: VersionId,
@@ -95,7 +135,12 @@ export const ComparedVersion = Schema.Struct({
 })
 export type ComparedVersion = typeof ComparedVersion.Type
 
-/** There are no two versions to compare. */
+/**
+ * There are no two versions to compare.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CannotCompare extends Schema.TaggedError<CannotCompare>()("vitrine/CannotCompare", {
   /** What is missing. */
   detail: Schema.String,

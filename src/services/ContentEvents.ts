@@ -16,7 +16,12 @@ import { Violation } from "./Violation.ts"
 const durationMs = Schema.NonNegativeInt
 const sourceId = Schema.String
 
-/** The result of a fetch; also the result of `content.fetch`. */
+/**
+ * The result of a fetch; also the result of `content.fetch`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FetchOutcome = Schema.Struct({
   timestamp,
   /** Whether a new version was promoted. `false` while the active version is held: new versions wait. */
@@ -30,10 +35,20 @@ export const FetchOutcome = Schema.Struct({
 })
 export type FetchOutcome = typeof FetchOutcome.Type
 
-/** A fetch that failed; the payload of `content:fetch:error`. */
+/**
+ * A fetch that failed; the payload of `content:fetch:error`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FetchFailure = Schema.Struct({ timestamp, error: SerializedError })
 
-/** The result of fetching a source; the payload of `content:source:done`. */
+/**
+ * The result of fetching a source; the payload of `content:source:done`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SourceOutcome = Schema.Struct({
   timestamp,
   sourceId,
@@ -50,7 +65,12 @@ export type SourceOutcome = typeof SourceOutcome.Type
 const event = <Name extends string, A extends object>(name: Name, payload: Schema.Schema<A>) =>
   Schema.Struct({ name: Schema.Literal(name), payload })
 
-/** The events of content, by name, with their payloads (docs/wire.md, section 6). */
+/**
+ * The events of content, by name, with their payloads (docs/wire.md, section 6).
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ContentEvent = Schema.Union(
   /** The active version: when the controller is ready, and whenever another version becomes active. */
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),

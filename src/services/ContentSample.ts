@@ -5,7 +5,12 @@ import * as Schema from "effect/Schema"
 import { printableLine } from "../internal/printable.ts"
 import { count, optional } from "../internal/schemas.ts"
 
-/** The content of a field in the sampled records. */
+/**
+ * The content of a field in the sampled records.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SampledField = Schema.Struct({
   /** The name of the field, or of an object and a field in it, with a dot between them: `title.rendered`. */
   field: Schema.String,
@@ -15,7 +20,12 @@ export const SampledField = Schema.Struct({
   example: optional(Schema.String)
 })
 
-/** Links to files that have the same path in a record. */
+/**
+ * Links to files that have the same path in a record.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SampledLinks = Schema.Struct({
   /** As in `find` of `media`. */
   path: Schema.String,
@@ -24,7 +34,12 @@ export const SampledLinks = Schema.Struct({
   example: Schema.String
 })
 
-/** The sampled part of a document. */
+/**
+ * The sampled part of a document.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SampledDocument = Schema.Struct({
   /** Its path in the folder of the source. */
   path: Schema.String,
@@ -37,7 +52,12 @@ export const SampledDocument = Schema.Struct({
 })
 export type SampledDocument = typeof SampledDocument.Type
 
-/** What a source would save: the first page of each document, if the source knows pages. Nothing is kept. */
+/**
+ * What a source would save: the first page of each document, if the source knows pages. Nothing is kept.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ContentSample = Schema.Struct({
   sourceId: Schema.String,
   sampled: Schema.Array(SampledDocument),
@@ -45,7 +65,12 @@ export const ContentSample = Schema.Struct({
 })
 export type ContentSample = typeof ContentSample.Type
 
-/** There is no source with this id. */
+/**
+ * There is no source with this id.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class NoSuchSource extends Schema.TaggedError<NoSuchSource>()("vitrine/NoSuchSource", {
   source: Schema.String,
   /** The ids of the existing sources. */

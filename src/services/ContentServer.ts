@@ -22,7 +22,12 @@ export class HasDevServer extends Context.Reference<HasDevServer>()("vitrine/Has
   defaultValue: (): boolean => false
 }) {}
 
-/** The counts of a content server, since its start unless stated otherwise. */
+/**
+ * The counts of a content server, since its start unless stated otherwise.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentServerStatistics {
   /** Connections open now. */
   readonly connections: number

@@ -18,6 +18,10 @@ import type { RequestPacing } from "./RequestPacing.ts"
 import type { SourceError } from "./SourceError.ts"
 import { WaitReason } from "./WaitObserver.ts"
 
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentSource {
   /** Unique among the sources of a controller, and the name of the source's folder in a version. */
   readonly id: string
@@ -64,7 +68,12 @@ export interface ContentSource {
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>> | undefined
 }
 
-/** A problem of the content of a source. */
+/**
+ * A problem of the content of a source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SourceProblem {
   /** Whether the problem keeps the content from being shown. */
   readonly isRejected: boolean
@@ -72,7 +81,12 @@ export interface SourceProblem {
   readonly text: string
 }
 
-/** What a source knows of a document before it is fetched. */
+/**
+ * What a source knows of a document before it is fetched.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DocumentSchema {
   /** Whether it is an array of records, or one value. Default: as in the active version, or else records. */
   readonly holds?: "records" | "value"
@@ -82,7 +96,12 @@ export interface DocumentSchema {
   readonly isComplete?: boolean
 }
 
-/** The result of a poll of a source. */
+/**
+ * The result of a poll of a source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SourceChanges {
   /**
    * Where the next poll begins: an `ETag`, a revision number, a position in a list of changes. It is read before the
@@ -93,7 +112,12 @@ export interface SourceChanges {
   readonly changed: "nothing" | "everything"
 }
 
-/** Everything may have changed if the cursor differs from the one before. */
+/**
+ * Everything may have changed if the cursor differs from the one before.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const changesSince = (before: Option.Option<string>, cursor: string): SourceChanges => ({
   cursor,
   changed: Option.contains(before, cursor) ? "nothing" : "everything"
@@ -102,10 +126,18 @@ export const changesSince = (before: Option.Option<string>, cursor: string): Sou
 /**
  * The source of a program with one source. Provide a second source as a layer of the same Tag elsewhere, or list it
  * in `sources`.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
 
-/** The input of one fetch of a source. */
+/**
+ * The input of one fetch of a source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface FetchTarget {
   /** An existing empty folder for this source alone (absolute path). */
   readonly directory: string
@@ -128,7 +160,12 @@ export interface FetchTarget {
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }
 
-/** The content of a source in the latest version. */
+/**
+ * The content of a source in the latest version.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PreviousContent {
   /** To reuse files from: read only (absolute path). */
   readonly directory: string
@@ -138,12 +175,22 @@ export interface PreviousContent {
   readonly files: Readonly<Record<string, SourceFile>>
 }
 
-/** A SHA-256 digest. */
+/**
+ * A SHA-256 digest.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Sha256 = Schema.String.pipe(
   Schema.pattern(/^[0-9a-f]{64}$/, { message: () => "must be 64 lower-case hexadecimal digits" })
 )
 
-/** A file in a version. */
+/**
+ * A file in a version.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SourceFile = Schema.Struct({
   /** In bytes. */
   size: count,
@@ -151,7 +198,12 @@ export const SourceFile = Schema.Struct({
 })
 export type SourceFile = typeof SourceFile.Type
 
-/** How many files are done, over all documents. */
+/**
+ * How many files are done, over all documents.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const AttachmentProgress = Schema.Struct({
   done: count,
   total: count,
@@ -162,7 +214,12 @@ export const AttachmentProgress = Schema.Struct({
 })
 export type AttachmentProgress = typeof AttachmentProgress.Type
 
-/** The progress of a fetch. */
+/**
+ * The progress of a fetch.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const SourceProgress = Schema.Struct({
   /** The document in progress. */
   document: Schema.String,
@@ -177,7 +234,12 @@ export const SourceProgress = Schema.Struct({
 })
 export type SourceProgress = typeof SourceProgress.Type
 
-/** How many attachments were saved; `bytes` is their size in all. */
+/**
+ * How many attachments were saved; `bytes` is their size in all.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FetchedAttachments = Schema.Struct({
   total: count,
   bytes: count,
@@ -186,7 +248,12 @@ export const FetchedAttachments = Schema.Struct({
 })
 export type FetchedAttachments = typeof FetchedAttachments.Type
 
-/** A JSON document as a source has saved it. */
+/**
+ * A JSON document as a source has saved it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface FetchedDocument {
   /** The fields that identify a record of it, each a path with dots, for comparing versions. Default `["id"]`. */
   readonly key?: ReadonlyArray<string> | undefined
@@ -194,7 +261,12 @@ export interface FetchedDocument {
   readonly url?: string | undefined
 }
 
-/** The result of one fetch of a source. */
+/**
+ * The result of one fetch of a source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface FetchedSource {
   /** Equal for equal content; volatile parts, such as links that expire, do not change it. */
   readonly fingerprint: string
@@ -220,12 +292,20 @@ export interface FetchedSource {
   readonly warnings?: ReadonlyArray<string>
 }
 
-/** What a source needs to be built from its options. */
+/**
+ * What a source needs to be built from its options.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type SourceEnvironment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | RequestPacing
 
 /**
  * The folder that relative paths in the options of sources start from. Default the working directory; `content` in a
  * configuration sets it to the folder of the configuration file.
+ *
+ * @since 0.1.0
+ * @category tags
  */
 export class BaseFolder extends Context.Reference<BaseFolder>()("vitrine/BaseFolder", {
   defaultValue: () => "."
@@ -234,12 +314,20 @@ export class BaseFolder extends Context.Reference<BaseFolder>()("vitrine/BaseFol
 /**
  * The folder in which sources keep small files over a restart: `content` sets it to a folder in the downloads folder.
  * Default none.
+ *
+ * @since 0.1.0
+ * @category tags
  */
 export class SourceFolder extends Context.Reference<SourceFolder>()("vitrine/SourceFolder", {
   defaultValue: () => Option.none<string>()
 }) {}
 
-/** A source in a configuration. `R` are the source's own services, which a layer of `Content` then needs. */
+/**
+ * A source in a configuration. `R` are the source's own services, which a layer of `Content` then needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentSourceDefinition<R = never> {
   readonly id: string
   /** The mistakes in its options. It is only made if there are none. */

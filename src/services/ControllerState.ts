@@ -27,12 +27,22 @@ export type {
   Tone
 } from "./StatusSnapshot.ts"
 
-/** A section whose rows are built for every snapshot. */
+/**
+ * A section whose rows are built for every snapshot.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
 }
 
-/** The part of the view, and the metrics, that come from one plugin. */
+/**
+ * The part of the view, and the metrics, that come from one plugin.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PluginReading {
   readonly sections?: ReadonlyArray<Section>
   readonly problems?: ReadonlyArray<Problem>
@@ -49,6 +59,9 @@ export interface PluginReading {
 /**
  * The state that contains the slice, the screens and players as judged by it, and the time in milliseconds since
  * 1970.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface ReadingContext {
   readonly state: GlobalState
@@ -57,10 +70,20 @@ export interface ReadingContext {
   readonly now: number
 }
 
-/** Reads a slice. Pure. A slice is what the plugin has made of it, or `undefined`. */
+/**
+ * Reads a slice. Pure. A slice is what the plugin has made of it, or `undefined`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type ReadSlice = (slice: unknown, context: ReadingContext) => PluginReading
 
-/** The state at one time, with its view and its metrics. */
+/**
+ * The state at one time, with its view and its metrics.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ControllerReading {
   readonly state: GlobalState
   readonly view: View
@@ -69,7 +92,12 @@ export interface ControllerReading {
   readonly logs: ReadonlySet<string>
 }
 
-/** What a controller reports: a slice of the state for each plugin, and sections of the status. */
+/**
+ * What a controller reports: a slice of the state for each plugin, and sections of the status.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   ControllerState,
   {

@@ -16,7 +16,12 @@ import { issueText, placedIssues } from "../internal/parseIssues.ts"
 import { optional } from "../internal/schemas.ts"
 import { makeWarnOnce } from "../internal/warnOnce.ts"
 
-/** An event: a name such as `content:fetch:start`, and its payload. */
+/**
+ * An event: a name such as `content:fetch:start`, and its payload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface BusEvent {
   readonly name: string
   /** Any value. A subscriber gets the value itself, or a copy that went through JSON (`encodeJson`). */
@@ -28,7 +33,12 @@ export interface BusEvent {
   readonly sequence: number
 }
 
-/** Each of its operations ends in bounded time. */
+/**
+ * Each of its operations ends in bounded time.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class EventBus extends Context.Tag("vitrine/EventBus")<
   EventBus,
   {
@@ -61,7 +71,12 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
   }
 >() {}
 
-/** An event with a type, for the code that publishes it and the code that subscribes to it. */
+/**
+ * An event with a type, for the code that publishes it and the code that subscribes to it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DefinedEvent<Payload, Encoded> {
   readonly name: string
   readonly payload: Schema.Schema<Payload, Encoded>
@@ -80,7 +95,12 @@ export interface DefinedEvent<Payload, Encoded> {
   >
 }
 
-/** Defines an event with its type. The bus carries the encoded payload. */
+/**
+ * Defines an event with its type. The bus carries the encoded payload.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const define = <Payload, Encoded>(
   name: string,
   payload: Schema.Schema<Payload, Encoded>
@@ -122,7 +142,12 @@ const actions = {
   receive: "deliver events"
 } as const
 
-/** The engine of the bus is not usable, or has lost its state. */
+/**
+ * The engine of the bus is not usable, or has lost its state.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/EventBusError", {
   action: Schema.Literal("publish", "subscribe", "receive"),
   detail: Schema.String,

@@ -20,7 +20,12 @@ export class HttpTransport extends Context.Tag("vitrine/HttpTransport")<
   }
 >() {}
 
-/** The counts of an HTTP transport, since its start unless stated otherwise. */
+/**
+ * The counts of an HTTP transport, since its start unless stated otherwise.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TransportStatistics {
   /** Event streams open now. */
   readonly clients: number

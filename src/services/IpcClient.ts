@@ -13,17 +13,32 @@ import type { Command } from "./CommandBus.ts"
 import type { BusEvent } from "./EventBus.ts"
 import type { View } from "./View.ts"
 
-/** An event as the controller published it; the payload has been through JSON. */
+/**
+ * An event as the controller published it; the payload has been through JSON.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type IpcEvent = Pick<BusEvent, "name" | "payload">
 
-/** The process of a controller. */
+/**
+ * The process of a controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ControllerProcess {
   readonly pid: number
   /** The SHA-256 of the configuration file that it was started with, if the controller reports it. */
   readonly configuration?: string
 }
 
-/** Another process's controller, over its own socket (docs/wire.md, section 10). */
+/**
+ * Another process's controller, over its own socket (docs/wire.md, section 10).
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class IpcClient extends Context.Tag("vitrine/IpcClient")<
   IpcClient,
   {
@@ -53,7 +68,12 @@ export class IpcClient extends Context.Tag("vitrine/IpcClient")<
   }
 >() {}
 
-/** Why a request to a controller failed. */
+/**
+ * Why a request to a controller failed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type IpcError =
   | ControllerNotRunning
   | ControllerUnreachable
@@ -61,7 +81,12 @@ export type IpcError =
   | IpcConnectionLost
   | IpcProtocolError
 
-/** No controller listens. */
+/**
+ * No controller listens.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunning>()(
   "vitrine/ControllerNotRunning",
   {
@@ -74,7 +99,12 @@ export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunnin
   }
 }
 
-/** The socket exists, but this process may not or should not use it. */
+/**
+ * The socket exists, but this process may not or should not use it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ControllerUnreachable extends Schema.TaggedError<ControllerUnreachable>()(
   "vitrine/ControllerUnreachable",
   {
@@ -88,7 +118,12 @@ export class ControllerUnreachable extends Schema.TaggedError<ControllerUnreacha
   }
 }
 
-/** A process listens, but it is stopped, or too busy to answer. */
+/**
+ * A process listens, but it is stopped, or too busy to answer.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ControllerUnresponsive extends Schema.TaggedError<ControllerUnresponsive>()(
   "vitrine/ControllerUnresponsive",
   { path: Schema.String, seconds: Schema.Number }
@@ -98,7 +133,12 @@ export class ControllerUnresponsive extends Schema.TaggedError<ControllerUnrespo
   }
 }
 
-/** The controller closed the connection, or ended. */
+/**
+ * The controller closed the connection, or ended.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class IpcConnectionLost extends Schema.TaggedError<IpcConnectionLost>()("vitrine/IpcConnectionLost", {
   path: Schema.String
 }) {
@@ -107,7 +147,12 @@ export class IpcConnectionLost extends Schema.TaggedError<IpcConnectionLost>()("
   }
 }
 
-/** The two processes do not understand each other: for example, another version, or a request that is too large. */
+/**
+ * The two processes do not understand each other: for example, another version, or a request that is too large.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vitrine/IpcProtocolError", {
   path: Schema.String,
   detail: Schema.String
@@ -120,6 +165,9 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vi
 /**
  * The command bus of the controller refused the command, or the command failed: the error in the response of `POST
  * /command`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("vitrine/CommandRefused", {
   description: SerializedError

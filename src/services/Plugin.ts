@@ -17,7 +17,12 @@ import type { ControllerState } from "./ControllerState.ts"
 import type { EventBus } from "./EventBus.ts"
 import type { ReplayBacklog } from "./ReplayBacklog.ts"
 
-/** A part of a controller: an entry of `plugins` in a configuration. */
+/**
+ * A part of a controller: an entry of `plugins` in a configuration.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Plugin {
   /** Unique in a controller. */
   readonly name: string
@@ -43,7 +48,12 @@ export interface Plugin {
   ) => Effect.Effect<KeptContent, unknown, Platform | Scope.Scope>
 }
 
-/** The content that a plugin keeps in a folder. */
+/**
+ * The content that a plugin keeps in a folder.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface KeptContent {
   /** The folder of its versions (absolute path). */
   readonly directory: string
@@ -51,10 +61,20 @@ export interface KeptContent {
   readonly sources: ReadonlyArray<Pick<ContentSource, "id" | "schema">>
 }
 
-/** Runs when every plugin is set up. */
+/**
+ * Runs when every plugin is set up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Ready = Effect.Effect<void, unknown>
 
-/** The argument of the `setup` of a plugin. */
+/**
+ * The argument of the `setup` of a plugin.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PluginContext {
   /** The folder that relative paths in options start from: the configuration file's. */
   readonly cwd: string
@@ -66,16 +86,36 @@ export interface PluginContext {
   readonly addLogger: (logger: Logger.Logger<unknown, void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** The services that all plugins of a controller share. */
+/**
+ * The services that all plugins of a controller share.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type ControllerServices = EventBus | CommandBus | ReplayBacklog | ControllerState
 
-/** The services that the user of the controller provides. */
+/**
+ * The services that the user of the controller provides.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
-/** The services that the controller provides to every plugin. */
+/**
+ * The services that the controller provides to every plugin.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type PluginEnvironment = ControllerServices | Platform
 
-/** A plugin could not be set up; `cause` is the error of its `setup`. */
+/**
+ * A plugin could not be set up; `cause` is the error of its `setup`.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("vitrine/PluginSetupFailed", {
   plugin: Schema.String,
   cause: ErrorChain

@@ -6,7 +6,12 @@
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 
-/** A mute of one problem or several: muted problems are listed, but cause no alert and do not count. */
+/**
+ * A mute of one problem or several: muted problems are listed, but cause no alert and do not count.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Mute = Schema.Struct({
   /** A code, a subject, a player, or all of these of one problem. */
   name: Schema.String,
@@ -18,7 +23,12 @@ export const Mute = Schema.Struct({
 })
 export type Mute = typeof Mute.Type
 
-/** What is wrong, and since when. */
+/**
+ * What is wrong, and since when.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Problem = Schema.Struct({
   /** The kind of the problem, for example `content:held`: the same for every problem of this kind. */
   code: Schema.String,

@@ -9,7 +9,12 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 
-/** A remembered event: its name, its payload as JSON text, and its place among all events of the bus. */
+/**
+ * A remembered event: its name, its payload as JSON text, and its place among all events of the bus.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface RememberedEvent {
   readonly name: string
   readonly data: string
@@ -17,7 +22,12 @@ export interface RememberedEvent {
   readonly sequence: number
 }
 
-/** Each of its operations ends in bounded time. It belongs to one bus, and uses the numbering of this bus. */
+/**
+ * Each of its operations ends in bounded time. It belongs to one bus, and uses the numbering of this bus.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   ReplayBacklog,
   {
@@ -32,7 +42,12 @@ export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   }
 >() {}
 
-/** The engine of the backlog is not usable. */
+/**
+ * The engine of the backlog is not usable.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ReplayBacklogError extends Schema.TaggedError<ReplayBacklogError>()(
   "vitrine/ReplayBacklogError",
   {

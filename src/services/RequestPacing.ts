@@ -7,7 +7,12 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
-/** The turns of the requests that share a limit. */
+/**
+ * The turns of the requests that share a limit.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Pacer {
   /**
    * Waits until a request may start, and takes the place. Waiters are served in order, and reported to the
@@ -19,7 +24,12 @@ export interface Pacer {
   readonly hold: (duration: Duration.DurationInput) => Effect.Effect<void>
 }
 
-/** The pace of requests to other servers, from all parts of this process. */
+/**
+ * The pace of requests to other servers, from all parts of this process.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class RequestPacing extends Context.Tag("vitrine/RequestPacing")<
   RequestPacing,
   {

@@ -24,12 +24,22 @@ const SourceState = Schema.Struct({
   /** More about the source from the source itself, as `TableSourceData`. */
   data: optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 })
-/** The state of a source, by its id in the slice of its content. */
+/**
+ * The state of a source, by its id in the slice of its content.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type SourceState = typeof SourceState.Type
 
 const Calls = Schema.Struct({ today: count, month: count })
 
-/** The data of a table source, if its client has them. */
+/**
+ * The data of a table source, if its client has them.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const TableSourceData = Schema.Struct({
   calls: Schema.optional(Calls),
   changes: Schema.optional(
@@ -48,7 +58,12 @@ const Upstream = Schema.Struct({
   versionId: optional(Schema.String),
   problem: optional(Schema.String)
 })
-/** An address that versions are copied from. */
+/**
+ * An address that versions are copied from.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Upstream = typeof Upstream.Type
 
 const Reports = Schema.Struct({
@@ -61,9 +76,18 @@ const Reports = Schema.Struct({
   /** Why it accepts no reports, and since when; missing if it does. */
   problem: optional(Schema.Struct({ since: timestamp, reason: Schema.String }))
 })
-/** The state of the reports to a hub. */
+/**
+ * The state of the reports to a hub.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Reports = typeof Reports.Type
 
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Screen = Schema.Struct({
   /** The id of the consumer. */
   id: Schema.String,
@@ -92,10 +116,20 @@ export const Screen = Schema.Struct({
   /** How often it has restarted in the last ten minutes; missing if it has not. */
   restarts: optional(count)
 })
-/** A consumer of content, by its last report. */
+/**
+ * A consumer of content, by its last report.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Screen = typeof Screen.Type
 
-/** The slice of content, fetched or copied. Its times are from this run of the controller. */
+/**
+ * The slice of content, fetched or copied. Its times are from this run of the controller.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ContentState = Schema.Struct({
   kind: Schema.Literal("content"),
   /** The active version, if there is one. */
@@ -153,11 +187,21 @@ export const ContentState = Schema.Struct({
 })
 export type ContentState = typeof ContentState.Type
 
-/** Why the bus delivers no events. */
+/**
+ * Why the bus delivers no events.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const BusProblem = Schema.Struct({ since: timestamp, reason: Schema.String })
 export type BusProblem = typeof BusProblem.Type
 
-/** The slice of an HTTP transport: its event streams, and what it has sent. */
+/**
+ * The slice of an HTTP transport: its event streams, and what it has sent.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const TransportState = Schema.Struct({
   kind: Schema.Literal("http-transport"),
   /** Where it listens, or its path on another server. */
@@ -201,7 +245,12 @@ export const TransportState = Schema.Struct({
 })
 export type TransportState = typeof TransportState.Type
 
-/** The slice of a content server. */
+/**
+ * The slice of a content server.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
   url: Schema.String,
@@ -222,10 +271,20 @@ export const ContentServerState = Schema.Struct({
 })
 export type ContentServerState = typeof ContentServerState.Type
 
-/** The slice of a controller that was asked to end. */
+/**
+ * The slice of a controller that was asked to end.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Stop = Schema.Struct({ kind: Schema.Literal("stop"), by: Schema.String })
 export type Stop = typeof Stop.Type
 
-/** The slice of a controller whose problems can be muted. Some mutes may be over. */
+/**
+ * The slice of a controller whose problems can be muted. Some mutes may be over.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Mutes = Schema.Struct({ kind: Schema.Literal("mutes"), mutes: Schema.Array(Mute) })
 export type Mutes = typeof Mutes.Type

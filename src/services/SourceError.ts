@@ -5,7 +5,12 @@ import * as Schema from "effect/Schema"
 import { messageOf, OptionalErrorChain } from "../internal/SerializedError.ts"
 import { Violation } from "./Violation.ts"
 
-/** A source could not be fetched or polled, or its content cannot be saved or does not meet the expectations. */
+/**
+ * A source could not be fetched or polled, or its content cannot be saved or does not meet the expectations.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class SourceError extends Schema.TaggedError<SourceError>()("vitrine/SourceError", {
   /** Its id. The functions of a source leave it out, and the source adds it. */
   source: Schema.optional(Schema.String),

@@ -2,10 +2,20 @@
  * The status and the global state of a controller as data, for programs with any version of Effect or none.
  */
 
-/** `task` runs one command and ends; `persistent` runs until it is stopped. */
+/**
+ * `task` runs one command and ends; `persistent` runs until it is stopped.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Mode = "task" | "persistent"
 
-/** The machine that a controller runs on. */
+/**
+ * The machine that a controller runs on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Node {
   /** The same for as long as the controller runs. */
   readonly id: string
@@ -21,7 +31,12 @@ export interface Node {
  */
 export type DayHours = string | ReadonlyArray<string>
 
-/** When a place is open: from ten minutes before each interval to ten minutes after it. */
+/**
+ * When a place is open: from ten minutes before each interval to ten minutes after it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface OpeningHours {
   /** A name of the IANA database, for example `"Europe/Berlin"`. Default the zone of the machine. */
   readonly zone?: string
@@ -37,7 +52,12 @@ export interface OpeningHours {
   readonly closed?: ReadonlyArray<string>
 }
 
-/** A screen that should show content all the time that its place is open. */
+/**
+ * A screen that should show content all the time that its place is open.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ExpectedScreen {
   /** The id of its consumer. */
   readonly id: string
@@ -57,7 +77,12 @@ export interface ExpectedPlayer {
   readonly hours?: OpeningHours
 }
 
-/** Which machine this is, and which screens and players it should have. */
+/**
+ * Which machine this is, and which screens and players it should have.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Identity {
   readonly node: Node
   /** Missing if it is always open. */
@@ -85,7 +110,12 @@ export interface ReportedProblem {
   }
 }
 
-/** The body of `GET /state`. No secret is ever in it. */
+/**
+ * The body of `GET /state`. No secret is ever in it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface GlobalState<Time = string> {
   /** Other controllers, and earlier versions, may omit the identity. */
   readonly system: Partial<Identity> & {
@@ -103,16 +133,31 @@ export interface GlobalState<Time = string> {
   readonly _version: number
 }
 
-/** Whether a row is good or bad. Left out: neither. */
+/**
+ * Whether a row is good or bad. Left out: neither.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Tone = "ok" | "warn" | "error" | "neutral"
 
-/** A line of the status: a label with a value, a label with rows below it, or a text. */
+/**
+ * A line of the status: a label with a value, a label with rows below it, or a text.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Row =
   | { readonly type: "kv"; readonly label: string; readonly value: string; readonly tone?: Tone }
   | { readonly type: "list"; readonly label: string; readonly items: ReadonlyArray<Row> }
   | { readonly type: "text"; readonly text: string; readonly tone?: Tone }
 
-/** The rows of one plugin, below their title. */
+/**
+ * The rows of one plugin, below their title.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Section {
   readonly name: string
   /** Lower comes first. Default 50. */
@@ -121,7 +166,12 @@ export interface Section {
   readonly rows: ReadonlyArray<Row>
 }
 
-/** The body of `GET /status`, and the output of the status command. */
+/**
+ * The body of `GET /status`, and the output of the status command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface StatusSnapshot<Time = string> {
   /** Other controllers, and earlier versions, may omit the node. */
   readonly header: Partial<Pick<Identity, "node">> & {

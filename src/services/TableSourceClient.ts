@@ -10,14 +10,24 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 
-/** A record as in the response of the API. */
+/**
+ * A record as in the response of the API.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableRecord {
   readonly id: string
   /** Cells by field name. Empty cells are left out. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Which page of which table to read. */
+/**
+ * Which page of which table to read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PageRequest {
   /** Name or id of the table. */
   readonly table: string
@@ -29,21 +39,36 @@ export interface PageRequest {
   readonly cursor?: string | undefined
 }
 
-/** Some records of a table, in its order. */
+/**
+ * Some records of a table, in its order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Page {
   readonly records: ReadonlyArray<TableRecord>
   /** Where the next page begins; absent on the last page. */
   readonly next?: string
 }
 
-/** Which record of which table to read. */
+/**
+ * Which record of which table to read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface RecordRequest {
   /** Name or id of the table. */
   readonly table: string
   readonly recordId: string
 }
 
-/** A file that is attached to a record. */
+/**
+ * A file that is attached to a record.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Attachment {
   readonly id: string
   /** May expire. */
@@ -53,7 +78,12 @@ export interface Attachment {
   readonly size: Option.Option<number>
 }
 
-/** The format of attachments: objects that are items of an array, anywhere in a cell. */
+/**
+ * The format of attachments: objects that are items of an array, anywhere in a cell.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface AttachmentFormat {
   /** Reads an object in an array; `None` if it is no attachment. */
   readonly read: (item: Readonly<Record<string, unknown>>) => Option.Option<Attachment>
@@ -63,7 +93,12 @@ export interface AttachmentFormat {
   readonly fields?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
-/** A client of hosted tables, of any vendor. It keeps to the vendor's pace, and retries transient failures. */
+/**
+ * A client of hosted tables, of any vendor. It keeps to the vendor's pace, and retries transient failures.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
   TableSourceClient,
   {
@@ -92,7 +127,12 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
   }
 >() {}
 
-/** Tells cheaply whether anything in the base has changed. */
+/**
+ * Tells cheaply whether anything in the base has changed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ChangeFeed {
   /**
    * Whether anything has changed since the position of an earlier call; without a position, everything. It ends
@@ -104,21 +144,36 @@ export interface ChangeFeed {
   readonly end: (position: string) => Effect.Effect<void, TableError>
 }
 
-/** Whether anything has changed in a base since a position. */
+/**
+ * Whether anything has changed in a base since a position.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableChanges {
   /** Where the next call begins. Records read from now on include every earlier change. */
   readonly position: string
   readonly changed: "nothing" | "everything"
 }
 
-/** Counts of this day and this month, in UTC, and of all since the client was made. */
+/**
+ * Counts of this day and this month, in UTC, and of all since the client was made.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CallCounts {
   readonly today: number
   readonly month: number
   readonly total: number
 }
 
-/** Why a table could not be read. */
+/**
+ * Why a table could not be read.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const TableErrorReason = Schema.Literal(
   /** The server could not be reached, or the connection broke. */
   "Unreachable",
@@ -138,7 +193,12 @@ export const TableErrorReason = Schema.Literal(
   "UnexpectedAnswer"
 )
 
-/** A request about a table was given up, for this reason. */
+/**
+ * A request about a table was given up, for this reason.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableError", {
   /** Empty for an error of the base as a whole. */
   table: Schema.String,
@@ -171,7 +231,12 @@ const passing: ReadonlySet<typeof TableErrorReason.Type> = new Set([
   "ServerError"
 ])
 
-/** The server no longer knows the cursor: read the list again from its beginning. */
+/**
+ * The server no longer knows the cursor: read the list again from its beginning.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CursorExpired extends Schema.TaggedError<CursorExpired>()("vitrine/CursorExpired", {
   table: Schema.String
 }) {

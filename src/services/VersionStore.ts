@@ -25,18 +25,33 @@ import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import { optional } from "../internal/schemas.ts"
 import { type PreviousContent, Sha256, type SourceFile } from "./ContentSource.ts"
 
-/** UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second. */
+/**
+ * UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const VersionId = Schema.String.pipe(
   Schema.pattern(/^\d{8}T\d{6}Z(-\d{2})?$/),
   Schema.filter((id) => !Number.isNaN(timeOf(id)) || "not a time")
 )
 export type VersionId = typeof VersionId.Type
 
-/** The time in a version id, in milliseconds since 1970; `NaN` for an id without a valid time. */
+/**
+ * The time in a version id, in milliseconds since 1970; `NaN` for an id without a valid time.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const timeOf = (id: string): number =>
   Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))
 
-/** The active version stays until somebody releases another version, or resumes. New versions are made, and wait. */
+/**
+ * The active version stays until somebody releases another version, or resumes. New versions are made, and wait.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Hold = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   since: Schema.String,
@@ -53,7 +68,12 @@ export const Hold = Schema.Struct({
 })
 export type Hold = typeof Hold.Type
 
-/** Somebody has made the waiting version active. */
+/**
+ * Somebody has made the waiting version active.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Released = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   at: Schema.String,
@@ -62,10 +82,20 @@ export const Released = Schema.Struct({
 })
 export type Released = typeof Released.Type
 
-/** The most sources that a version has. */
+/**
+ * The most sources that a version has.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const maxSources = 1000
 
-/** The content of `manifest.json`. Paths are relative and have forward slashes. */
+/**
+ * The content of `manifest.json`. Paths are relative and have forward slashes.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Manifest = Schema.Struct({
   schemaVersion: Schema.Literal(1),
   versionId: VersionId,
@@ -84,17 +114,32 @@ export const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
-/** The result of `content.manifest.read`. */
+/**
+ * The result of `content.manifest.read`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type ManifestReading =
   | { readonly status: "ok"; readonly manifest: Manifest }
   | { readonly status: "missing" }
   | { readonly status: "invalid"; readonly message: string }
 
-/** The manifest, if it names an existing version. */
+/**
+ * The manifest, if it names an existing version.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const activeIn = (reading: ManifestReading): Option.Option<Manifest> =>
   reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
 
-/** A source as part of a version. */
+/**
+ * A source as part of a version.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface VersionSource extends Partial<ContentCounts> {
   readonly sourceId: string
   readonly fingerprint: string
@@ -104,14 +149,24 @@ export interface VersionSource extends Partial<ContentCounts> {
   readonly keys?: Readonly<Record<string, RecordKey>>
 }
 
-/** A file of a version of another controller. */
+/**
+ * A file of a version of another controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CopiedFile extends SourceFile {
   readonly sourceId: string
   /** Its path in the folder of the source, with forward slashes, as in a `FileList`. */
   readonly path: string
 }
 
-/** A version of another controller. */
+/**
+ * A version of another controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface VersionCopy {
   readonly manifest: Manifest
   /** The text of its `files.json`. */
@@ -123,7 +178,12 @@ export interface VersionCopy {
   readonly durable?: ReadonlyMap<string, number>
 }
 
-/** A version that is still incomplete. It is discarded with its scope unless it is promoted. */
+/**
+ * A version that is still incomplete. It is discarded with its scope unless it is promoted.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface StagedVersion {
   /** Makes the folder of a source and returns its absolute path. */
   readonly sourceDirectory: (sourceId: string) => Effect.Effect<string, VersionStoreError>
@@ -149,7 +209,12 @@ export interface StagedVersion {
   readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
 }
 
-/** A version of another controller that is still incomplete. It is discarded with its scope unless it is promoted. */
+/**
+ * A version of another controller that is still incomplete. It is discarded with its scope unless it is promoted.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   /**
    * Reuses files by their content from any version on disk, from any path, into the folders of their sources. Returns
@@ -176,7 +241,12 @@ export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   readonly keep: (copy: VersionCopy) => Effect.Effect<void, VersionStoreError>
 }
 
-/** The result of promoting a staged version. */
+/**
+ * The result of promoting a staged version.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Promotion {
   /** Whether there is a new latest version, active or waiting. */
   readonly changed: boolean
@@ -184,7 +254,12 @@ export interface Promotion {
   readonly manifest: Manifest
 }
 
-/** The contents of a version. */
+/**
+ * The contents of a version.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const VersionSummary = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   generatedAt: Schema.String,
@@ -201,7 +276,12 @@ export const VersionSummary = Schema.Struct({
 })
 export type VersionSummary = typeof VersionSummary.Type
 
-/** A file of a version that differs from the file list. */
+/**
+ * A file of a version that differs from the file list.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const FileProblem = Schema.Struct({
   /** In the folder of the version, with forward slashes. */
   path: Schema.String,
@@ -210,7 +290,12 @@ export const FileProblem = Schema.Struct({
 })
 export type FileProblem = typeof FileProblem.Type
 
-/** The result of reading all files of a version. */
+/**
+ * The result of reading all files of a version.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Verification = Schema.Struct({
   versionId: VersionId,
   /** How many files it has. */
@@ -225,6 +310,9 @@ export type Verification = typeof Verification.Type
 /**
  * Who asks, on one line of 64 characters, and for which version. Without a version, `hold` uses the active version
  * and `release` the waiting version.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface HoldRequest {
   readonly by?: string
@@ -233,7 +321,12 @@ export interface HoldRequest {
   readonly until?: string
 }
 
-/** A hold cannot have this end. */
+/**
+ * A hold cannot have this end.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidHoldEnd extends Schema.TaggedError<InvalidHoldEnd>()("vitrine/InvalidHoldEnd", {
   until: Schema.String
 }) {
@@ -242,7 +335,12 @@ export class InvalidHoldEnd extends Schema.TaggedError<InvalidHoldEnd>()("vitrin
   }
 }
 
-/** The result of a rollback, a hold, its end or a release. */
+/**
+ * The result of a rollback, a hold, its end or a release.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const HoldOutcome = Schema.Struct({
   /** The active version. */
   versionId: VersionId,
@@ -256,10 +354,18 @@ export type HoldOutcome = typeof HoldOutcome.Type
 /**
  * The most consumers known at a time: consumers with a lease, expected consumers, and consumers with their own
  * stream.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const maxConsumers = 256
 
-/** A consumer shows a version. */
+/**
+ * A consumer shows a version.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Lease = Schema.Struct({
   consumerId: Schema.String,
   versionId: VersionId,
@@ -279,7 +385,12 @@ export const Lease = Schema.Struct({
 })
 export type Lease = typeof Lease.Type
 
-/** The content of an ack, beside the version that the consumer shows. */
+/**
+ * The content of an ack, beside the version that the consumer shows.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface AckDetails {
   /** What it cannot show of the version. */
   readonly problem?: string
@@ -300,7 +411,12 @@ export interface AckDetails {
   readonly closing?: boolean
 }
 
-/** A consumer with a fresh lease, by its last report. Times are in milliseconds since 1970. */
+/**
+ * A consumer with a fresh lease, by its last report. Times are in milliseconds since 1970.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Consumer
   extends Omit<AckDetails, "closing" | "navigated" | "runId">,
     Pick<Lease, "consumerId" | "versionId" | "heardAt" | "until"> {
@@ -322,7 +438,12 @@ export interface Consumer
   readonly restarts?: number
 }
 
-/** A version on disk, and why it is kept. */
+/**
+ * A version on disk, and why it is kept.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const VersionOverview = Schema.Struct({
   versionId: VersionId,
   active: Schema.Boolean,
@@ -335,7 +456,12 @@ export const VersionOverview = Schema.Struct({
 })
 export type VersionOverview = typeof VersionOverview.Type
 
-/** All versions on disk, the oldest first, with their contents if these are known; the result of `content.versions`. */
+/**
+ * All versions on disk, the oldest first, with their contents if these are known; the result of `content.versions`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const VersionsReport = Schema.Struct({
   /** Missing if the active version is not held. */
   held: optional(Hold),
@@ -358,7 +484,12 @@ export const VersionsReport = Schema.Struct({
 })
 export type VersionsReport = typeof VersionsReport.Type
 
-/** The versions of some content. One of them is active. */
+/**
+ * The versions of some content. One of them is active.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<
   VersionStore,
   {
@@ -456,7 +587,12 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
   }
 >() {}
 
-/** The downloads folder could not be read or written. */
+/**
+ * The downloads folder could not be read or written.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("vitrine/VersionStoreError", {
   /** What was tried, as in "cannot …". */
   action: Schema.String,
@@ -473,12 +609,20 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
 /**
  * Whether versions are staged only for a look: then the downloads folder may belong to another controller, and only
  * staged versions are written there.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class SavesNothing extends Context.Reference<SavesNothing>()("vitrine/SavesNothing", {
   defaultValue: (): boolean => false
 }) {}
 
-/** Another controller works in the downloads folder. */
+/**
+ * Another controller works in the downloads folder.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrine/DownloadsInUse", {
   path: Schema.String,
   /** The process that uses it, if known. */
@@ -489,7 +633,12 @@ export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrin
   }
 }
 
-/** An acknowledgement under an id that is no plain file name. */
+/**
+ * An acknowledgement under an id that is no plain file name.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("vitrine/InvalidConsumerId", {
   consumerId: Schema.String
 }) {
@@ -498,7 +647,12 @@ export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("
   }
 }
 
-/** The number of leases is at its limit. */
+/**
+ * The number of leases is at its limit.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/TooManyLeases", {
   limit: Schema.Number,
   /** How long a lease lasts, for people. */
@@ -509,7 +663,12 @@ export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/
   }
 }
 
-/** The version is not on disk: it never was, or it was swept. */
+/**
+ * The version is not on disk: it never was, or it was swept.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitrine/VersionNotFound", {
   versionId: Schema.String
 }) {
@@ -518,7 +677,12 @@ export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitr
   }
 }
 
-/** There is no version on disk to go back to. */
+/**
+ * There is no version on disk to go back to.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CannotRollBack extends Schema.TaggedError<CannotRollBack>()("vitrine/CannotRollBack", {
   /** What is missing. */
   detail: Schema.String,

@@ -4,7 +4,12 @@
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 
-/** All text in it is one line without control characters, shortened if it is long. */
+/**
+ * All text in it is one line without control characters, shortened if it is long.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const Violation = Schema.Struct({
   table: Schema.String,
   /** If `table` is the name of a document, from a source without tables. */

@@ -16,7 +16,12 @@ import {
   TableSourceClient
 } from "../services/TableSourceClient.ts"
 
-/** The options of the tables in memory. */
+/**
+ * The options of the tables in memory.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableSourceClientMemoryOptions {
   /** The most records of a page. Default 100. */
   readonly pageSize?: number | undefined
@@ -26,7 +31,12 @@ export interface TableSourceClientMemoryOptions {
   readonly changes?: boolean | undefined
 }
 
-/** A client of tables in memory, with controls for their records, failures and delays. */
+/**
+ * A client of tables in memory, with controls for their records, failures and delays.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableSourceClientMemory {
   readonly client: typeof TableSourceClient.Service
 
@@ -54,7 +64,12 @@ export interface TableSourceClientMemory {
   readonly requests: Effect.Effect<ReadonlyArray<PageRequest | RecordRequest>>
 }
 
-/** A client without tables. */
+/**
+ * A client without tables.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = ({
   attachments,
   changes = false,
@@ -146,7 +161,12 @@ export const make = ({
     }
   })
 
-/** A layer with these tables by name, without the controls. */
+/**
+ * A layer with these tables by name, without the controls.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (
   tables: Readonly<Record<string, ReadonlyArray<TableRecord>>>,
   options?: TableSourceClientMemoryOptions

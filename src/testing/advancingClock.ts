@@ -55,7 +55,12 @@ const jump = Effect.gen(function* () {
   }
 })
 
-/** Runs the effect to its end, and returns its duration in milliseconds of the test clock. */
+/**
+ * Runs the effect to its end, and returns its duration in milliseconds of the test clock.
+ *
+ * @since 0.1.0
+ * @category testing
+ */
 export const withAdvancingClock = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly value: A; readonly took: number }, E, R> =>

@@ -50,7 +50,12 @@ const register = (type: string, run: () => Effect.Effect<unknown, unknown>) =>
 const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
   Effect.flatMap(CommandBus, (commands) => commands.dispatch({ ...fields, type }))
 
-/** The abilities of a command bus. */
+/**
+ * The abilities of a command bus.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CommandBusTraits {
   /** Whether a handler is interrupted together with the caller of the command. Default true. */
   readonly interrupts?: boolean | undefined
@@ -83,7 +88,12 @@ export interface CommandBusTraits {
   readonly lease?: Duration.DurationInput | undefined
 }
 
-/** The layer gives a bus without commands each time it is built. The tests run in real time. */
+/**
+ * The layer gives a bus without commands each time it is built. The tests run in real time.
+ *
+ * @since 0.1.0
+ * @category testing
+ */
 export const commandBusContract = (
   name: string,
   layer: Layer.Layer<CommandBus, unknown>,

@@ -20,14 +20,24 @@ import type {
 import { withAdvancingClock } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** A source, and a control for its content. */
+/**
+ * A source, and a control for its content.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentSourceHarness {
   readonly source: ContentSource
   /** Changes the content, each time to something new. */
   readonly edit: Effect.Effect<void>
 }
 
-/** The abilities of a source. */
+/**
+ * The abilities of a source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentSourceTraits {
   /** Whether it can be polled for changes. Default false. */
   readonly polls?: boolean | undefined
@@ -36,6 +46,9 @@ export interface ContentSourceTraits {
 /**
  * `make` gives a new harness each time. The tests run by `TestClock`, which goes on whenever the source waits and no
  * request or file is in progress. Real files and sockets are allowed, except idle connections that are kept open.
+ *
+ * @since 0.1.0
+ * @category testing
  */
 export const contentSourceContract = (
   name: string,

@@ -17,7 +17,12 @@ import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** The abilities of an event bus. */
+/**
+ * The abilities of an event bus.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface EventBusTraits {
   /**
    * How many events wait for a subscriber that does not read, before it misses the oldest. Left out: no event is ever
@@ -46,7 +51,12 @@ export interface EventBusTraits {
 /** How long a feed may go on after its engine has restarted. */
 const failsWithin = "10 seconds"
 
-/** The layer gives a new bus each time it is built. The tests run in real time. */
+/**
+ * The layer gives a new bus each time it is built. The tests run in real time.
+ *
+ * @since 0.1.0
+ * @category testing
+ */
 export const eventBusContract = (
   name: string,
   layer: Layer.Layer<EventBus, unknown>,

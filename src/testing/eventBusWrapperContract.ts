@@ -15,7 +15,12 @@ import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** The layer wraps the given bus. The tests run in real time. */
+/**
+ * The layer wraps the given bus. The tests run in real time.
+ *
+ * @since 0.1.0
+ * @category testing
+ */
 export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBus, unknown, EventBus>) => {
   const scenario = (
     title: string,

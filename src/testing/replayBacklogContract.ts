@@ -31,7 +31,12 @@ const history: FastCheck.Arbitrary<ReadonlyArray<RememberedEvent>> = FastCheck.a
 const latestOf = (events: ReadonlyArray<RememberedEvent>) =>
   events.filter(({ name }, index) => !events.slice(index + 1).some((later) => later.name === name))
 
-/** The abilities of a backlog. */
+/**
+ * The abilities of a backlog.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ReplayBacklogTraits {
   /** Two backlogs of one engine: both have the events that either remembers. Left out: each backlog is on its own. */
   readonly pair?:
@@ -46,7 +51,12 @@ export interface ReplayBacklogTraits {
   readonly runs?: number | undefined
 }
 
-/** The layer gives an empty backlog each time it is built. The tests run in real time. */
+/**
+ * The layer gives an empty backlog each time it is built. The tests run in real time.
+ *
+ * @since 0.1.0
+ * @category testing
+ */
 export const replayBacklogContract = (
   name: string,
   layer: Layer.Layer<ReplayBacklog, unknown>,

@@ -18,7 +18,12 @@ import {
 import { withAdvancingClock } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
-/** A client of tables, with controls for the tables and for failures. */
+/**
+ * A client of tables, with controls for the tables and for failures.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableSourceClientHarness {
   readonly client: typeof TableSourceClient.Service
   readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
@@ -32,7 +37,12 @@ export interface TableSourceClientHarness {
   readonly expireCursors: Effect.Effect<void>
 }
 
-/** The abilities of a client and its API. */
+/**
+ * The abilities of a client and its API.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableSourceClientTraits {
   /**
    * Why a request is retried, and after how many milliseconds, for example `{ failure: 1000 }`. The retry may come up
@@ -75,6 +85,9 @@ const refusals = [
  * on whenever the client waits and no request is in progress. Real sockets are allowed, and so is a client that
  * delays each request by less than a second. The message of a `NotFound` has to name the missing thing: the table,
  * the view, the field or the id of the record.
+ *
+ * @since 0.1.0
+ * @category testing
  */
 export const tableSourceClientContract = (
   name: string,

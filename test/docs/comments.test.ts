@@ -1,5 +1,5 @@
 /**
- * The API page points to the doc comments of what the package exports: each export has one.
+ * The API page points to the doc comments of what the package exports: each export has one, with its version and category.
  */
 import { dirname, join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
@@ -7,12 +7,14 @@ import { read } from "../support/documents.ts"
 
 const declaration = /^export (?:declare |abstract |async )*(?:const|class|function|interface|type) (\w+)/gm
 
-/** The exports of a file without a doc comment, of all or of those that have one of the names. */
+/** The exports of a file without such a doc comment, of all or of those that have one of the names. */
 const undocumented = (file: string, names?: ReadonlyArray<string>): ReadonlyArray<string> => {
   const source = read(file)
   const declared = [...source.matchAll(declaration)].map(({ 1: name = "", index }) => ({
     name,
-    hasComment: source.slice(0, index).endsWith("*/\n")
+    hasComment: /(?:\n \* @since \d+\.\d+\.\d+\n \* @category \w+\n| @internal) \*\/\n$/.test(
+      source.slice(0, index)
+    )
   }))
   // The type of a schema has the comment of the schema.
   const commented = new Set(declared.filter(({ hasComment }) => hasComment).map(({ name }) => name))

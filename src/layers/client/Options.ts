@@ -1,6 +1,11 @@
 import type { Version } from "./Version.ts"
 
-/** The options of `connect`. */
+/**
+ * The options of `connect`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Options<Loaded> {
   /**
    * Address of the HTTP transport, for example `http://127.0.0.1:8710`. Default: the address in `/endpoint.json` of the

@@ -19,7 +19,12 @@ export interface Manifest {
 export const isSame = (one: Manifest | undefined, other: Manifest | undefined): boolean =>
   one?.versionId === other?.versionId && one?.filesSha256 === other?.filesSha256
 
-/** A record of a table: its id, and the cells that are not empty. */
+/**
+ * A record of a table: its id, and the cells that are not empty.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Row {
   readonly id: string
   readonly [field: string]: unknown
@@ -28,6 +33,9 @@ export interface Row {
 /**
  * Reads a table: with its type if `Content` has the source, or else as records or with the type that the caller gives.
  * The compiler reports a mistake for the last signature.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface ReadTable {
   <Table = ReadonlyArray<Row>, Source extends string = string>(
@@ -43,7 +51,12 @@ export interface ReadTable {
 /** `never` if `Content` has the source, so that an unknown table is a mistake. */
 type Unknown<Source extends string> = Source extends keyof Content ? never : Source
 
-/** A complete version of the content. It never changes. */
+/**
+ * A complete version of the content. It never changes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Version {
   readonly id: string
 

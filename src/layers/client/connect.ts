@@ -28,6 +28,9 @@ const lookMs = 5000
  *
  * The manifest is polled; events only start the next poll earlier. A version is loaded completely before it is shown. If another
  * version is active by then, it is never shown. Failures are retried for ever, after pauses that grow to 30 seconds.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   const options = withNumbers(given)

@@ -6,11 +6,20 @@ import { type Exhibit, makeState, type State } from "./state.ts"
 import { makeSwap } from "./swap.ts"
 import { type Context, type Manifest, makeVersion, type Version } from "./Version.ts"
 
-/** Tables by source id and name. */
+/**
+ * Tables by source id and name.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type FakeContent = Readonly<Record<string, Readonly<Record<string, unknown>>>> & {
   readonly [Source in keyof Content]?: Partial<Content[Source]>
 }
 
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Fake {
   /** Replaces `connect` of `vitrine/client`. Accepts the same options, and uses those that concern the page. */
   readonly connect: <Loaded>(options: Options<Loaded>) => Exhibit<Loaded>
@@ -37,6 +46,9 @@ const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value
  * A fake of `vitrine/client` with content from the test: `fake({ exhibits: { Objects: [{ id: "1", title: "Bell" }] } })`. The code
  * of the real client loads and shows versions, with `canSwap`, pauses after failures, and signals. Files have addresses without
  * data; `preload` returns elements that load nothing, if there is a `document`.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fake = (content: FakeContent): Fake => {
   const screens = new Set<Screen>()

@@ -1,4 +1,9 @@
-/** A file in a document; with `sizes` if the source has the option `images`. */
+/**
+ * A file in a document; with `sizes` if the source has the option `images`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PictureFile {
   readonly localPath: string
   readonly sizes?: ReadonlyArray<{
@@ -10,7 +15,12 @@ export interface PictureFile {
   }>
 }
 
-/** A file in a cell of a table of Airtable, if the source saves it. */
+/**
+ * A file in a cell of a table of Airtable, if the source saves it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Attachment extends PictureFile {
   readonly id: string
   /** The name that the editors of the table gave the file. */
@@ -34,6 +44,9 @@ export interface Attachment extends PictureFile {
  *   <img {...image} alt={alt} />
  * </picture>
  * ```
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Picture {
   /** For the `<img>`: the largest picture of the last type, for browsers that support no other type. Without sizes, the file itself. */

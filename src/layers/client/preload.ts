@@ -1,9 +1,19 @@
 /** Loads pictures and videos before they are put into a page. */
 
-/** A preloaded element, ready for the page: a decoded image, or a video. */
+/**
+ * A preloaded element, ready for the page: a decoded image, or a video.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Media = HTMLImageElement | HTMLVideoElement
 
-/** Loads images and videos, and resolves when all can be shown. Rejects if one fails, or takes longer than 30 seconds. */
+/**
+ * Loads images and videos, and resolves when all can be shown. Rejects if one fails, or takes longer than 30 seconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Preload = (urls: ReadonlyArray<string>, signal: AbortSignal) => Promise<ReadonlyArray<Media>>
 
 const atOnce = 6

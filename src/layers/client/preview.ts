@@ -17,6 +17,9 @@ const keepMs = 60_000
  *
  * Such a page has a mark, and only reads from the content server. It has no event stream and sends no ack, so that it does not
  * count as a screen, and the browser keeps nothing of it.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   const version = new URLSearchParams(location.search).get("version")

@@ -2,7 +2,12 @@
 import type { Current } from "./swap.ts"
 import type { Version } from "./Version.ts"
 
-/** The state of a page. It is immutable: each change creates a new state. */
+/**
+ * The state of a page. It is immutable: each change creates a new state.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface State<Loaded> {
   /** `live` with an event stream, `polling` without, `offline` if the content cannot be reached. */
   readonly connection: "live" | "polling" | "offline"
@@ -24,7 +29,12 @@ export interface State<Loaded> {
   readonly isCached: boolean
 }
 
-/** The result of `connect`: the state of the page, as a store that frameworks can subscribe to. */
+/**
+ * The result of `connect`: the state of the page, as a store that frameworks can subscribe to.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Exhibit<Loaded> {
   readonly state: State<Loaded>
 

@@ -42,7 +42,12 @@ import * as Routes from "./Routes.ts"
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }
 
-/** The services that the server needs. */
+/**
+ * The services that the server needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Environment = CommandBus | ControllerState | EventBus | FileSystem.FileSystem | Path.Path
 
 /**
@@ -50,19 +55,32 @@ export type Environment = CommandBus | ControllerState | EventBus | FileSystem.F
  *
  * A response uses at most about 256 KiB of memory, for a file of any size. A response that stalls for 30 seconds is ended.
  * The server ends within two seconds, and no client can delay it.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   options: ContentServerConfig = {}
 ): Layer.Layer<ContentServer, InvalidOptions | BindError, Environment> =>
   Layer.scoped(ContentServer, make(options))
 
-/** As `layer`, with options from the environment: `{ port: Config.integer("CONTENT_PORT") }`, for example. */
+/**
+ * As `layer`, with options from the environment: `{ port: Config.integer("CONTENT_PORT") }`, for example.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   options: Config.Config.Wrap<ContentServerConfig>
 ): Layer.Layer<ContentServer, ConfigError | InvalidOptions | BindError, Environment> =>
   Layer.scoped(ContentServer, Effect.flatMap(Config.unwrap(options), make))
 
-/** As `layer`, but without a layer. */
+/**
+ * As `layer`, but without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (config: ContentServerConfig = {}) => Effect.flatMap(decode(config), fromOptions)
 
 /** As `make`, with decoded options. @internal */
@@ -138,7 +156,12 @@ const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentSe
   }
 })
 
-/** Serves the downloads folder over HTTP, and a page beside it. */
+/**
+ * Serves the downloads folder over HTTP, and a page beside it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const contentServer = (config: ContentServerConfig = {}): Plugin => {
   const options = decode(config)
   return {

@@ -19,7 +19,12 @@ const name = expects(
   'the name of a content plugin, such as "content"'
 )
 
-/** The options of `contentServer`. All are optional. */
+/**
+ * The options of `contentServer`. All are optional.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentServerConfig {
   /** Folder of the versions and the manifest, relative to the configuration file. Default `"downloads"`. */
   readonly downloadPath?: string | undefined

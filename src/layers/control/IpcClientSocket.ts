@@ -38,14 +38,29 @@ import { isTrustedOwner, locateController } from "./socketPath.ts"
 /** How long the controller may take to respond, except to a command. */
 const patienceSeconds = 5
 
-/** The client of the controller with this socket or named pipe. Connects only for requests. */
+/**
+ * The client of the controller with this socket or named pipe. Connects only for requests.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (path: string): Layer.Layer<IpcClient> => Layer.effect(IpcClient, make(path))
 
-/** The client of the controller whose configuration is in `folder`, and whose socket is in `runFolder`, if given. */
+/**
+ * The client of the controller whose configuration is in `folder`, and whose socket is in `runFolder`, if given.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerOfFolder = (folder: string, runFolder?: string): Layer.Layer<IpcClient> =>
   Layer.unwrapEffect(Effect.map(locateController(folder, runFolder), ({ socket }) => layer(socket)))
 
-/** The client of the controller with this socket or named pipe. Connects only for requests. */
+/**
+ * The client of the controller with this socket or named pipe. Connects only for requests.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (path: string) =>
   Effect.sync(() => {
     const lost = new IpcConnectionLost({ path })

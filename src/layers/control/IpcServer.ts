@@ -44,7 +44,12 @@ export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 /** How many connections are served at the same time. @internal */
 export const maxConnections = 32
 
-/** The place of the socket. */
+/**
+ * The place of the socket.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ClaimOptions {
   /** The folder of the configuration. */
   readonly folder: string
@@ -55,7 +60,12 @@ export interface ClaimOptions {
   readonly runFolder?: string | undefined
 }
 
-/** The answers of the socket about the configuration, and the action that stops the controller. */
+/**
+ * The answers of the socket about the configuration, and the action that stops the controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ServeOptions {
   /** The SHA-256 of the running configuration, so that callers can detect a different one. Default: not told. */
   readonly configuration?: string | undefined
@@ -63,11 +73,19 @@ export interface ServeOptions {
   readonly stop: Effect.Effect<void>
 }
 
-/** The options of a server that also claims the folder. */
+/**
+ * The options of a server that also claims the folder.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface IpcServerOptions extends ClaimOptions, ServeOptions {}
 
 /**
  * Claims the folder for this controller until the scope ends. No other controller can then run with the configuration.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const claim = Effect.fnUntraced(function* ({ folder, runFolder }: ClaimOptions) {
   const paths = yield* locateController(folder, runFolder)
@@ -78,6 +96,9 @@ export const claim = Effect.fnUntraced(function* ({ folder, runFolder }: ClaimOp
 /**
  * Serves the controller of the claimed folder until the scope ends. Running requests then have 1.5 seconds before they
  * are interrupted. No client can delay the shutdown.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const serve: (
   paths: ControllerPaths,
@@ -135,7 +156,12 @@ const decodeAsking = Schema.decodeUnknownOption(
 )
 const maxName = 64
 
-/** Claims the folder, and serves the controller until the scope ends. */
+/**
+ * Claims the folder, and serves the controller until the scope ends.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (
   options: IpcServerOptions
 ): Effect.Effect<
@@ -144,7 +170,12 @@ export const make = (
   CommandBus | EventBus | ControllerState | Scope.Scope
 > => Effect.tap(claim(options), (paths) => serve(paths, options))
 
-/** As `make`, as a layer. */
+/**
+ * As `make`, as a layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (
   options: IpcServerOptions
 ): Layer.Layer<

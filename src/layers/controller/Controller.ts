@@ -21,15 +21,30 @@ import {
   PluginSetupFailed
 } from "../../services/Plugin.ts"
 
-/** The plugins in the order of their setup, and the folder that relative paths start from. */
+/**
+ * The plugins in the order of their setup, and the folder that relative paths start from.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Configuration extends Pick<PluginContext, "cwd"> {
   readonly plugins: ReadonlyArray<Plugin>
 }
 
-/** All mistakes in the configuration, or the plugin whose setup failed. */
+/**
+ * All mistakes in the configuration, or the plugin whose setup failed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type StartError = InvalidOptions | PluginSetupFailed
 
-/** What runs around the plugins of a persistent controller. */
+/**
+ * What runs around the plugins of a persistent controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Hooks<E> {
   /**
    * For example the socket at which others reach the controller. Acquired before the setup of the plugins, and released
@@ -45,6 +60,9 @@ const alone: Hooks<never> = { endpoint: Effect.succeed(Effect.never), onReady: E
 /**
  * Runs the controller in services of mode `persistent`, until it is interrupted or asked to stop. The shutdown takes
  * two seconds at most.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const runPersistent = <E = never>(
   configuration: Configuration,
@@ -68,7 +86,12 @@ export const runPersistent = <E = never>(
     )
   }).pipe(Effect.scoped)
 
-/** Sets up all plugins, runs the task and shuts down, in services of mode `task`. */
+/**
+ * Sets up all plugins, runs the task and shuts down, in services of mode `task`.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const runTask = <A, E, R = never>(
   configuration: Configuration,
   task: Effect.Effect<A, E, R>

@@ -17,15 +17,28 @@ import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 /**
  * A layer with at least one of the services. It may use the services in memory from its environment, for example to
  * wrap them.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type CustomServices = Providing<ControllerServices>
 
-/** A layer with at least one of the services. It may provide others too, and needs `R` from its environment. */
+/**
+ * A layer with at least one of the services. It may provide others too, and needs `R` from its environment.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Providing<Service, R = PluginEnvironment> = Service extends ControllerServices
   ? Layer.Layer<Service, unknown, R>
   : never
 
-/** The `services` of a configuration could not be built. */
+/**
+ * The `services` of a configuration could not be built.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ControllerServicesFailed extends Schema.TaggedError<ControllerServicesFailed>()(
   "vitrine/ControllerServicesFailed",
   { cause: ErrorChain }
@@ -38,6 +51,9 @@ export class ControllerServicesFailed extends Schema.TaggedError<ControllerServi
 /**
  * All services for a controller of the given mode: those of `custom`, and the others in memory. `identity` is for the
  * state in memory. By default, the id of its node is the short name of the host.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = <R = never>(
   mode: Mode,

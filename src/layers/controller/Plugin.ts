@@ -8,7 +8,12 @@ import type { Plugin, PluginEnvironment } from "../../services/Plugin.ts"
 
 export * from "../../services/Plugin.ts"
 
-/** A plugin that provides its layer, and does nothing when all plugins are set up. */
+/**
+ * A plugin that provides its layer, and does nothing when all plugins are set up.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
   name,
   issues: Layer.isLayer(layer) ? [] : [{ path: "", message: needsEffect3("a Layer") }],

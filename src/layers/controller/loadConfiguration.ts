@@ -39,7 +39,12 @@ const plugin = expects(Schema.declare(isPlugin), "a plugin, such as content({ â€
 
 const isServices = (value: unknown): value is CustomServices => Layer.isLayer(value)
 
-/** The default export of a configuration file. */
+/**
+ * The default export of a configuration file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ConfigurationFile {
   /** This machine. Default the host. */
   readonly node?: NodeConfig | undefined
@@ -69,6 +74,10 @@ export interface ConfigurationFile {
   readonly services?: CustomServices | undefined
 }
 
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
 export const ConfigurationFile = Schema.Struct({
   node: omittable(expects(NodeOptions, 'an object, such as { id: "hall-3" }')),
   screens: omittable(ScreensOptions),

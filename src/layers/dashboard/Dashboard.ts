@@ -32,7 +32,12 @@ import * as Routes from "./Routes.ts"
 
 export { Dashboard }
 
-/** The services that the dashboard needs. */
+/**
+ * The services that the dashboard needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Environment = CommandBus | ControllerState | EventBus
 
 /** The size of the log: lines, and characters per line. */
@@ -44,12 +49,20 @@ const maxLength = 1000
  *
  * It keeps the last 200 lines of the log in memory, and does nothing else while no page is open. It ends within two seconds,
  * and no client can delay it.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   options: DashboardConfig = {}
 ): Layer.Layer<Dashboard, InvalidOptions | BindError, Environment> => Layer.scoped(Dashboard, make(options))
 
-/** As `layer`, with options from the environment: `{ token: Config.redacted("DASHBOARD_TOKEN") }`, for example. */
+/**
+ * As `layer`, with options from the environment: `{ token: Config.redacted("DASHBOARD_TOKEN") }`, for example.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   options: Config.Config.Wrap<DashboardConfig>
 ): Layer.Layer<Dashboard, ConfigError | InvalidOptions | BindError, Environment> =>
@@ -58,7 +71,12 @@ export const layerConfig = (
     Effect.flatMap(Config.unwrap(options), (options) => make(options))
   )
 
-/** As `layer`, but without a layer. */
+/**
+ * As `layer`, but without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (config: DashboardConfig = {}) =>
   Effect.flatMap(decode(config), (options) => fromOptions(options))
 

@@ -6,7 +6,12 @@ import * as Schema from "effect/Schema"
 import { decodeOptions, omittable, optional } from "../../internal/Options.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
-/** The options of `dashboard`. All are optional. */
+/**
+ * The options of `dashboard`. All are optional.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DashboardConfig {
   /** Port, 0 to 65535; 0 picks a free one. Default `8720`. */
   readonly port?: number | undefined

@@ -7,7 +7,12 @@ import type { Plugin } from "../../services/Plugin.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as DashboardOptions from "./DashboardOptions.ts"
 
-/** Shows the state of the controller on a page, and provides endpoints for monitoring. */
+/**
+ * Shows the state of the controller on a page, and provides endpoints for monitoring.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const dashboard = (config: DashboardOptions.DashboardConfig = {}): Plugin => {
   const options = DashboardOptions.decode(config)
   return {

@@ -13,14 +13,24 @@ import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { SourceError } from "../../services/SourceError.ts"
 
-/** The content of a document: one JSON value, records that arrive page by page, or one object made from records. */
+/**
+ * The content of a document: one JSON value, records that arrive page by page, or one object made from records.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type DocumentContent<E> = Data.TaggedEnum<{
   Value: { readonly value: Effect.Effect<unknown, E> }
   Records: { readonly pages: Stream.Stream<ReadonlyArray<unknown>, E> }
   Keys: { readonly keys: Effect.Effect<Keys, E> }
 }>
 
-/** An object made from records. */
+/**
+ * An object made from records.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Keys {
   readonly value: Readonly<Record<string, unknown>>
   /** The record of a key. */
@@ -39,7 +49,12 @@ interface DocumentContentDefinition extends Data.TaggedEnum.WithGenerics<1> {
  */
 export const { Keys, Records, Value } = Data.taggedEnum<DocumentContentDefinition>()
 
-/** One JSON file of a source. `E` is the error of reading it. */
+/**
+ * One JSON file of a source. `E` is the error of reading it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Document<E> {
   /** It is saved as `<name>.json`. */
   readonly name: string

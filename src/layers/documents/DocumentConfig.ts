@@ -35,10 +35,20 @@ export interface EffectSchema {
   readonly Context: never
 }
 
-/** A type, or a schema of the cell as it comes; `undefined` is an empty cell. */
+/**
+ * A type, or a schema of the cell as it comes; `undefined` is an empty cell.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type FieldExpectations<FieldSchema = never> = Readonly<Record<string, FieldType | FieldSchema>>
 
-/** The content of a cell. With `?` behind it, the cell may be empty. */
+/**
+ * The content of a cell. With `?` behind it, the cell may be empty.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type FieldType = FullFieldType | `${FullFieldType}?`
 
 /** The type of a cell that is not empty. `file` is the path of a file in the folder of `folderSource`. */
@@ -96,6 +106,9 @@ export interface MediaConfig<Secret = string> {
  * It needs the package `sharp` beside Vitrine: `npm install sharp`. Each picture gets `sizes` beside its `localPath`:
  * smaller pictures, upright, without metadata, in the colours of screens. The picture itself stays as it is. Animated
  * pictures and SVG get no sizes.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface ImageConfig {
   /**

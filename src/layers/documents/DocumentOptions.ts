@@ -31,19 +31,32 @@ import { fileFields } from "./media/MediaOptions.ts"
 // biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` has it, or each step would begin with checks.
 type StepRecord = Readonly<Record<string, any>>
 
-/** A step with unchecked input. */
+/**
+ * A step with unchecked input.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
 /**
  * Makes another document from a document, which is held in memory as a whole: from its records, or from the type that
  * the function declares, `unknown` or its own.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type RecordsStep = {
   // A method, so that a function may declare the type of its records.
   step(records: ReadonlyArray<StepRecord>, about: { readonly name: string }): unknown
 }["step"]
 
-/** The options of all sources of documents, as a user writes them. */
+/**
+ * The options of all sources of documents, as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DocumentConfig {
   /** Name of the source, and of its folder in a version; unique among the sources. */
   readonly id: string
@@ -104,6 +117,9 @@ export const delimiter = omittable(
 /**
  * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `links`,
  * `maxTimeout` (milliseconds, default 60000), `maxBytes` (default 32 MiB), `media` and `images`.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
@@ -128,6 +144,9 @@ export const Keys = expects(
 /**
  * A source for a configuration. Its options are decoded at once, strictly: mistakes become `issues`, each with its
  * path, and then `make` is not called. `kind` is the name of the source in messages, as in "the Strapi source".
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const define = <A, I>(
   kind: string,

@@ -40,7 +40,12 @@ export {
 export { fileFieldsOfReader } from "./media/MediaOptions.ts"
 export { makeRequests, type Requests } from "./readText.ts"
 
-/** Makes the source, as `makeDocumentSource` does. Its fetches fail with `SourceError`. */
+/**
+ * Makes the source, as `makeDocumentSource` does. Its fetches fail with `SourceError`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make: <E extends DocumentsError, R>(
   source: DocumentSource<E, R>
 ) => Effect.Effect<
@@ -49,18 +54,33 @@ export const make: <E extends DocumentsError, R>(
   FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
 > = makeDocumentSource
 
-/** Why documents cannot be read. */
+/**
+ * Why documents cannot be read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DocumentsError extends Error {
   readonly isTransient: boolean
 }
 
-/** The properties of documents that are tables. */
+/**
+ * The properties of documents that are tables.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Tables extends Pick<CheckedTable, "isAttachment" | "view"> {
   /** The fields of a saved record as in the table. */
   readonly fieldsOf: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 }
 
-/** Files that a source puts into its folder itself. */
+/**
+ * Files that a source puts into its folder itself.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface OwnFiles<E> extends FetchedAttachments {
   /** By their paths. */
   readonly digests: Readonly<Record<string, string>>
@@ -68,7 +88,12 @@ export interface OwnFiles<E> extends FetchedAttachments {
   readonly place: Effect.Effect<unknown, E>
 }
 
-/** A source, opened for one fetch. Everything that belongs to the fetch is in here, and ends with its scope. */
+/**
+ * A source, opened for one fetch. Everything that belongs to the fetch is in here, and ends with its scope.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface OpenedSource<E> {
   /** The documents, in the order of reading, one after the other. */
   readonly documents: ReadonlyArray<Document<E>>
@@ -91,6 +116,9 @@ export interface OpenedSource<E> {
 /**
  * The parts of a source. `E` is the error of reading its documents, `R` the services for reading them, and `Target`
  * the input of a fetch.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface DocumentSource<E extends DocumentsError, R, Target extends FetchTarget = FetchTarget>
   extends Pick<ContentSource, "changes" | "data">,

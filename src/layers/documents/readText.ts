@@ -84,7 +84,12 @@ export const parseCsv = (
     Effect.tap(() => noticeMarks(place, text))
   )
 
-/** Requests documents from servers, with retries and limits, and reads their JSON. */
+/**
+ * Requests documents from servers, with retries and limits, and reads their JSON.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Requests extends HttpRequests {
   /** The JSON of a URL, with its response. */
   readonly getJson: (
@@ -93,7 +98,12 @@ export interface Requests extends HttpRequests {
   ) => Effect.Effect<Answer & { readonly json: unknown }, RequestFailed>
 }
 
-/** Makes the requests for documents. */
+/**
+ * Makes the requests for documents.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const makeRequests = (
   options: RequestOptions
 ): Effect.Effect<Requests, never, HttpClient.HttpClient> =>

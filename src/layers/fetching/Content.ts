@@ -27,7 +27,12 @@ import { makeContent } from "./makeContent.ts"
 export { CopyFailed, type FetchError } from "../../services/Content.ts"
 export { Content }
 
-/** The options of `content` with their defaults, without those of the store. `R` are services that the sources need. */
+/**
+ * The options of `content` with their defaults, without those of the store. `R` are services that the sources need.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "name"> {
   readonly fetchEvery?: Duration.DurationInput | undefined
   readonly settle?: Duration.DurationInput | undefined
@@ -40,6 +45,9 @@ export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands
  * Fetches the content of these sources into any store of versions. Registers the commands, the status section and the
  * slice of the state, with the `name` of the options instead of `content`: `content.fetch`, `content.ack`,
  * `content.manifest.read`.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = <R = never>(
   config: FetchingConfig<R>
@@ -49,7 +57,12 @@ export const layer = <R = never>(
   VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment | R
 > => Layer.scoped(Content, make(config))
 
-/** As `layer`, without a layer. */
+/**
+ * As `layer`, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = <R = never>(config: FetchingConfig<R>) =>
   Effect.flatMap(decodeFetching(config), (options) => fromOptions({ ...options, sources: config.sources }))
 
@@ -70,7 +83,12 @@ const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
     cause instanceof InvalidOptions ? cause : new SourceError({ source: id, cause })
   )
 
-/** As `make`, with sources that exist already. */
+/**
+ * As `make`, with sources that exist already.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const fromSources = (
   {
     commands = true,

@@ -79,7 +79,12 @@ const settle = durationWithin(
   'a duration such as "10 seconds", 10 minutes at most, or 0'
 )
 
-/** The options of `content`. */
+/**
+ * The options of `content`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ContentConfig {
   /**
    * Prefix of the commands and events, and name of the status section and of the slice of the state. The command

@@ -19,7 +19,12 @@ import * as Content from "./Content.ts"
 import * as ContentOptions from "./ContentOptions.ts"
 import { registerOnDisk } from "./contentCommands.ts"
 
-/** Fetches content from its sources into immutable versions on disk, and announces the active version. */
+/**
+ * Fetches content from its sources into immutable versions on disk, and announces the active version.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
   versionsPlugin(config, {
     decode: ContentOptions.decode,

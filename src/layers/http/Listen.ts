@@ -10,7 +10,12 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { ErrorChain } from "../../internal/SerializedError.ts"
 
-/** The port could not be bound. */
+/**
+ * The port could not be bound.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class BindError extends Schema.TaggedError<BindError>()("vitrine/BindError", {
   host: Schema.String,
   port: Schema.Number,

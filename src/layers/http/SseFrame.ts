@@ -25,6 +25,9 @@ export const event = (name: string, data: string): string => {
 /**
  * An event as a frame, for other streams and for comparisons. Text is sent in `data` unchanged, other values as JSON.
  * Throws a `TypeError` if the name has CR, LF or NUL, which a frame cannot contain.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const formatSseEvent = (name: string, data: unknown): string => {
   if (!isEventName(name)) {

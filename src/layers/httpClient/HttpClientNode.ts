@@ -24,6 +24,9 @@ export { NamedHosts, naming } from "./localAddress.ts"
  * Keeps connections for the next request, until the scope of the layer ends. It uses the proxy of the environment.
  * Requests to local addresses fail, unless `NamedHosts` has their host; requests to metadata services always fail.
  * Hosts in `NamedHosts` have their own connections.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
   HttpClient.HttpClient,

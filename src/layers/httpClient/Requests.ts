@@ -28,7 +28,12 @@ import {
 import { naming } from "./localAddress.ts"
 import { hideSecrets, SentSecrets } from "./secrets.ts"
 
-/** The response of a server. */
+/**
+ * The response of a server.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Answer {
   /** The address of the response, after all redirects. */
   readonly url: string
@@ -38,7 +43,12 @@ export interface Answer {
   readonly text: string
 }
 
-/** A request that was given up. It contains none of the sent secrets. */
+/**
+ * A request that was given up. It contains none of the sent secrets.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/RequestFailed", {
   /** Without query and credentials, which may be secrets. */
   url: Schema.String,
@@ -68,7 +78,12 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
 
 const parse = Schema.decodeOption(Schema.parseJson())
 
-/** The limits of requests, and their allowed hosts. */
+/**
+ * The limits of requests, and their allowed hosts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface RequestOptions extends Get.Limits {
   /** The most bytes of a response, compressed and decompressed. */
   readonly maxBytes: number

@@ -16,12 +16,20 @@ import ipaddr from "ipaddr.js"
 /**
  * The hosts in the configuration, as in the `hostname` of a URL: requests to them may reach local addresses, on any
  * port. Default none. Only the client of this package observes it.
+ *
+ * @since 0.1.0
+ * @category tags
  */
 export class NamedHosts extends Context.Reference<NamedHosts>()("vitrine/NamedHosts", {
   defaultValue: (): ReadonlySet<string> => new Set()
 }) {}
 
-/** Runs requests with the hosts of these URLs as `NamedHosts`. */
+/**
+ * Runs requests with the hosts of these URLs as `NamedHosts`.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const naming = (...urls: ReadonlyArray<string>) =>
   Effect.provideService(
     NamedHosts,

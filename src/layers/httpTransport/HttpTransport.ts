@@ -48,6 +48,9 @@ export { HttpTransport, type RoutesConfig }
  * The transport with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
  * It ends within two seconds, and no client can delay it.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   options: HttpTransportConfig = {}
@@ -57,7 +60,12 @@ export const layer = (
   EventBus | CommandBus | ReplayBacklog | ControllerState
 > => Layer.scoped(HttpTransport, make(options))
 
-/** As `layer`, with options from the environment: `{ port: Config.integer("VITRINE_PORT") }`, for example. */
+/**
+ * As `layer`, with options from the environment: `{ port: Config.integer("VITRINE_PORT") }`, for example.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   options: Config.Config.Wrap<HttpTransportConfig>
 ): Layer.Layer<
@@ -66,7 +74,12 @@ export const layerConfig = (
   EventBus | CommandBus | ReplayBacklog | ControllerState
 > => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
 
-/** As `layer`, but without a layer. It subscribes to the event bus before it waits for anything. */
+/**
+ * As `layer`, but without a layer. It subscribes to the event bus before it waits for anything.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (config: HttpTransportConfig = {}) => Effect.flatMap(decode(config), fromOptions)
 
 /** As `make`, with decoded options. @internal */
@@ -123,6 +136,9 @@ const eventsOf = (
  * `HttpApp.toWebHandler`. In task mode nothing is added.
  *
  * When the layer ends, its event streams end, so that the server can close. `HttpTransport` has no address.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const routes = (
   options: RoutesConfig = {}

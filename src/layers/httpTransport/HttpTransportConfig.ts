@@ -4,7 +4,12 @@
  * `Secret` is text. Programs with the same Effect as Vitrine may also use `Redacted`.
  */
 
-/** All options are optional. */
+/**
+ * All options are optional.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface HttpTransportConfig<Secret = string> {
   /** Port, 0 to 65535; 0 picks a free one. Default `8710`. */
   readonly port?: number | undefined

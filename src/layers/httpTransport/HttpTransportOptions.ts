@@ -76,7 +76,12 @@ export const HttpTransportOptions = Schema.Struct({
 })
 export type HttpTransportOptions = typeof HttpTransportOptions.Type
 
-/** The options as a user writes them. */
+/**
+ * The options as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface HttpTransportConfig extends Config.HttpTransportConfig<string | Redacted.Redacted> {
   // The compiler has no name for options without own members.
   readonly port?: number | undefined

@@ -7,7 +7,12 @@ import type { Plugin } from "../../services/Plugin.ts"
 import * as HttpTransport from "./HttpTransport.ts"
 import * as HttpTransportOptions from "./HttpTransportOptions.ts"
 
-/** Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events. */
+/**
+ * Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin => {
   const options = HttpTransportOptions.decode(config)
   return {

@@ -26,7 +26,12 @@ import { decodeCommandFields } from "./commandJson.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
-/** A bus without commands. If a caller is interrupted, so is the handler of its command. */
+/**
+ * A bus without commands. If a caller is interrupted, so is the handler of its command.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = Effect.sync(() => {
   const commands = new Map<string, Run>()
 
@@ -69,10 +74,20 @@ export const make = Effect.sync(() => {
   return CommandBus.of({ register, dispatch, types })
 })
 
-/** The command bus of one process. */
+/**
+ * The command bus of one process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 
-/** Fails in time even if the handler cannot be interrupted; the handler then continues in the background. */
+/**
+ * Fails in time even if the handler cannot be interrupted; the handler then continues in the background.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const withDispatchTimeout = <A, R>(
   dispatch: Effect.Effect<A, DispatchError, R>,
   type: string,

@@ -53,6 +53,9 @@ interface Latest {
 /**
  * The state of a controller that starts now in this mode, without plugins. The id of its node is by default the short
  * name of the host.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (mode: Mode, given?: Identity) =>
   Effect.gen(function* () {
@@ -145,7 +148,12 @@ export const make = (mode: Mode, given?: Identity) =>
     })
   })
 
-/** The state of a controller in the given mode. The id of its node is by default the short name of the host. */
+/**
+ * The state of a controller in the given mode. The id of its node is by default the short name of the host.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (mode: Mode, identity?: Identity): Layer.Layer<ControllerState> =>
   Layer.effect(ControllerState, make(mode, identity))
 

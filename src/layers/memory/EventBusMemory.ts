@@ -14,6 +14,9 @@ import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 /**
  * A bus that never fails. One synchronous step numbers an event and hands it to every subscriber. Feeds end with the
  * scope; feeds that are opened later are empty.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = Effect.gen(function* () {
   const numbers = yield* Effect.acquireRelease(PubSub.sliding<number>(maxEvents), PubSub.shutdown)
@@ -39,5 +42,10 @@ export const make = Effect.gen(function* () {
   return { publish, subscribe, emptied: Stream.empty } satisfies typeof EventBus.Service
 })
 
-/** The event bus of one process, as `make` describes. */
+/**
+ * The event bus of one process, as `make` describes.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<EventBus> = Layer.scoped(EventBus, make)

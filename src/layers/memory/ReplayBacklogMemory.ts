@@ -6,7 +6,12 @@ import * as Layer from "effect/Layer"
 import { makeLatestEvents } from "../../internal/keptEvents.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
-/** An empty backlog that keeps the last event of each name. It never fails. */
+/**
+ * An empty backlog that keeps the last event of each name. It never fails.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = Effect.sync(() => {
   const latest = makeLatestEvents<RememberedEvent>()
   return ReplayBacklog.of({
@@ -15,5 +20,10 @@ export const make = Effect.sync(() => {
   })
 })
 
-/** The backlog of one process, as `make` describes. */
+/**
+ * The backlog of one process, as `make` describes.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<ReplayBacklog> = Layer.effect(ReplayBacklog, make)

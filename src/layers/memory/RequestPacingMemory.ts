@@ -11,7 +11,12 @@ import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
-/** The pace of one process. Requests of other processes with the same key do not count. */
+/**
+ * The pace of one process. Requests of other processes with the same key do not count.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () => {
   const pacers = new Map<string, (interval: Duration.Duration) => Pacer>()
   return RequestPacing.of({

@@ -11,7 +11,12 @@ import {
   MalformedCommand
 } from "../../services/CommandBus.ts"
 
-/** Parses a command from JSON in UTF-8: any object with a string `type`, registered or not. */
+/**
+ * Parses a command from JSON in UTF-8: any object with a string `type`, registered or not.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
 export const parseCommand = (bytes: Uint8Array): Effect.Effect<Command, MalformedCommand> =>
   Effect.try({
     try: (): unknown => JSON.parse(utf8.decode(bytes)),
@@ -28,7 +33,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const isCommand = (value: unknown): value is Command =>
   Predicate.isReadonlyRecord(value) && typeof value.type === "string"
 
-/** Decodes the fields of a command for its handler. The error names every wrong field. */
+/**
+ * Decodes the fields of a command for its handler. The error names every wrong field.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
 export const decodeCommandFields = <Fields, Encoded, R>({
   fields,
   type

@@ -23,7 +23,12 @@ import type { HttpTransportPlugin, Instance, PlainContext } from "./plainControl
 import { withPlainLogger } from "./plainLogger.ts"
 import { makeServices, type PlainServices } from "./plainServices.ts"
 
-/** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
+/**
+ * Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
   const name = "http-transport"
   // Not a layer: building a layer takes a turn, in which the controller may emit events.

@@ -12,7 +12,12 @@ import type { GlobalState, Mode, StatusSnapshot } from "../../services/StatusSna
 import * as Listen from "../http/Listen.ts"
 import * as Context from "./CheckContext.ts"
 
-/** The argument of a plugin's `setup`. */
+/**
+ * The argument of a plugin's `setup`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainContext {
   readonly eventBus: PlainEventBus
   readonly logger: PlainLogger
@@ -41,7 +46,12 @@ export interface PlainContext {
   updateState(producer: (slice: unknown) => unknown): unknown
 }
 
-/** The argument of a source's `fetch`. */
+/**
+ * The argument of a source's `fetch`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainFetchContext {
   readonly logger: PlainLogger
 
@@ -49,7 +59,12 @@ export interface PlainFetchContext {
   readonly abortSignal: AbortSignal
 }
 
-/** The events of a plain controller; `emit` calls the handlers before it returns. */
+/**
+ * The events of a plain controller; `emit` calls the handlers before it returns.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainEventBus {
   /** Adds a handler for every event from now on, called within `emit`. */
   onAny(handler: PlainEventHandler): unknown
@@ -57,10 +72,20 @@ export interface PlainEventBus {
   emit(name: string, payload: unknown): unknown
 }
 
-/** Called with each event. It must not throw. */
+/**
+ * Called with each event. It must not throw.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type PlainEventHandler = (name: string, payload: unknown) => void
 
-/** Gets messages for people, by severity. `verbose` is the lowest. */
+/**
+ * Gets messages for people, by severity. `verbose` is the lowest.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainLogger {
   error(message: string): unknown
   warn(message: string): unknown
@@ -69,17 +94,32 @@ export interface PlainLogger {
   verbose(message: string): unknown
 }
 
-/** A `ResultAsync` of any copy of `neverthrow`. */
+/**
+ * A `ResultAsync` of any copy of `neverthrow`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainResult {
   then(onResult: (result: PlainSettled) => void, onRejected: (reason: unknown) => void): unknown
 }
 
-/** A `Result` of `neverthrow`. */
+/**
+ * A `Result` of `neverthrow`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainSettled {
   match<A>(onOk: (value: unknown) => A, onErr: (error: unknown) => A): A
 }
 
-/** The HTTP transport as a plugin of a plain controller. */
+/**
+ * The HTTP transport as a plugin of a plain controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface HttpTransportPlugin {
   readonly name: "http-transport"
 
@@ -92,7 +132,12 @@ export interface HttpTransportPlugin {
   readonly setup: (context: PlainContext) => ResultAsync<HttpTransportInstance, Error>
 }
 
-/** A part of Vitrine that runs in a plain controller. */
+/**
+ * A part of Vitrine that runs in a plain controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Instance {
   /**
    * Shuts the part down within two seconds. A second call, or a call after the abort signal, does nothing and has the same result.
@@ -101,13 +146,23 @@ export interface Instance {
   readonly disconnect: (reason?: unknown) => ResultAsync<void, Error>
 }
 
-/** An HTTP transport that was set up. */
+/**
+ * An HTTP transport that was set up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface HttpTransportInstance extends Instance {
   /** The address of the port; `null` in task mode. */
   readonly address: AddressInfo | null
 }
 
-/** The tables of a hosted base as a source of a plain controller. */
+/**
+ * The tables of a hosted base as a source of a plain controller.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableSource {
   /** The `id` of the options; empty if the options have no valid `id`. */
   readonly id: string
@@ -122,7 +177,12 @@ export interface TableSource {
   readonly fetch: (context: PlainFetchContext) => ReadonlyArray<TableDocument>
 }
 
-/** A table that is being read. */
+/**
+ * A table that is being read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TableDocument {
   /** The name of the table, escaped if it is not a valid file name. The content plugin saves the table under this name. */
   readonly id: string
@@ -139,39 +199,80 @@ export interface TableDocument {
 /** A class for `instanceof`. Only Vitrine makes instances. */
 export type ErrorClass<E extends Error> = abstract new (...args: never) => E
 
-/** A mistake: its place, as in `sources[0].id`, and the expected value. */
+/**
+ * A mistake: its place, as in `sources[0].id`, and the expected value.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlacedIssue {
   readonly path: string
   readonly message: string
 }
 
-/** The port could not be bound. */
+/**
+ * The port could not be bound.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface BindError extends Error {
   readonly host: string
   readonly port: number
   /** The system's code, for example `EADDRINUSE`. */
   readonly code: string
 }
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
 export const BindError: ErrorClass<BindError> = Listen.BindError
 
-/** The context is not valid: lists every mistake with its place, as in `context.eventBus.onAny`. */
+/**
+ * The context is not valid: lists every mistake with its place, as in `context.eventBus.onAny`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface InvalidContext extends Error {
   /** The function that got the context. */
   readonly method: "setup" | "fetch"
   readonly issues: ReadonlyArray<PlacedIssue>
 }
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
 export const InvalidContext: ErrorClass<InvalidContext> = Context.InvalidContext
 
-/** The options are not valid: lists every mistake. */
+/**
+ * The options are not valid: lists every mistake.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface InvalidOptions extends Error {
   /** The subject of the mistakes, as in "the options of the HTTP transport". */
   readonly subject: string
   readonly issues: ReadonlyArray<PlacedIssue>
 }
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
 export const InvalidOptions: ErrorClass<InvalidOptions> = Options.InvalidOptions
 
-/** The setup of a plugin has failed. `cause` is a `BindError` or another thrown value. */
+/**
+ * The setup of a plugin has failed. `cause` is a `BindError` or another thrown value.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PluginSetupFailed extends Error {
   readonly plugin: string
 }
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
 export const PluginSetupFailed: ErrorClass<PluginSetupFailed> = Plugin.PluginSetupFailed

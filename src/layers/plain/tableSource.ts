@@ -42,7 +42,12 @@ import { checkFetchContext } from "./CheckContext.ts"
 import type { PlainFetchContext, TableDocument, TableSource } from "./plainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
 
-/** A source of content for plain controllers: the tables of a hosted base. */
+/**
+ * A source of content for plain controllers: the tables of a hosted base.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const tableSource = (options: PlainSourceConfig): TableSource => {
   const documents = Either.map(decodePlain(options), (decoded) =>
     makeTableDocuments(decoded, AirtableClient.fromOptions(decoded))

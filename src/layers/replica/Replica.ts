@@ -34,6 +34,9 @@ export type { ReplicaLayerConfig }
 /**
  * Copies the versions of another controller, under the same ids, into a store of versions on disk. Commands, events,
  * status and state are the same as for `Content.layer`.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   config: ReplicaLayerConfig
@@ -49,11 +52,21 @@ export const layer = (
   | HttpClient.HttpClient
 > => Layer.scoped(Content, make(config))
 
-/** As `layer`, with options from the environment: `{ from: Config.string("HUB"), … }`. */
+/**
+ * As `layer`, with options from the environment: `{ from: Config.string("HUB"), … }`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (config: Config.Config.Wrap<ReplicaLayerConfig>) =>
   Layer.scoped(Content, Effect.flatMap(Config.unwrap(config), make))
 
-/** As `layer`, without a layer. */
+/**
+ * As `layer`, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (config: ReplicaLayerConfig) =>
   Effect.flatMap(decodeLayer(config), (options) => fromOptions(options, addLoggerHere))
 
@@ -79,6 +92,9 @@ export const fromOptions = Effect.fnUntraced(function* (
 /**
  * Copies the versions of another controller, from its `contentServer` or from any other server of its downloads folder.
  * Replaces `content`, with the same commands, events and files.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const replica = (config: ReplicaConfig): Plugin =>
   versionsPlugin(config, {

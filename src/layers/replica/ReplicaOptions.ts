@@ -79,7 +79,12 @@ export interface ReplicaLayerConfig
   readonly report?: ReportConfig | undefined
 }
 
-/** The options of `replica`. */
+/**
+ * The options of `replica`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ReplicaConfig
   extends ReplicaLayerConfig,
     Pick<ContentConfig, "downloadPath" | "keepVersions" | "ackLease"> {

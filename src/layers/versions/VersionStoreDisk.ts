@@ -34,7 +34,12 @@ import { verify } from "./verify.ts"
 
 export type { VersionStoreDiskConfig }
 
-/** The versions in a folder. No other controller can use the folder while the layer lives. */
+/**
+ * The versions in a folder. No other controller can use the folder while the layer lives.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (
   config: VersionStoreDiskConfig
 ): Layer.Layer<
@@ -43,7 +48,12 @@ export const layer = (
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(VersionStore, make(config))
 
-/** As `layer`, with options from the environment: `{ directory: Config.string("DOWNLOADS"), … }`. */
+/**
+ * As `layer`, with options from the environment: `{ directory: Config.string("DOWNLOADS"), … }`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   config: Config.Config.Wrap<VersionStoreDiskConfig>
 ): Layer.Layer<
@@ -52,7 +62,12 @@ export const layerConfig = (
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(VersionStore, Effect.flatMap(Config.unwrap(config), make))
 
-/** As `layer`, without a layer. */
+/**
+ * As `layer`, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decode(config), open)
 
 /** As `make`, with decoded options. @internal */

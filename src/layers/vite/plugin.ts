@@ -7,7 +7,12 @@ import type { Plugin, ProxyOptions } from "vite"
 import { type FollowRejections, makeCompanions } from "./companions.ts"
 import { hotClient } from "./hotClient.ts"
 
-/** The options of the plugin. */
+/**
+ * The options of the plugin.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface VitrineOptions {
   /** Address of the content server. Default `http://127.0.0.1:8730`. */
   readonly content?: string | undefined

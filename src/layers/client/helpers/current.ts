@@ -1,6 +1,11 @@
 /** Selects rows that are valid now, by the clock of this machine. */
 
-/** The names of the fields with the begin and the end of validity. */
+/**
+ * The names of the fields with the begin and the end of validity.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Period<Row> {
   readonly from?: keyof Row | undefined
   readonly until?: keyof Row | undefined
@@ -30,6 +35,9 @@ const limitsOf = <Row>(row: Row, { from, until }: Period<Row>): readonly [begin:
  * A date (`2026-11-21`) is a whole day in the time zone of this machine: in `until`, the row is valid to the end of the day. A date
  * with a time (`2026-11-21T18:00`, with or without a zone) is a moment: in `until`, the row is valid before this moment. A missing
  * or other value is no limit.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const validAt = <Row>(rows: ReadonlyArray<Row>, period: Period<Row>, at: number): ReadonlyArray<Row> =>
   rows.filter((row) => {
@@ -40,6 +48,9 @@ export const validAt = <Row>(rows: ReadonlyArray<Row>, period: Period<Row>, at: 
 /**
  * Calls the listener with the rows that are valid now, at once and after each change, until the returned function is called.
  * Periods are as in `validAt`. A changed clock, or the end of sleep, is noticed within a minute.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const current = <Row>(
   rows: ReadonlyArray<Row>,

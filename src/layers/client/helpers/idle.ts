@@ -1,6 +1,10 @@
 /** Detects whether somebody uses the screen, for attract loops. */
 import { numberOf } from "../Options.ts"
 
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface IdleListeners {
   /** Called after the time without input. */
   readonly begin: () => void
@@ -28,6 +32,9 @@ const readGamepads = (): string => {
  * Calls `begin` after `ms` milliseconds without touch, key, pointer, wheel or gamepad, and `end` at the next input, until the
  * returned function is called. Input in frames inside the page is not noticed. From 2 ** 31 (25 days) on, and for `Infinity`,
  * `begin` is never called: timers have no such duration.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) => {
   const life = new AbortController()

@@ -3,6 +3,9 @@
 /**
  * The result of `language`: `title_de` becomes `title`, and `{ de, en }` becomes the text in one language. Unchanged if the type
  * of the languages is `string`, and not for example `"de" | "en"`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type InLanguage<Value, Code extends string> = unknown extends Value
   ? Value
@@ -137,11 +140,18 @@ const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
  * `title_de` becomes `title`. If it is empty, `title_en` is used, or else the row's own `title`. A row's own `title` beside
  * `title_de` counts as the first language without a field: here English, if there is no `title_en`. The same applies to
  * `{ de, en }`, at any depth. `"de"` also matches `"de-DE"`, and `"de-AT"` matches `"de"`. `{ fr }` alone becomes its first text.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export function language<Value, Code extends string>(
   value: Value,
   ...codes: ReadonlyArray<Code>
 ): InLanguage<Value, Found<Code>>
+/**
+ * @since 0.1.0
+ * @category utils
+ */
 export function language(value: unknown, ...codes: Codes): unknown {
   return inLanguage(value, codes, [])
 }

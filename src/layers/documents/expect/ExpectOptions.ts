@@ -12,10 +12,20 @@ import { isDay } from "../../../internal/optionSchemas.ts"
 import type * as Config from "../DocumentConfig.ts"
 import type { FieldType, FullFieldType } from "../DocumentConfig.ts"
 
-/** A schema that needs no services; its decoding must be synchronous. */
+/**
+ * A schema that needs no services; its decoding must be synchronous.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type FieldSchema = Schema.Schema.AnyNoContext
 
-/** The expectations about a table, also with schemas of Effect. */
+/**
+ * The expectations about a table, also with schemas of Effect.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type TableExpectation = Config.TableExpectation<FieldSchema>
 
 /** Whether an item of a cell is an attachment. */

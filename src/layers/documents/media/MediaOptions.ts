@@ -138,7 +138,12 @@ export const MediaOptions = MediaOptionsOfReader.pipe(
 )
 export type MediaOptions = typeof MediaOptions.Type
 
-/** The options as a user writes them. */
+/**
+ * The options as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type MediaConfig = Config.MediaConfig<string | Redacted.Redacted>
 
 /** For a source whose user says where the links are. */
@@ -147,7 +152,12 @@ export const fileFields = {
   images: omittable(ImageOptions)
 }
 
-/** For a source of a vendor, which finds its media with a reader. `false` saves no files. */
+/**
+ * For a source of a vendor, which finds its media with a reader. `false` saves no files.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
 export const fileFieldsOfReader = {
   media: omittable(
     expects(

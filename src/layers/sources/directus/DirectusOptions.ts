@@ -9,7 +9,12 @@ import { cmsFields, collections, filled } from "../../documents/Cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
-/** The query of a collection, in the parameters of Directus' REST API. */
+/**
+ * The query of a collection, in the parameters of Directus' REST API.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DirectusCollection {
   /**
    * The fields to read, and fields of relations and files by paths, as in `["*", "cover.*", "room.name"]`. Default
@@ -33,7 +38,12 @@ export interface DirectusCollection {
   readonly key?: string | undefined
 }
 
-/** Directus: each collection is a document, an array of its items, or an object if it is a singleton. */
+/**
+ * Directus: each collection is a document, an array of its items, or an object if it is a singleton.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
   /** URL of Directus, such as `"https://cms.museum.example"`. */
   readonly url: string

@@ -23,7 +23,12 @@ import { hasField, makeAsk, readCollection } from "./api.ts"
 import { type Collection, DirectusOptions, type DirectusSourceConfig } from "./DirectusOptions.ts"
 import { inLanguages, readTranslations, translationsField } from "./languages.ts"
 
-/** A source of content for the content plugin's `sources`: the collections of a Directus, each as a document. */
+/**
+ * A source of content for the content plugin's `sources`: the collections of a Directus, each as a document.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const directusSource = (config: DirectusSourceConfig): ContentSourceDefinition =>
   define("the Directus source", DirectusOptions, config, make)
 

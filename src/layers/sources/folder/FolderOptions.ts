@@ -7,7 +7,12 @@ import { documentName, expects, omittable, optional } from "../../../internal/Op
 import { type DocumentConfig, DocumentOptions, delimiter, Keys } from "../../documents/DocumentOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 
-/** The options of `folderSource`. */
+/**
+ * The options of `folderSource`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
   /** The folder, relative to the configuration file. */
   readonly directory: string

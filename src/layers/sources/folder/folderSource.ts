@@ -45,6 +45,9 @@ import * as WatchedFolder from "./WatchedFolder.ts"
 /**
  * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are
  * documents, unless `documents` is `false`. All other files, also in folders inside it, are saved without changes.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)

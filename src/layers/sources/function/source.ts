@@ -49,6 +49,9 @@ export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text"
  * The content of a URL: at most `maxBytes`, through the proxy of the environment, with retries if the server fails.
  * Content that has not changed since the last call is not transferred again. It rejects with the reason, which
  * contains no query of a URL and no header.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Get {
   (url: string | URL, options: GetOptions<"text"> & { readonly as: "text" }): Promise<string>
@@ -59,7 +62,12 @@ export interface Get {
   <Json = unknown>(url: string | URL, options?: GetOptions<"json">): Promise<Json>
 }
 
-/** The argument of `fetch`. */
+/**
+ * The argument of `fetch`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SourceContext {
   readonly get: Get
   /** Aborts if the fetch is given up: the controller stops, or another source has failed. */
@@ -73,7 +81,12 @@ export interface SourceContext {
 /** A value, or the records of a long document one after the other. */
 type DocumentInput = unknown | AsyncIterable<unknown>
 
-/** The options as a user writes them. */
+/**
+ * The options as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SourceConfig extends DocumentConfig {
   /**
    * Returns the documents by their names: values, or async iterables of records. Each is saved as
@@ -115,7 +128,12 @@ export const SourceOptions = Schema.Struct({
 })
 export type SourceOptions = typeof SourceOptions.Type
 
-/** A source of content for the content plugin's `sources`. */
+/**
+ * A source of content for the content plugin's `sources`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const source = (config: SourceConfig): ContentSourceDefinition =>
   define("the source", SourceOptions, config, make)
 

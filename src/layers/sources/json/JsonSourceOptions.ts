@@ -17,6 +17,9 @@ import { parameterOf } from "./nextPage.ts"
 /**
  * The address of a document, and the order of its pages. Paths are names with dots, `data.posts`; numbers are places
  * in lists.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface JsonDocument {
   /** An http or https URL, with the parameters of the first page. */
@@ -76,7 +79,12 @@ export interface JsonDocument {
   readonly total?: string | false | undefined
 }
 
-/** JSON and CSV at URLs: each document is a list of records, or one value. */
+/**
+ * JSON and CSV at URLs: each document is a list of records, or one value.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface JsonSourceConfig extends DocumentConfig {
   /**
    * URLs by the names of documents, each saved as `<id>/<name>.json`. A URL alone is saved as it comes;

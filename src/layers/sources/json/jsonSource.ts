@@ -42,7 +42,12 @@ import {
   whatIs
 } from "./nextPage.ts"
 
-/** A source of content for the content plugin's `sources`. */
+/**
+ * A source of content for the content plugin's `sources`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const jsonSource = (config: JsonSourceConfig): ContentSourceDefinition =>
   define("the JSON source", JsonSourceOptions, config, make)
 

@@ -11,7 +11,12 @@ import { token } from "../../documents/Cms.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
 import { fileFieldsOfReader, type MediaConfig } from "../../documents/media/MediaOptions.ts"
 
-/** A query in GROQ, whose result is one document. */
+/**
+ * A query in GROQ, whose result is one document.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SanityQuery {
   /** Such as `*[_type == "event"] | order(_id)`. */
   readonly groq: string
@@ -21,7 +26,12 @@ export interface SanityQuery {
   readonly key?: string | ReadonlyArray<string> | undefined
 }
 
-/** The options as a user writes them. */
+/**
+ * The options as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SanitySourceConfig extends Omit<DocumentConfig, "media"> {
   /** Id of the project, as manage.sanity.io shows it. */
   readonly projectId: string

@@ -30,7 +30,12 @@ import { type Api, makeApi } from "./api.ts"
 import { makeLiveEvents } from "./liveEvents.ts"
 import { type Query, queryOf, SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
 
-/** A source of content for the content plugin's `sources`. */
+/**
+ * A source of content for the content plugin's `sources`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const sanitySource = (config: SanitySourceConfig): ContentSourceDefinition =>
   define("the Sanity source", SanityOptions, config, make)
 

@@ -9,7 +9,12 @@ import { cmsFields, collections, filled } from "../../documents/Cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
-/** The query of a type, in the parameters of Strapi's REST API. */
+/**
+ * The query of a type, in the parameters of Strapi's REST API.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface StrapiType {
   /**
    * The relations, media, components and dynamic zones to read, as in `["cover", "room"]` or `{ body: { populate: "*"
@@ -30,7 +35,12 @@ export interface StrapiType {
   readonly sort?: string | ReadonlyArray<string> | undefined
 }
 
-/** Strapi 5: each type is a document, a collection as an array of its entries, a single type as an object. */
+/**
+ * Strapi 5: each type is a document, a collection as an array of its entries, a single type as an object.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
   /** URL of Strapi without `/api`, such as `"https://cms.museum.example"`. */
   readonly url: string

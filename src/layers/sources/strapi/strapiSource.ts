@@ -21,7 +21,12 @@ import { makeAsk, stablePart } from "./api.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
 import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
 
-/** A source of content for the content plugin's `sources`: the types of a Strapi 5, each as a document. */
+/**
+ * A source of content for the content plugin's `sources`: the types of a Strapi 5, each as a document.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinition =>
   define("the Strapi source", StrapiOptions, config, make)
 

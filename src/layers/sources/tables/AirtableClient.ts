@@ -23,19 +23,34 @@ import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } f
 
 export type { AirtableClientConfig } from "./TableOptions.ts"
 
-/** The client of one base. Its requests wait for their turn in the pacing of the process. */
+/**
+ * The client of one base. Its requests wait for their turn in the pacing of the process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (
   config: AirtableClientConfig
 ): Layer.Layer<TableSourceClient, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
   Layer.effect(TableSourceClient, make(config))
 
-/** The same with options from the environment, `{ apiKey: Config.redacted("TABLE_API_KEY"), … }`. */
+/**
+ * The same with options from the environment, `{ apiKey: Config.redacted("TABLE_API_KEY"), … }`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   config: Config.Config.Wrap<AirtableClientConfig>
 ): Layer.Layer<TableSourceClient, InvalidOptions | ConfigError, HttpClient.HttpClient | RequestPacing> =>
   Layer.effect(TableSourceClient, Effect.flatMap(Config.unwrap(config), make))
 
-/** The same without a layer. */
+/**
+ * The same without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (
   config: AirtableClientConfig
 ): Effect.Effect<typeof TableSourceClient.Service, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
@@ -84,6 +99,9 @@ export const fromOptions = Effect.fnUntraced(function* (options: AirtableClientO
 /**
  * An attachment in a cell; a linked record may have columns with the same names. Addresses and thumbnails are signed
  * anew for every listing, so they are not part of the content.
+ *
+ * @since 0.1.0
+ * @category utils
  */
 export const attachments: AttachmentFormat = {
   read: ({ filename, id, size, url }) =>

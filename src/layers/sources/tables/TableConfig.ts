@@ -86,6 +86,11 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   readonly images?: ImageConfig | undefined
 }
 
-/** Options of a source without a change feed: its tables are read when `fetch` is called. */
+/**
+ * Options of a source without a change feed: its tables are read when `fetch` is called.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PlainSourceConfig<Secret = string, FieldSchema = never>
   extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery" | "media" | "images"> {}

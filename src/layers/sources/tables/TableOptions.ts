@@ -235,7 +235,12 @@ export const AirtableClientOptions = Schema.Struct({
 })
 export type AirtableClientOptions = typeof AirtableClientOptions.Type
 
-/** The options as a user writes them. */
+/**
+ * The options as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
 
 /** Options of a source, without the options about the files of its documents. */

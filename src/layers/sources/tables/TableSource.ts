@@ -34,22 +34,42 @@ export type { FieldExpectations, FieldType } from "../../documents/DocumentConfi
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 export type { TableSourceConfig }
 
-/** The services of a table source: files, and the client of its base. */
+/**
+ * The services of a table source: files, and the client of its base.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
-/** The source over any client. Use `make` for several sources in a program. */
+/**
+ * The source over any client. Use `make` for several sources in a program.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (
   config: TableSourceConfig
 ): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
   Layer.scoped(ContentSource, make(config))
 
-/** The same with options from the environment. */
+/**
+ * The same with options from the environment.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   config: Config.Config.Wrap<TableSourceConfig>
 ): Layer.Layer<ContentSource, InvalidOptions | ConfigError, Environment | HttpClient.HttpClient> =>
   Layer.scoped(ContentSource, Effect.flatMap(Config.unwrap(config), make))
 
-/** The source over any client, without a layer. */
+/**
+ * The source over any client, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (
   config: TableSourceConfig
 ): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient | Scope.Scope> =>

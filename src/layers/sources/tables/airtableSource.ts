@@ -18,7 +18,12 @@ import * as TableSource from "./TableSource.ts"
 
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 
-/** The options as a user writes them. */
+/**
+ * The options as a user writes them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface AirtableSourceConfig
   extends Config.AirtableSourceConfig<string | Redacted.Redacted, EffectSchema> {
   // A member, because the compiler has no name for options without own members.
@@ -28,7 +33,12 @@ export interface AirtableSourceConfig
 /** Decodes the options; `endpointUrl` has no slash at its end. */
 export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
 
-/** A source of content for the content plugin's `sources`. */
+/**
+ * A source of content for the content plugin's `sources`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const tableSource = (config: AirtableSourceConfig): ContentSourceDefinition => {
   const decoded = decode(config)
   return {
