@@ -189,7 +189,7 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
                   word: "silent",
                   within: silentPage,
                   begins: Effect.flatMap(middle.page, ({ run }) => run("for (;;);")),
-                  ends: Effect.zipRight(middle.kiosk.killRenderers, middle.reopen)
+                  ends: Effect.flatMap(middle.page, ({ close }) => Effect.zipRight(close, middle.reopen))
                 })
               )
             }),
