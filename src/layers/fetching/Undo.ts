@@ -71,6 +71,7 @@ export const release = Effect.fnUntraced(function* (request: HoldRequest) {
 export const resume = Effect.fnUntraced(function* (request: Parameters<VersionStore["Type"]["resume"]>[0]) {
   const store = yield* VersionStore
   yield* Effect.transposeMapOption(yield* waiting, store.verify)
+  // A version that has come meanwhile needs no verification: it was just written.
   return yield* (yield* ActiveVersion).change(store.resume(request))
 })
 

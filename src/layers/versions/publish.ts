@@ -22,8 +22,8 @@ export const publish = Effect.fnUntraced(function* (staged: string, sources: Rea
   const folder = yield* DownloadsFolder
   const manifestFile = yield* ManifestFile
   const now = yield* Clock.currentTimeMillis
-  // Readers may have seen the version that the manifest names, even if it is not on disk: no older id may follow.
-  const named = Option.map(yield* manifestFile.content, ({ versionId }) => versionId)
+  // Readers may have seen the latest version of the manifest, even if it is not on disk: no older id may follow.
+  const named = Option.map(yield* manifestFile.content, latestOf)
   const versionId = nextVersionId(now, [...(yield* folder.versionIds), ...Option.toArray(named)])
   const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
   const latest = Option.map(yield* manifestFile.restored, latestOf)

@@ -5,6 +5,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { promote, promoteLater, versionIds } from "../../support/promote.ts"
@@ -66,6 +67,20 @@ describe("versions that are released by hand", () => {
           versionId: idOf(0),
           held: { byRule: true, waiting: idOf(1) }
         })
+      }).pipe(Effect.provide(storeIn(directory, "by hand")))
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("keep their ids, even if one was removed by hand and the clock goes back", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* temporary
+      yield* Effect.gen(function* () {
+        yield* promote("zero")
+        yield* promoteLater("one")
+        yield* fs.remove(`${directory}/versions/${idOf(1)}`, { recursive: true })
+        yield* TestClock.setTime(0)
+        expect((yield* promote("two")).manifest.held?.waiting).toBe(`${idOf(1)}-01`)
       }).pipe(Effect.provide(storeIn(directory, "by hand")))
     }).pipe(Effect.provide(NodeContext.layer))
   )
