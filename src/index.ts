@@ -33,7 +33,7 @@ export { sanitySource } from "./layers/sources/sanity/sanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
 export { strapiSource } from "./layers/sources/strapi/strapiSource.ts"
 export {
-  type AirtableSourceConfig as TableSourceConfig,
+  type TableSourceConfig,
   tableSource
 } from "./layers/sources/tables/airtableSource.ts"
 // The declarations of a program that exports a source or a plugin name these types.

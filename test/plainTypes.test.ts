@@ -8,8 +8,7 @@ import type { Result, ResultAsync } from "neverthrow"
 import type { FieldSchema } from "../src/layers/documents/expect/ExpectOptions.ts"
 import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
 import type { AirtableSourceOptions } from "../src/layers/sources/tables/airtableSource.ts"
-import type * as TableSource from "../src/layers/sources/tables/TableConfig.ts"
-import type { AirtableClientConfig, AirtableSourceConfig } from "../src/layers/sources/tables/TableConfig.ts"
+import type * as Tables from "../src/layers/sources/tables/TableConfig.ts"
 import type {
   AirtableClientOptions,
   PlainSourceOptions,
@@ -126,13 +125,11 @@ describe("the types of vitrine/plain", () => {
   it("have the options that are decoded, and no others", () => {
     expectTypeOf<HttpTransportConfig<Secret>>().toEqualTypeOf<typeof HttpTransportOptions.Encoded>()
     expectTypeOf<TableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<typeof PlainSourceOptions.Encoded>()
-    expectTypeOf<AirtableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<
+    expectTypeOf<Tables.TableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<
       typeof AirtableSourceOptions.Encoded
     >()
-    expectTypeOf<AirtableClientConfig<Secret>>().toEqualTypeOf<typeof AirtableClientOptions.Encoded>()
-    expectTypeOf<TableSource.TableSourceConfig<FieldSchema>>().toEqualTypeOf<
-      typeof TableSourceOptions.Encoded
-    >()
+    expectTypeOf<Tables.AirtableClientConfig<Secret>>().toEqualTypeOf<typeof AirtableClientOptions.Encoded>()
+    expectTypeOf<Tables.TablesConfig<FieldSchema>>().toEqualTypeOf<typeof TableSourceOptions.Encoded>()
   })
 
   it("accept contexts of other controllers", () => {

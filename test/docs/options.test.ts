@@ -47,9 +47,9 @@ const tables = [
   {
     heading: "### `tableSource({ … })`",
     interfaces: [
-      [`${layers}/sources/tables/TableConfig.ts`, "TableSourceConfig"],
+      [`${layers}/sources/tables/TableConfig.ts`, "TablesConfig"],
       [`${layers}/sources/tables/TableConfig.ts`, "AirtableClientConfig"],
-      [`${layers}/sources/tables/TableConfig.ts`, "AirtableSourceConfig"]
+      [`${layers}/sources/tables/TableConfig.ts`, "TableSourceConfig"]
     ]
   },
   {

@@ -55,8 +55,8 @@ const settings = (module: string, moduleResolution: string, include: ReadonlyArr
 
 /** The mistake, and how the compiler names what it is in. */
 const mistakes = [
-  [`tableSource({ id: "a", baseId: "b", apiKey: "c", table: ["Objects"] })`, "AirtableSourceConfig"],
-  [`tableSource({ id: "a", apiKey: "c", tables: ["Objects"] })`, "AirtableSourceConfig"],
+  [`tableSource({ id: "a", baseId: "b", apiKey: "c", table: ["Objects"] })`, "TableSourceConfig"],
+  [`tableSource({ id: "a", apiKey: "c", tables: ["Objects"] })`, "TableSourceConfig"],
   [`folderSource({ id: "a", directory: "b", keey: { a: "id" } })`, "FolderSourceConfig"],
   [`jsonSource({ id: "a", document: {} })`, "JsonSourceConfig"],
   [`strapiSource({ id: "a", url: "b", typs: {} })`, "StrapiSourceConfig"],

@@ -235,7 +235,11 @@ export const forEachText = <E>(
  * The bytes of a body without its codings, at most `maxBytes`. `option` is the name of this limit in the
  * configuration.
  */
-export const readBytes = Effect.fnUntraced(function* (response: Response, maxBytes: number, option?: string) {
+export const readBytes: (
+  response: Response,
+  maxBytes: number,
+  option?: string
+) => Effect.Effect<Uint8Array, DownloadFailed> = Effect.fnUntraced(function* (response, maxBytes, option) {
   const { headers, url } = response
   const tooLarge = () =>
     failed(

@@ -5,7 +5,7 @@
  */
 import type { ImageConfig, MediaConfig, TableExpectation } from "../../documents/DocumentConfig.ts"
 
-export interface TableSourceConfig<FieldSchema = never> {
+export interface TablesConfig<FieldSchema = never> {
   /** Name of the source, and of its folder in a version; unique among the sources. */
   readonly id: string
 
@@ -52,7 +52,7 @@ export interface TableSourceConfig<FieldSchema = never> {
 }
 
 /** The base, its credential, and the limit of one request. */
-export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceConfig, "maxTimeout"> {
+export interface AirtableClientConfig<Secret = string> extends Pick<TablesConfig, "maxTimeout"> {
   /** Id of the base, `app…`. */
   readonly baseId: string
 
@@ -70,8 +70,8 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
 }
 
 /** Options of a source with this client. */
-export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
-  extends TableSourceConfig<FieldSchema>,
+export interface TableSourceConfig<Secret = string, FieldSchema = never>
+  extends TablesConfig<FieldSchema>,
     AirtableClientConfig<Secret> {
   /**
    * The view that filters and orders every table; `null` reads whole tables, in any order. Default `"Grid
@@ -93,4 +93,4 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
  * @category models
  */
 export interface PlainSourceConfig<Secret = string, FieldSchema = never>
-  extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery" | "media" | "images"> {}
+  extends Omit<TableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery" | "media" | "images"> {}

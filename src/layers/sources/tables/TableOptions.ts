@@ -89,7 +89,7 @@ export const TableSourceOptions = Schema.Struct({
 export type TableSourceOptions = typeof TableSourceOptions.Type
 
 /** The options as a user writes them. */
-export type TableSourceConfig = Config.TableSourceConfig<FieldSchema>
+export type TablesConfig = Config.TablesConfig<FieldSchema>
 
 /** Decodes the options of a source, which may have further options. */
 export const decodeSource =

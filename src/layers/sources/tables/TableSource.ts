@@ -27,12 +27,12 @@ import type { FileOptions } from "../../documents/media/SourceFiles.ts"
 import * as Attachments from "./Attachments.ts"
 import { makePolling, type Polling } from "./pollChanges.ts"
 import { attachmentSchema, columnsOf, tableSchemas } from "./SavedRecords.ts"
-import { decode, type TableSourceConfig, type TableSourceOptions } from "./TableOptions.ts"
+import { decode, type TableSourceOptions, type TablesConfig } from "./TableOptions.ts"
 import { linkedTable, tableDocument, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
 
 export type { FieldExpectations, FieldType } from "../../documents/DocumentConfig.ts"
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
-export type { TableSourceConfig }
+export type { TablesConfig }
 
 /**
  * The services of a table source: files, and the client of its base.
@@ -49,7 +49,7 @@ export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
  * @category layers
  */
 export const layer = (
-  config: TableSourceConfig
+  config: TablesConfig
 ): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
   Layer.scoped(ContentSource, make(config))
 
@@ -60,7 +60,7 @@ export const layer = (
  * @category layers
  */
 export const layerConfig = (
-  config: Config.Config.Wrap<TableSourceConfig>
+  config: Config.Config.Wrap<TablesConfig>
 ): Layer.Layer<ContentSource, InvalidOptions | ConfigError, Environment | HttpClient.HttpClient> =>
   Layer.scoped(ContentSource, Effect.flatMap(Config.unwrap(config), make))
 
@@ -71,7 +71,7 @@ export const layerConfig = (
  * @category constructors
  */
 export const make = (
-  config: TableSourceConfig
+  config: TablesConfig
 ): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient | Scope.Scope> =>
   Effect.flatMap(decode(config), fromOptions)
 

@@ -24,8 +24,8 @@ export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fie
  * @since 0.1.0
  * @category models
  */
-export interface AirtableSourceConfig
-  extends Config.AirtableSourceConfig<string | Redacted.Redacted, EffectSchema> {
+export interface TableSourceConfig
+  extends Config.TableSourceConfig<string | Redacted.Redacted, EffectSchema> {
   // A member, because the compiler has no name for options without own members.
   readonly id: string
 }
@@ -39,7 +39,7 @@ export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withE
  * @since 0.1.0
  * @category constructors
  */
-export const tableSource = (config: AirtableSourceConfig): ContentSourceDefinition => {
+export const tableSource = (config: TableSourceConfig): ContentSourceDefinition => {
   const decoded = decode(config)
   return {
     id: idOf(config),

@@ -15,7 +15,7 @@ import * as Schema from "effect/Schema"
 import type { FieldType, FullFieldType } from "../../../../src/layers/documents/DocumentConfig.ts"
 import { fieldTest } from "../../../../src/layers/documents/expect/ExpectOptions.ts"
 import { attachments } from "../../../../src/layers/sources/tables/AirtableClient.ts"
-import { decode, type TableSourceConfig } from "../../../../src/layers/sources/tables/TableOptions.ts"
+import { decode, type TablesConfig } from "../../../../src/layers/sources/tables/TableOptions.ts"
 import * as TableSource from "../../../../src/layers/sources/tables/TableSource.ts"
 import type { PreviousContent } from "../../../../src/services/ContentSource.ts"
 import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
@@ -31,7 +31,7 @@ const noDownloads = Layer.succeed(
 )
 
 /** Fetches tables in memory, each time into its own folder; the last fetch is the last version. */
-const setUp = (config: Partial<TableSourceConfig>) =>
+const setUp = (config: Partial<TablesConfig>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const memory = yield* TableSourceClientMemory.make({ attachments, pageSize: 2 })
