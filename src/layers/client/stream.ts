@@ -56,8 +56,12 @@ const readStream = (
     source.addEventListener(`${name}:screen:asked`, ({ data }) => report(`asked ${JSON.parse(data).screen}`))
   }
 
-  // One listener for all sources: a controller may be away for months.
-  signal.addEventListener("abort", () => source?.close(), { once: true })
+  // One listener for all sources: a controller may be away for months. A closed page may be kept, for example by React.
+  const end = () => {
+    source?.close()
+    source = undefined
+  }
+  signal.addEventListener("abort", end, { once: true })
   open()
   return () => {
     failures = 0
@@ -102,7 +106,9 @@ export const followStream = (
   const join = () => {
     turn = new AbortController()
     const { signal } = turn
-    const ended = new Promise<unknown>((resolve) => signal.addEventListener("abort", resolve))
+    const ended = new Promise<unknown>((resolve) => {
+      signal.addEventListener("abort", resolve, { once: true })
+    })
     const read = () => {
       retry = readStream(options, report, signal)
       return ended
