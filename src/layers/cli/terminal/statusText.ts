@@ -4,7 +4,7 @@
 import pc from "picocolors"
 import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
-import { durationText, momentText, withLocalTimes } from "../../../internal/readable.ts"
+import { momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import type { HealthWord, View } from "../../../services/View.ts"
@@ -73,7 +73,7 @@ export const statusText = (
     ].join("\n")
   )
   const rest = [
-    `${palette.title("Controller")}  ${nodeText(header)}running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
+    `${palette.title("Controller")}  ${nodeText(header)}running since ${readable(header.startTime)}`,
     ...sections.map(({ rows, title }) =>
       [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")
     )
