@@ -13,7 +13,7 @@ import type {
   AirtableClientOptions,
   PlainSourceOptions,
   TableSourceOptions
-} from "../src/layers/sources/tables/TableOptions.ts"
+} from "../src/layers/sources/tables/TableSourceOptions.ts"
 import {
   type HttpTransportConfig,
   type HttpTransportInstance,

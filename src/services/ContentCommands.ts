@@ -5,7 +5,7 @@ import type { ContentCheck } from "./ContentCheck.ts"
 import type { ContentDiff } from "./ContentDiff.ts"
 import type { FetchOutcome } from "./ContentEvents.ts"
 import type { ContentSample } from "./ContentSample.ts"
-import type { AckAnswer, ScreenAction } from "./ScreenActions.ts"
+import type { AckAnswer, ScreenAction } from "./ScreenAction.ts"
 import type {
   AckDetails,
   HoldOutcome,

@@ -9,7 +9,7 @@ import { SerializedError } from "../internal/SerializedError.ts"
 import { optional, timestamp } from "../internal/schemas.ts"
 import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
-import { AskedScreen, TakenByScreen } from "./ScreenActions.ts"
+import { AskedScreen, TakenByScreen } from "./ScreenAction.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 

@@ -26,7 +26,7 @@ import {
   OptionalHours,
   PlayersOptions,
   ScreensOptions
-} from "./IdentityOptions.ts"
+} from "./identityOptions.ts"
 import { ConfigurationUnusable } from "./locateConfiguration.ts"
 
 const isPlugin = (value: unknown): value is Plugin =>

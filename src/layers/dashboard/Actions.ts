@@ -7,7 +7,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { optional } from "../../internal/schemas.ts"
 import { CommandBus, type DispatchError } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { ScreenAction } from "../../services/ScreenActions.ts"
+import { ScreenAction } from "../../services/ScreenAction.ts"
 import type { View } from "../../services/View.ts"
 import { BadRequest, CommandNotAllowed } from "../http/errors.ts"
 

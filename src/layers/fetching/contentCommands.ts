@@ -15,7 +15,7 @@ import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.t
 import type { ContentCommands } from "../../services/ContentCommands.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { AskedScreen } from "../../services/ScreenActions.ts"
+import { AskedScreen } from "../../services/ScreenAction.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"

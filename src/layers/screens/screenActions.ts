@@ -8,7 +8,7 @@ import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../../services/ScreenActions.ts"
+import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../../services/ScreenAction.ts"
 
 /** The longest name, in characters. */
 const maxName = 64

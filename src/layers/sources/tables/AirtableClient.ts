@@ -19,9 +19,9 @@ import {
 } from "../../../services/TableSourceClient.ts"
 import { decodePage, decodeRecord, makeApi } from "./api.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
-import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } from "./TableOptions.ts"
+import { type AirtableClientConfig, type AirtableClientOptions, decodeClient } from "./TableSourceOptions.ts"
 
-export type { AirtableClientConfig } from "./TableOptions.ts"
+export type { AirtableClientConfig } from "./TableSourceOptions.ts"
 
 /**
  * The client of one base. Its requests wait for their turn in the pacing of the process.

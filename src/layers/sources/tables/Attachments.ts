@@ -16,7 +16,7 @@ import { mapParts } from "../../documents/jsonValues.ts"
 import type { Links } from "../../documents/linkRecords.ts"
 import type { Refresh } from "../../documents/media/FileProblem.ts"
 import type { MediaReader, Whereabouts } from "../../documents/media/placeMedia.ts"
-import type { TableSourceOptions } from "./TableOptions.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** The field for the path of a saved attachment's file. */
 export const localPathField = "localPath"

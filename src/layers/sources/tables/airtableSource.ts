@@ -13,8 +13,8 @@ import type { EffectSchema } from "../../documents/DocumentConfig.ts"
 import { fileFields } from "../../documents/media/MediaOptions.ts"
 import * as AirtableClient from "./AirtableClient.ts"
 import type * as Config from "./TableConfig.ts"
-import { AirtableTableOptions, decodeSource, withEndpoint } from "./TableOptions.ts"
 import * as TableSource from "./TableSource.ts"
+import { AirtableTableOptions, decodeSource, withEndpoint } from "./TableSourceOptions.ts"
 
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 

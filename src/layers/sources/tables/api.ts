@@ -27,7 +27,7 @@ import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
 import { baseKey, cooldown, interval, makeCalendarCount, TryFailed, withCooldowns } from "./pace.ts"
 import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
-import { type AirtableClientOptions, isPathSegment } from "./TableOptions.ts"
+import { type AirtableClientOptions, isPathSegment } from "./TableSourceOptions.ts"
 
 /** The hosted table API. No failure contains the API key, even if the server has repeated it. */
 export type Api = Effect.Effect.Success<ReturnType<typeof makeApi>>

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
 import { type Api, type BaseRequest, decodeOther } from "./api.ts"
-import type { AirtableClientOptions } from "./TableOptions.ts"
+import type { AirtableClientOptions } from "./TableSourceOptions.ts"
 
 /** Pages of 50 changes each. Further changes come with the next call. */
 const maxPages = 10

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type { Pacer } from "../../../services/RequestPacing.ts"
 import type { CallCounts, CursorExpired, TableError } from "../../../services/TableSourceClient.ts"
-import type { AirtableClientOptions } from "./TableOptions.ts"
+import type { AirtableClientOptions } from "./TableSourceOptions.ts"
 
 /**
  * The key for the pace of a base, shared by all its sources. The endpoint is normalized, because a URL can be written

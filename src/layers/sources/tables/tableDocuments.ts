@@ -19,8 +19,8 @@ import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import { keyValues } from "../../documents/keyValues.ts"
 import { notice } from "../../documents/warnings.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
-import { failedInTable, makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
-import { fieldsOf, type TableSourceOptions } from "./TableOptions.ts"
+import { failedInTable, makeSavedRecords, type SavedRecord } from "./savedRecords.ts"
+import { fieldsOf, type TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** A table and its saved form. */
 export type SourceTable = Pick<CheckedTable, "table" | "holds">

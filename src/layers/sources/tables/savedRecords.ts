@@ -14,7 +14,7 @@ import { expectedSchema } from "../../documents/expect/ExpectOptions.ts"
 import { fill } from "../../documents/jsonValues.ts"
 import { nameWarnings } from "../../documents/textMistakes.ts"
 import { localPathField } from "./Attachments.ts"
-import type { TableSourceOptions } from "./TableOptions.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { tablesOf } from "./tableDocuments.ts"
 
 /** A record in its saved form. */

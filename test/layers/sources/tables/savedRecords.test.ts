@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { sorted } from "../../../../src/layers/documents/jsonValues.ts"
-import { makeSavedRecord, makeSavedRecords } from "../../../../src/layers/sources/tables/SavedRecords.ts"
+import { makeSavedRecord, makeSavedRecords } from "../../../../src/layers/sources/tables/savedRecords.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 import { reversed } from "../../../support/reversed.ts"
 
