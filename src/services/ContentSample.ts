@@ -47,7 +47,7 @@ export const SampledDocument = Schema.Struct({
   records: count,
   /** From the first 100 records; at most 100. */
   fields: Schema.Array(SampledField),
-  /** From the first 100 records; at most 20. */
+  /** From all records; at most 20. */
   links: Schema.Array(SampledLinks)
 })
 export type SampledDocument = typeof SampledDocument.Type
