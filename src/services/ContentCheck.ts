@@ -7,7 +7,7 @@ import { optional } from "../internal/schemas.ts"
 import { ContentDiff } from "./ContentDiff.ts"
 
 /**
- * What a fetch would change; the result of `content.check`.
+ * The changes that a fetch would make: the result of `content.check`.
  *
  * @since 0.1.0
  * @category schemas

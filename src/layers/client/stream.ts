@@ -105,17 +105,17 @@ export const followStream = (
 
   const join = () => {
     turn = new AbortController()
-    const { signal } = turn
+    const { signal: left } = turn
     const ended = new Promise<unknown>((resolve) => {
-      signal.addEventListener("abort", resolve, { once: true })
+      left.addEventListener("abort", resolve, { once: true })
     })
     const read = () => {
-      retry = readStream(options, report, signal)
+      retry = readStream(options, report, left)
       return ended
     }
     if (locks) {
       // A page in a frame may have no access to locks.
-      locks.request(key, { signal }, read).catch(() => (signal.aborted ? undefined : read()))
+      locks.request(key, { signal: left }, read).catch(() => (left.aborted ? undefined : read()))
     } else if (!document.hidden) {
       read()
     }

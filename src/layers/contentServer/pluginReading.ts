@@ -1,6 +1,6 @@
 /**
- * What a content server reports: its counts, as metrics and for its slice of the state, and rows and problems from the
- * slice.
+ * The report of a content server: its counts, which are metrics and part of its slice of the state, and the rows and problems of
+ * this slice.
  */
 import * as Metric from "effect/Metric"
 import { countText, sizeText } from "../../internal/readable.ts"

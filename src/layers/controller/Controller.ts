@@ -40,7 +40,7 @@ export interface Configuration extends Pick<PluginContext, "cwd"> {
 export type StartError = InvalidOptions | PluginSetupFailed
 
 /**
- * What runs around the plugins of a persistent controller.
+ * The parts of a persistent controller that run beside its plugins.
  *
  * @since 0.1.0
  * @category models

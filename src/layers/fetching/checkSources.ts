@@ -18,7 +18,7 @@ import { type StagedVersion, VersionStore } from "../../services/VersionStore.ts
 import { changedFiles, compareFiles } from "../comparing/compareVersions.ts"
 import { fetchSource } from "./fetchSource.ts"
 
-/** What a fetch of all sources would change. */
+/** Gives the changes that a fetch of all sources would make. */
 export const checkSources = Effect.fn("Content.check")(function* (sources: ReadonlyArray<ContentSource>) {
   const staged = yield* (yield* VersionStore).stage
   const checks = yield* Effect.forEach(sources, (source) => checkSource(source, staged), {
@@ -52,7 +52,7 @@ const folderIn =
   (sources: ReadonlyArray<{ readonly sourceId: string; readonly directory: string }>) => (id: string) =>
     sources.find(({ sourceId }) => sourceId === id)?.directory ?? ""
 
-/** What the source with this id would save. Fetches as little as possible. */
+/** Fetches a sample of the source with this id, as small as possible. */
 export const sampleSource = Effect.fn("Content.sample")(function* (
   sources: ReadonlyArray<ContentSource>,
   sourceId: string

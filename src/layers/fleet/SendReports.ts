@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   })
 
   return {
-    /** Runs until the scope of `make` ends. Then the hub is told who ended it, except after a failure. */
+    /** Runs until the scope of `make` ends. Then the hub gets a last report that names who ended it, except after a failure. */
     start: Effect.asVoid(Effect.forkIn(sending, scope)),
     /** The state of the reports, for the state of the controller. */
     state: Ref.get(reports)

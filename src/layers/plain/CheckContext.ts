@@ -20,7 +20,7 @@ export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrin
   }
 }
 
-/** What a value must be, and its members. */
+/** The expected type of a value, and of its members. */
 interface Shape {
   readonly what: string
   readonly is: (value: unknown) => boolean

@@ -1,6 +1,6 @@
 /**
- * What is known of a consumer from its leases: whether it is present, and since when it shows its version, is hidden,
- * has a problem or has closed. Pure.
+ * The state of a consumer, read from its leases: whether it is present, and when it began to show its version, was hidden, got a
+ * problem or closed. Pure.
  */
 
 import * as Option from "effect/Option"
