@@ -103,7 +103,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   {
     readonly mode: Mode
 
-    /** The state, and the view made from it. Concurrent callers get the same result. */
+    /** The state, and the view of it: made once for each change, and again after a second, for all callers. */
     readonly read: Effect.Effect<ControllerReading>
 
     /** The slices, with their momentary fields, and the current problems. */

@@ -1,12 +1,12 @@
 /**
  * The state and the view of the controller in this process.
  */
+import { isDeepStrictEqual } from "node:util"
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -43,12 +43,31 @@ interface Parts {
   readonly readings: ReadonlyArray<Reader>
 }
 
+/** What a view is made from. */
+interface Facts {
+  readonly parts: Parts
+  readonly fields: ReadonlyArray<Momentary>
+  readonly added: ReadonlyArray<Section>
+  /** In milliseconds, by the monotonic clock. */
+  readonly at: number
+}
+
 interface Latest {
-  /** How many views were begun before this one. */
-  readonly number: number
-  readonly reading: Option.Option<ControllerReading>
+  readonly facts: Facts
+  readonly reading: ControllerReading
   readonly remembered: Remembered
 }
+
+/** How long a view is used while nothing changes, in milliseconds. It depends on the time: a screen becomes silent. */
+const freshMs = 1000
+
+const isFresh =
+  ({ added, at, fields, parts }: Facts) =>
+  ({ facts }: Latest): boolean =>
+    facts.parts === parts &&
+    at - facts.at < freshMs &&
+    isDeepStrictEqual(facts.fields, fields) &&
+    isDeepStrictEqual(facts.added, added)
 
 /**
  * The state of a controller that starts now in this mode, without plugins. The id of its node is by default the short
@@ -68,43 +87,42 @@ export const make = (mode: Mode, given?: Identity) =>
       sections: [],
       readings: [makeReader("players", Players.reading)]
     })
-    const begun = yield* Ref.make(0)
-    const latest = yield* SynchronizedRef.make<Latest>({
-      number: 0,
-      reading: Option.none(),
-      remembered: nothingRemembered
-    })
+    const latest = yield* SynchronizedRef.make(Option.none<Latest>())
 
-    const makeReading = Effect.fnUntraced(function* (remembered: Remembered) {
-      const { momentary, readings, sections, state: published } = yield* Ref.get(parts)
-      const fields = yield* readAll(momentary)
-      const added = yield* readAll(sections)
-      const state = fields.reduce(merge, published)
+    const makeReading = Effect.fnUntraced(function* (
+      { added, at, fields, parts }: Facts,
+      remembered: Remembered
+    ) {
+      const state = fields.reduce(merge, parts.state)
       const now = yield* Clock.currentTimeMillis
       const context = { now, state, screens: screensOf(state, now), players: playersOf(state, now) }
-      const read = yield* readAll(readings.map((read) => read(context)))
-      const uptimeMs = (yield* monotonicMillis) - startedAt
-      const header = { startTime, uptimeMs, mode, node: identity.node }
-      return makeView({ ...context, header, readings: read, added }, remembered)
+      const readings = yield* readAll(parts.readings.map((read) => read(context)))
+      const header = { startTime, uptimeMs: at - startedAt, mode, node: identity.node }
+      return makeView({ ...context, header, readings, added }, remembered)
     })
 
-    // One view at a time: the earlier problems are read and replaced in one step. A waiting caller gets a view that was
-    // begun after its request.
-    const read = Effect.flatMap(Ref.get(begun), (asked) =>
-      SynchronizedRef.modifyEffect(latest, (before) =>
-        Option.match(
-          Option.filter(before.reading, () => before.number >= asked),
-          {
-            onSome: (reading) => Effect.succeed([reading, before] as const),
-            onNone: () =>
-              Effect.gen(function* () {
-                const number = yield* Ref.getAndUpdate(begun, Number.increment)
-                const { reading, remembered } = yield* makeReading(before.remembered)
-                return [reading, { number, reading: Option.some(reading), remembered }] as const
-              })
-          }
-        )
-      )
+    // One view at a time: the earlier problems are read and replaced in one step.
+    const read = SynchronizedRef.modifyEffect(
+      latest,
+      Effect.fnUntraced(function* (before) {
+        const current = yield* Ref.get(parts)
+        const facts: Facts = {
+          parts: current,
+          fields: yield* readAll(current.momentary),
+          added: yield* readAll(current.sections),
+          at: yield* monotonicMillis
+        }
+        const fresh = Option.filter(before, isFresh(facts))
+        if (Option.isSome(fresh)) {
+          return [fresh.value.reading, fresh] as const
+        }
+        const remembered = Option.match(before, {
+          onNone: () => nothingRemembered,
+          onSome: (latest) => latest.remembered
+        })
+        const made = yield* makeReading(facts, remembered)
+        return [made.reading, Option.some({ facts, ...made })] as const
+      })
     )
 
     /** Adds a part until the scope ends. */

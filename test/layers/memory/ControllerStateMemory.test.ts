@@ -309,21 +309,11 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
-  it.scoped("is read once for all concurrent callers, even if the first caller is interrupted", () =>
+  it.scoped("is made once for all concurrent callers, even if the first caller is interrupted", () =>
     Effect.gen(function* () {
       const { addMomentary, read, updateSlice } = yield* ControllerState
       const held = yield* Deferred.make<void>()
-      const reads = yield* Ref.make(0)
-      yield* addMomentary(
-        "lamp",
-        Effect.zipRight(
-          Deferred.await(held),
-          Effect.map(
-            Ref.updateAndGet(reads, (before) => before + 1),
-            (reads) => ({ reads })
-          )
-        )
-      )
+      yield* addMomentary("lamp", Effect.as(Deferred.await(held), { isOn: true }))
       const first = yield* Effect.fork(read)
       yield* Effect.yieldNow()
       const others = yield* Effect.fork(Effect.all([read, read, read], { concurrency: "unbounded" }))
@@ -333,8 +323,37 @@ describe("ControllerStateMemory", () => {
       yield* Deferred.succeed(held, undefined)
       const [one, ...same] = yield* Fiber.join(others)
       expect(same.every((reading) => reading === one)).toBe(true)
-      expect(one.state.plugins).toEqual({ lamp: { reads: 1 }, door: { isOpen: true } })
-      expect((yield* read).state.plugins).toMatchObject({ lamp: { reads: 2 } })
+      expect(one.state.plugins).toEqual({ lamp: { isOn: true }, door: { isOpen: true } })
+    }).pipe(Effect.provide(layer("persistent")))
+  )
+
+  it.scoped("is used for a second while nothing changes, and made again after each change", () =>
+    Effect.gen(function* () {
+      const { addMomentary, addSection, read, updateSlice } = yield* ControllerState
+      const lamp = yield* Ref.make(["on"])
+      const rows = yield* Ref.make(0)
+      yield* addMomentary(
+        "lamp",
+        Effect.map(Ref.get(lamp), (words) => ({ words: [...words] }))
+      )
+      yield* addSection({
+        name: "disk",
+        title: "Disk",
+        rows: Effect.map(Ref.get(rows), (count) => [{ type: "text", text: `${count} files` }])
+      })
+      const first = yield* read
+      expect(yield* read).toBe(first)
+      const viewAfter = (change: Effect.Effect<void>) => Effect.zipRight(change, read)
+      const views = [
+        first,
+        yield* viewAfter(updateSlice("door", () => ({ isOpen: true }))),
+        yield* viewAfter(Ref.set(lamp, ["off"])),
+        yield* viewAfter(Ref.set(rows, 1)),
+        yield* viewAfter(TestClock.adjust("1 second"))
+      ]
+      expect(new Set(views).size).toBe(views.length)
+      yield* TestClock.adjust("999 millis")
+      expect(yield* read).toBe(views.at(-1))
     }).pipe(Effect.provide(layer("persistent")))
   )
 
