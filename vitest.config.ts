@@ -4,19 +4,29 @@ import { defineConfig } from "vitest/config"
 /** A few whole programs: after all parts, each file in a process of its own. With the parts they are `npm test`. */
 const programs = ["test/programs/*.test.ts"]
 
-/** All other whole programs: `npm run test:whole`, with chaos and what is under load. */
+/** All other whole programs: `npm run test:whole`, with what takes minutes and what is under load. */
 const whole = ["test/whole/**/*.test.ts"]
 
-/** Machines, servers and processes that are killed, suspended and cut off, at random or for minutes; and a file of gigabytes. */
+/**
+ * What takes minutes: machines, servers and processes that are killed, suspended and cut off; large pictures and files;
+ * hundreds of versions and edits in one page; installations from a registry.
+ */
 const chaos = [
-  "venueEvents",
-  "venueChaos",
+  "clientMemory",
+  "exactStreams",
+  "fleet",
+  "folderKill",
+  "images",
+  "killUndo",
+  "mediaLarge",
   "natsCluster",
   "natsFaults",
-  "killUndo",
-  "folderKill",
+  "packageFromRegistry",
   "replicaKill",
-  "mediaLarge"
+  "venueChaos",
+  "venueEvents",
+  "venueNats",
+  "viteMemory"
 ].map((name) => `test/whole/${name}.test.ts`)
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */

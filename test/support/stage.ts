@@ -197,3 +197,19 @@ export const waitFor = (tab: Page, condition: string) =>
 /** Waits until the version with this number is on the screen. */
 export const shows = (tab: Page, number: number) =>
   waitFor(tab, `document.body.dataset.number === "${number}"`)
+
+/** A page that shows version 1. */
+export const makeShowing = Effect.fnUntraced(function* (options: object = {}) {
+  const stage = yield* makeStage
+  const servers = yield* stage.start()
+  yield* stage.promote(1)
+  const tab = yield* openStage(servers.url, options)
+  yield* shows(tab, 1)
+  return { ...stage, servers, tab }
+})
+
+/** What the page has drawn. */
+export const drawn = (tab: Page) => Effect.map(evaluate(tab, "drawn"), Schema.decodeUnknownSync(Drawn))
+
+/** Version, number in the table, number in the picture. */
+const Drawn = Schema.Array(Schema.Tuple(Schema.String, Schema.Number, Schema.Number))

@@ -16,7 +16,6 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { build } from "esbuild"
 import type { Dialog, Page } from "playwright-core"
@@ -27,11 +26,12 @@ import { repository, samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import {
   drawing,
+  drawn,
   evaluate,
   idOf,
+  makeShowing,
   makeStage,
   makeStageWith,
-  memoryOf,
   openStage,
   sessionOf,
   shows,
@@ -54,11 +54,6 @@ const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
   Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
 )
 
-const drawn = (tab: Page) => Effect.map(evaluate(tab, "drawn"), Schema.decodeUnknownSync(Drawn))
-
-/** Version, number in the table, number in the picture. */
-const Drawn = Schema.Array(Schema.Tuple(Schema.String, Schema.Number, Schema.Number))
-
 const isLive = "exhibit.state.connection === 'live'"
 
 /** The first of these tabs that has the stream. */
@@ -67,16 +62,6 @@ const liveOf = (tabs: ReadonlyArray<Page>) =>
     Effect.repeat({ until: Option.isSome }),
     Effect.flatten
   )
-
-/** A page that shows version 1. */
-const makeShowing = Effect.fnUntraced(function* (options: object = {}) {
-  const stage = yield* makeStage
-  const servers = yield* stage.start()
-  yield* stage.promote(1)
-  const tab = yield* openStage(servers.url, options)
-  yield* shows(tab, 1)
-  return { ...stage, servers, tab }
-})
 
 const countRequests = (tab: Page, event: "requestfailed") => {
   let count = 0
@@ -120,9 +105,6 @@ const never = 3_600_000
 
 /** The id of the version that the browser keeps. */
 const keptVersion = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
-
-/** How many versions are promoted in a row: PROMOTIONS=1000 for more. */
-const promotions = Number(process.env.PROMOTIONS ?? 200)
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
@@ -687,45 +669,6 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* shows(tab, 3)
         expect(yield* drawn(tab)).toEqual([2, 3].map((number) => [idOf(number), number, number]))
       })
-    )
-
-    it.scoped.each([
-      ["one after the other", 1, promotions],
-      ["faster than they load", 10, 5 * promotions]
-    ] as const)(
-      "shows only complete versions, in constant memory, when hundreds come %s",
-      ([, awaited, count]) =>
-        Effect.gen(function* () {
-          const { acks, promote, servers, tab } = yield* makeShowing()
-          const memory = yield* memoryOf(tab)
-          // Others are given up when the next one comes, or drawn.
-          const isDrawn = (number: number) =>
-            eventually(Effect.sync(() => number % awaited > 0 || acks.at(-1)?.versionId === idOf(number)))
-          const promoteTo = (from: number, to: number) =>
-            Effect.forEach(
-              Array.from({ length: to - from + 1 }, (_, index) => from + index),
-              (number) =>
-                promote(number).pipe(Effect.zipRight(servers.announce), Effect.zipRight(isDrawn(number))),
-              { discard: true }
-            )
-          yield* promoteTo(2, count / 2)
-          const before = yield* memory
-          yield* promoteTo(count / 2 + 1, count)
-          // Chromium keeps nodes for some rounds, those of pictures that it still decodes, for example.
-          const after = yield* Effect.repeat(memory, {
-            until: ({ listeners, nodes }) => listeners <= before.listeners + 5 && nodes <= before.nodes + 20,
-            times: 50
-          })
-
-          const all = yield* drawn(tab)
-          expect(all.length).toBeGreaterThanOrEqual(count / awaited)
-          expect(all.filter(([id, number, width]) => id !== idOf(number) || number !== width)).toEqual([])
-          const numbers = all.map(([, number]) => number)
-          expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
-          expect(after.listeners).toBeLessThanOrEqual(before.listeners + 5)
-          expect(after.nodes).toBeLessThanOrEqual(before.nodes + 20)
-          expect(after.heap).toBeLessThan(before.heap + 500_000)
-        })
     )
 
     it.scoped.each([

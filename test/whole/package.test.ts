@@ -1,6 +1,6 @@
 /**
- * What `npm install` gives: the packed files, with the dependencies that they name and no others; here beside those of
- * the repository, and from a registry.
+ * What `npm install` gives: the packed files, with the dependencies that they name and no others, beside those of the
+ * repository.
  */
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -13,7 +13,6 @@ import { compile, strictly } from "../support/compile.ts"
 import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
 import { environment, Installed, install } from "../support/installed.ts"
 import { Packed } from "../support/packed.ts"
-import { FromRegistry, installs } from "./package/install.ts"
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))
 
@@ -210,10 +209,6 @@ export const { define, fileFieldsOfReader, make, makeRequests, Options, Records 
         expect(compile(folder)).toBe("")
       })
     )
-  })
-
-  describe.concurrent("from a registry (skipped where none is reachable)", () => {
-    it.layer(FromRegistry.layer, { timeout: 240_000 })(installs)
   })
 })
 

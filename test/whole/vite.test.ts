@@ -8,166 +8,22 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
-import { svelte } from "@sveltejs/vite-plugin-svelte"
 import react from "@vitejs/plugin-react"
-import vue from "@vitejs/plugin-vue"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import type { Page } from "playwright-core"
-import type { PluginOption } from "vite"
 import { Browser, openTab } from "../support/browser.ts"
 import { compile } from "../support/compile.ts"
 import { repository } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
 import { isMissing } from "../support/programs.ts"
 import { makeReader } from "../support/reader.ts"
-import { evaluate, makeStageWith, memoryOf, waitFor } from "../support/stage.ts"
+import { evaluate, makeStageWith, waitFor } from "../support/stage.ts"
 import { makeViteProject, savedAgain, startVite } from "../support/vite.ts"
+import { html, ofOneConnection, openTemplate, polls, pollsTake, templates } from "../support/viteTemplates.ts"
 import { eventually } from "../support/waiting.ts"
-
-const html = (main: string) => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="UTF-8" />
-    <title>A template</title>
-  </head>
-  <body>
-    <div id="app"></div>
-    <script type="module" src="/src/${main}"></script>
-  </body>
-</html>
-`
-
-const pollEvery = 200
-
-/** The connection, in the syntax of each template. */
-const connecting = (version: string) =>
-  `connect({ pollEvery: ${pollEvery}, load: (version${version}) => version.table("exhibits", "Objects") `
-
-interface Template {
-  readonly plugins: ReadonlyArray<PluginOption>
-  readonly files: Readonly<Record<string, string>>
-  /** The file that is edited: it has the text `edit 0`. */
-  readonly edited: string
-}
-
-const templates: Readonly<Record<string, Template>> = {
-  React: {
-    plugins: [react()],
-    edited: "src/App.tsx",
-    files: {
-      "index.html": html("main.tsx"),
-      "src/main.tsx": `import { StrictMode } from "react"
-import { createRoot } from "react-dom/client"
-import App from "./App.tsx"
-
-createRoot(document.getElementById("app")!).render(<StrictMode><App /></StrictMode>)
-`,
-      "src/App.tsx": `import { useSyncExternalStore } from "react"
-import { connect, type Version } from "vitrine/client"
-
-const exhibit = ${connecting(": Version")}})
-
-export default function App() {
-  const { shown } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
-  return <p>{shown && \`number \${shown[0].number}\`}, edit 0</p>
-}
-`
-    }
-  },
-  "React with the connection in a module of its own": {
-    plugins: [react()],
-    edited: "src/exhibit.ts",
-    files: {
-      "index.html": html("main.tsx"),
-      "src/main.tsx": `import { createRoot } from "react-dom/client"
-import App from "./App.tsx"
-
-createRoot(document.getElementById("app")!).render(<App />)
-`,
-      "src/App.tsx": `import { useSyncExternalStore } from "react"
-import { exhibit, text } from "./exhibit.ts"
-
-export default function App() {
-  const { shown } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
-  return <p>{shown && \`number \${shown[0].number}\`}, {text}</p>
-}
-`,
-      "src/exhibit.ts": `import { follow } from "./follow.ts"
-
-export const text = "edit 0"
-export const exhibit = follow()
-`,
-      "src/follow.ts": `import { connect, type Version } from "vitrine/client/preview"
-
-export const follow = () => ${connecting(": Version")}})
-`
-    }
-  },
-  Vue: {
-    plugins: [vue()],
-    edited: "src/App.vue",
-    files: {
-      "index.html": html("main.ts"),
-      "src/main.ts": `import { createApp } from "vue"
-import App from "./App.vue"
-
-createApp(App).mount("#app")
-`,
-      "src/App.vue": `<script setup lang="ts">
-import { shallowRef } from "vue"
-import { connect, type Version } from "vitrine/client"
-
-const text = "edit 0"
-const shown = shallowRef()
-${connecting(": Version")}, show: (objects) => { shown.value = objects } })
-</script>
-
-<template>
-  <p><template v-if="shown">number {{ shown[0].number }}</template>, {{ text }}</p>
-</template>
-`
-    }
-  },
-  Svelte: {
-    plugins: [svelte({ configFile: false })],
-    edited: "src/App.svelte",
-    files: {
-      "index.html": html("main.ts"),
-      "src/main.ts": `import { mount } from "svelte"
-import App from "./App.svelte"
-
-export default mount(App, { target: document.getElementById("app")! })
-`,
-      "src/App.svelte": `<script lang="ts">
-  import { connect, type Version } from "vitrine/client"
-
-  let shown = $state.raw<any>()
-  ${connecting(": Version")}, show: (objects) => { shown = objects } })
-</script>
-
-<p>{#if shown}number {shown[0].number}{/if}, edit 0</p>
-`
-    }
-  },
-  "plain TypeScript that accepts its updates": {
-    plugins: [],
-    edited: "src/main.ts",
-    files: {
-      "index.html": html("main.ts"),
-      "src/main.ts": `import { connect, type Version } from "vitrine/client"
-
-${connecting(": Version")}, show: ([{ number }]: any) => {
-  document.querySelector("#app")!.innerHTML = \`<p>number \${number}, edit 0</p>\`
-} })
-
-import.meta.hot?.accept()
-`
-    }
-  }
-}
 
 /** As people write them: of what a row has, of rows that are declared, of any document, and one that is copied from the docs. */
 const steps = `steps: [
@@ -177,49 +33,6 @@ const steps = `steps: [
   async (document: unknown) => document,
   markdown("body")
 ],`
-
-/** How long so many polls take, in milliseconds. */
-const pollsTake = (tab: Page, count: number) =>
-  Effect.promise(async () => {
-    const began = performance.now()
-    for (let index = 0; index < count; index++) {
-      await tab.waitForRequest(/\/manifest\.json$/)
-    }
-    return performance.now() - began
-  })
-
-/** A page of the template that shows version 1, with a mark that a reload would remove. */
-const open = ({ edited, files, plugins }: Template) =>
-  Effect.gen(function* () {
-    const stage = yield* makeStageWith("")
-    const servers = yield* stage.start()
-    yield* stage.promote(1)
-    const root = yield* makeViteProject(files)
-    const { url } = yield* startVite(root, { content: servers.url, plugins, start: false })
-    const tab = yield* openTab(url)
-    const shows = (number: number, edit: number) =>
-      waitFor(
-        tab,
-        `document.querySelector("p")?.textContent === "number ${number}, edit ${edit}" && document.querySelectorAll("p").length === 1`
-      )
-    yield* shows(1, 0)
-    yield* evaluate(tab, "window.mark = true")
-    return {
-      ...stage,
-      servers,
-      tab,
-      shows,
-      edit: (edit: number) =>
-        Effect.sync(() =>
-          writeFileSync(`${root}/${edited}`, files[edited]?.replace("edit 0", `edit ${edit}`) ?? "")
-        ),
-      wasNeverReloaded: Effect.map(evaluate(tab, "window.mark"), (mark) => expect(mark).toBe(true))
-    }
-  })
-
-/** So many polls of one connection take so long at least. */
-const polls = 15
-const ofOneConnection = polls * pollEvery * 0.8 * 0.9
 
 const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
   Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
@@ -231,7 +44,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
       "of %s shows content, and closes the connections of edited modules",
       ([, template]) =>
         Effect.gen(function* () {
-          const { edit, promote, servers, shows, tab, wasNeverReloaded } = yield* open(template)
+          const { edit, promote, servers, shows, tab, wasNeverReloaded } = yield* openTemplate(template)
           yield* promote(2)
           yield* shows(2, 0)
           for (const number of [1, 2, 3, 4]) {
@@ -351,33 +164,6 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
         yield* Effect.forEach([tab, later], hasNone)
         expect(yield* evaluate(tab, "window.mark")).toBe(true)
       })
-    )
-
-    it.scoped.each(Object.entries(templates))(
-      "of %s needs no more memory and connections after forty edits",
-      ([name, template]) =>
-        Effect.gen(function* () {
-          const { edit, servers, shows, tab, wasNeverReloaded } = yield* open(template)
-          const memory = yield* memoryOf(tab)
-          const edits = (from: number, to: number) =>
-            Effect.forEach(
-              Array.from({ length: to - from + 1 }, (_, index) => from + index),
-              (number) => Effect.raceFirst(shows(1, number), savedAgain(edit(number))),
-              { discard: true }
-            )
-          yield* edits(1, 10)
-          const before = yield* memory
-          yield* edits(11, 50)
-          yield* servers.clientsBecome(1)
-          expect(yield* pollsTake(tab, polls)).toBeGreaterThan(ofOneConnection)
-          const after = yield* memory
-          expect(after.listeners).toBeLessThan(before.listeners + 20)
-          // A browser keeps each module that it has evaluated, and one of Svelte has the five nodes of its template.
-          const templateNodes = name === "Svelte" ? 40 * 5 : 0
-          expect(after.nodes).toBeLessThan(before.nodes + templateNodes + 20)
-          expect(after.heap - before.heap).toBeLessThan(40 * 25_000)
-          yield* wasNeverReloaded
-        })
     )
   })
 })
