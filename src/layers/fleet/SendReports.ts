@@ -31,9 +31,8 @@ import * as Subscription from "../fanOut/Subscription.ts"
 import { stopsOf } from "../status/slices.ts"
 import { makeReport } from "./makeReport.ts"
 import * as PostReport from "./PostReport.ts"
-import type { ReportOptions } from "./ReportOptions.ts"
 
-export interface Settings extends ReportOptions {
+export interface Settings extends PostReport.ReportOptions {
   /** The name of the copied content. */
   readonly content: string
   /** The folder of its versions. */

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { decodeOptions, expectsSecret, omittable, optional } from "../../internal/Options.ts"
 import { type DurationConfig, duration, maxTimeout } from "../../internal/optionSchemas.ts"
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
-import { type ReportConfig, ReportOptions } from "../fleet/ReportOptions.ts"
+import { type ReportConfig, ReportOptions } from "../fleet/PostReport.ts"
 
 /** The address of a copy of a downloads folder. */
 export interface Address {
