@@ -60,26 +60,28 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("continue when the server is killed before the first event, and the clock is set meanwhile", () =>
-    withJumpingClock(({ set }) =>
-      Effect.gen(function* () {
-        const server = yield* startNatsServer()
-        const one = yield* startInstance({ servers: server.url })
-        const { fiber, seen } = yield* collect(one.events)
-        yield* server.signal("SIGKILL")
-        // Long enough for several tries of the feed, before and after.
-        yield* Effect.sleep("1 second")
-        yield* set(3_600_000)
-        yield* Effect.sleep("1 second")
-        yield* server.start
-        yield* insist(one.events.publish("first", 1))
-        yield* Effect.raceFirst(
-          until(() => seen.length > 0),
-          Fiber.join(fiber)
-        )
-        expect(seen).toEqual([{ name: "first", payload: 1, sequence: 1 }])
-      })
-    )
+  it.scopedLive(
+    "continue when the server is killed before the first event, and the clock is set meanwhile",
+    () =>
+      withJumpingClock(({ set }) =>
+        Effect.gen(function* () {
+          const server = yield* startNatsServer()
+          const one = yield* startInstance({ servers: server.url })
+          const { fiber, seen } = yield* collect(one.events)
+          yield* server.signal("SIGKILL")
+          // Long enough for several tries of the feed, before and after.
+          yield* Effect.sleep("1 second")
+          yield* set(3_600_000)
+          yield* Effect.sleep("1 second")
+          yield* server.start
+          yield* insist(one.events.publish("first", 1))
+          yield* Effect.raceFirst(
+            until(() => seen.length > 0),
+            Fiber.join(fiber)
+          )
+          expect(seen).toEqual([{ name: "first", payload: 1, sequence: 1 }])
+        })
+      )
   )
 
   it.scopedLive("fail a feed when the server comes back without its store, and open the next", () =>
