@@ -39,7 +39,7 @@ cpSync("src/layers/dashboard/page", "dist/layers/dashboard/page", { recursive: t
 const withPage: Plugin = {
   name: "with the page",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /dashboard[/\\]pageFiles\.ts$/ }, ({ path }) => ({
+    onLoad({ filter: /dashboard[/\\]Routes\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replace('"page/"', '"../layers/dashboard/page/"'),
       loader: "ts"
     }))

@@ -4,7 +4,6 @@
 export type * from "./layers/client/Content.ts"
 export { connect } from "./layers/client/connect.ts"
 export type { Options } from "./layers/client/Options.ts"
-export type { Attachment, Picture, PictureFile } from "./layers/client/picture.ts"
 export type { Media, Preload } from "./layers/client/preload.ts"
 export type { Exhibit, State } from "./layers/client/state.ts"
-export type { ReadTable, Row, Version } from "./layers/client/Version.ts"
+export type { Attachment, Picture, PictureFile, ReadTable, Row, Version } from "./layers/client/Version.ts"

@@ -15,8 +15,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { CliError, VitrineModule } from "./layers/cli/command.ts"
-import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
+import { CliError, exitAfterSignals, exitProcess, VitrineModule } from "./layers/cli/command.ts"
 import type { Arguments, CommandName, Given, LogFormat, Options } from "./layers/cli/program.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 
@@ -36,8 +35,8 @@ const withHttpClient = (load: () => Promise<Run<HttpClient.HttpClient>>) => asyn
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   init: async () => (await import("./layers/cli/init.ts")).run,
   start: withHttpClient(async () => (await import("./layers/cli/start.ts")).run),
-  status: async () => (await import("./layers/cli/status.ts")).run,
-  fleet: async () => (await import("./layers/cli/fleet.ts")).run,
+  status: async () => (await import("./layers/cli/status.ts")).status,
+  fleet: async () => (await import("./layers/cli/status.ts")).fleet,
   mute: async () => (await import("./layers/cli/mute.ts")).run,
   fetch: withHttpClient(async () => (await import("./layers/cli/check.ts")).fetch),
   check: withHttpClient(async () => (await import("./layers/cli/check.ts")).check),

@@ -1,5 +1,6 @@
 /**
- * Schemas of options that several folders use: secrets, durations, days, and addresses of servers.
+ * Schemas of options that several folders use: secrets, durations, days, addresses, and those that servers
+ * have in common.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -7,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { expects, expectsSecret, optional } from "./Options.ts"
+import { expects, expectsSecret, omittable, optional } from "./Options.ts"
 
 /** The text of a secret; `None` if it was wiped, or made with another copy of Effect. */
 const textOf = Option.liftThrowable((input: unknown) =>
@@ -98,3 +99,42 @@ export const maxTimeout = (usual = 60_000) =>
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     usual
   )
+
+export const integer = (minimum: number, maximum: number) =>
+  expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)
+
+/** An optional list; each entry is checked separately. */
+export const list = (valid: (entry: string) => boolean, what: string) =>
+  omittable(
+    expects(
+      Schema.Array(expects(Schema.String.pipe(Schema.filter(valid)), what)),
+      `an array, each entry ${what}`
+    )
+  )
+
+export const port = (defaultPort: number) => optional(integer(0, 65_535), defaultPort)
+
+/** Accepts an IPv6 address with the brackets of a URL, too. */
+export const host = optional(
+  Schema.transform(expects(Schema.NonEmptyString, "the name or address of an interface"), Schema.String, {
+    strict: true,
+    decode: (host) => host.replace(/^\[(.+)\]$/, "$1"),
+    encode: (host) => host
+  }),
+  "127.0.0.1"
+)
+
+const isHostName = (text: string): boolean => /^(\[[\da-f:.]+\]|[a-z\d._-]+)$/.test(text)
+
+export const allowedHosts = list(
+  isHostName,
+  'a host name or an address in small letters without a port, such as "localhost" or "[::1]"'
+)
+
+/** Characters that an `Authorization` header may contain, and enough of them to prevent guessing. */
+const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
+
+export const token = secret(
+  isToken,
+  `a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set? ${envFileHint})`
+)

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { issueText, placedIssues } from "../internal/parseIssues.ts"
+import { issueText, placedIssues } from "../internal/Options.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 export type { BuiltInCommands } from "./ContentCommands.ts"

@@ -12,7 +12,7 @@ import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { issueText, placedIssues } from "../internal/parseIssues.ts"
+import { issueText, placedIssues } from "../internal/Options.ts"
 import { optional } from "../internal/schemas.ts"
 import { makeWarnOnce } from "../internal/warnOnce.ts"
 

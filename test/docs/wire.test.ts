@@ -116,7 +116,7 @@ describe("the table of status codes", () => {
   )
 
   it("has the messages of timeouts", () => {
-    const source = read("src/layers/http/clientErrors.ts")
+    const source = read("src/layers/http/HttpServer.ts")
     const messages = rows.filter(([, request = ""]) => slow(request)).flatMap((row) => codeIn(row[2] ?? ""))
     expect(messages.length).toBe(2)
     for (const message of messages) {

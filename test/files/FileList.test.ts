@@ -5,7 +5,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { type FileList, FileListJson, fileListText, filesOf } from "../../src/files/FileList.ts"
 import { foldCase } from "../../src/files/fileName.ts"
-import { issueText, placedIssues } from "../../src/internal/parseIssues.ts"
+import { issueText, placedIssues } from "../../src/internal/Options.ts"
 import { attachmentName } from "../../src/layers/sources/tables/Attachments.ts"
 import { SourceFile } from "../../src/services/ContentSource.ts"
 

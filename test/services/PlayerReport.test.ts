@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as fc from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import { issueText, placedIssues } from "../../src/internal/parseIssues.ts"
+import { issueText, placedIssues } from "../../src/internal/Options.ts"
 import {
   maxLine,
   maxProblems,

@@ -2,20 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ContentServerState } from "../../src/services/Slices.ts"
-import { player } from "../support/fleet.ts"
+import { player, serverSlice } from "../support/fleet.ts"
 
 const decode = Schema.decodeUnknownEither(ContentServerState)
 
-const contentServer = (players: unknown) => ({
-  kind: "content-server",
-  url: "http://127.0.0.1:8730",
-  maxConnections: 1024,
-  connections: 0,
-  openResponses: 0,
-  requests: 0,
-  bytes: 0,
-  players
-})
+const contentServer = (players: unknown) => serverSlice({ players })
 
 describe("the players of a content server", () => {
   it("are the same each time they are read", () => {

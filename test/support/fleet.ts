@@ -1,6 +1,7 @@
 /**
  * Reports of players, as a test sends them.
  */
+import { vitrineVersion } from "../../src/internal/machine.ts"
 import type { Player, PlayerReport } from "../../src/services/PlayerReport.ts"
 import type { Request } from "./rawHttp.ts"
 
@@ -44,5 +45,34 @@ export const player = (changes: Partial<Player> = {}): Player => ({
   heardAt: "2026-11-23T10:00:00.100Z",
   address: "10.0.0.3",
   clockOffset: -100,
+  ...changes
+})
+
+/** A player without problems, screens and warnings, whose clock is that of the hub. */
+export const wellPlayer = (id: string, heardAt: string, changes: Partial<Player> = {}): Player => ({
+  vitrine: vitrineVersion,
+  sentAt: heardAt,
+  node: { id },
+  host: id,
+  runId: "a",
+  startTime: heardAt,
+  problems: [],
+  screens: [],
+  warnings: [],
+  heardAt,
+  address: "10.0.0.3",
+  clockOffset: 0,
+  ...changes
+})
+
+/** The slice of a content server with nothing unusual. */
+export const serverSlice = <Changes extends object>(changes: Changes) => ({
+  kind: "content-server" as const,
+  url: "http://127.0.0.1:8730",
+  maxConnections: 32,
+  connections: 0,
+  openResponses: 0,
+  requests: 0,
+  bytes: 0,
   ...changes
 })

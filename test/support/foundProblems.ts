@@ -1,7 +1,7 @@
 /**
  * What the differ of problems finds, of problems that a test gives keys.
  */
-import type { Found, ProblemChange } from "../../src/layers/status/standingProblems.ts"
+import type { Found, ProblemChange } from "../../src/layers/status/problems.ts"
 import type { Problem } from "../../src/services/Problem.ts"
 
 type Keyed = ReadonlyMap<string, Problem>

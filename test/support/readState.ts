@@ -11,7 +11,7 @@ import * as nats from "../../src/layers/nats/pluginReading.ts"
 import * as players from "../../src/layers/screens/PlayersReading.ts"
 import { playersOf } from "../../src/layers/screens/players.ts"
 import { screensOf } from "../../src/layers/screens/screens.ts"
-import { nothingRemembered } from "../../src/layers/status/standingProblems.ts"
+import { nothingRemembered } from "../../src/layers/status/problems.ts"
 import { makeView, problemsIn } from "../../src/layers/status/view.ts"
 import type { GlobalState, ReadSlice, Section } from "../../src/services/ControllerState.ts"
 

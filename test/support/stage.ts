@@ -14,7 +14,7 @@ import * as ContentServerLayer from "../../src/layers/contentServer/ContentServe
 import * as HttpTransportLayer from "../../src/layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
-import type { AckAnswer } from "../../src/services/ScreenAction.ts"
+import type { AckAnswer } from "../../src/services/ContentCommands.ts"
 import { openTab } from "./browser.ts"
 import * as server from "./contentServer.ts"
 import { sha256 } from "./sha256.ts"

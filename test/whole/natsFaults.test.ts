@@ -12,6 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { CommandUnavailable } from "../../src/services/CommandBus.ts"
+import { withJumpingClock } from "../support/jumpingClock.ts"
 import { startNatsEdge } from "../support/natsEdge.ts"
 import {
   administer,
@@ -59,20 +60,28 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
-  it.scopedLive("continue when the server is killed before the first event", () =>
-    Effect.gen(function* () {
-      const server = yield* startNatsServer()
-      const one = yield* startInstance({ servers: server.url })
-      const { fiber, seen } = yield* collect(one.events)
-      yield* server.signal("SIGKILL")
-      yield* server.start
-      yield* insist(one.events.publish("first", 1))
-      yield* Effect.raceFirst(
-        until(() => seen.length > 0),
-        Fiber.join(fiber)
+  it.scopedLive(
+    "continue when the server is killed before the first event, and the clock is set meanwhile",
+    () =>
+      withJumpingClock(({ set }) =>
+        Effect.gen(function* () {
+          const server = yield* startNatsServer()
+          const one = yield* startInstance({ servers: server.url })
+          const { fiber, seen } = yield* collect(one.events)
+          yield* server.signal("SIGKILL")
+          // Long enough for several tries of the feed, before and after.
+          yield* Effect.sleep("1 second")
+          yield* set(3_600_000)
+          yield* Effect.sleep("1 second")
+          yield* server.start
+          yield* insist(one.events.publish("first", 1))
+          yield* Effect.raceFirst(
+            until(() => seen.length > 0),
+            Fiber.join(fiber)
+          )
+          expect(seen).toEqual([{ name: "first", payload: 1, sequence: 1 }])
+        })
       )
-      expect(seen).toEqual([{ name: "first", payload: 1, sequence: 1 }])
-    })
   )
 
   it.scopedLive("fail a feed when the server comes back without its store, and open the next", () =>

@@ -14,7 +14,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Mute } from "../../services/Problem.ts"
 import type { Mutes } from "../../services/Slices.ts"
-import { isNamed } from "../status/mutedProblems.ts"
+import { isNamed } from "../status/problems.ts"
 import { muteText } from "../status/rows.ts"
 
 /** The largest number of mutes, and the longest time, in milliseconds. */

@@ -6,7 +6,7 @@ import * as Array from "effect/Array"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import { Problem } from "../../services/Problem.ts"
-import type { Found, ProblemChange } from "../status/standingProblems.ts"
+import type { Found, ProblemChange } from "../status/problems.ts"
 
 /** A problem that continues, or whose end must be posted. */
 export interface Alert {

@@ -8,7 +8,7 @@ import { durationText, withLocalTimes } from "../../internal/readable.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { compare, type Found, type ProblemChange, type StandingProblems } from "../status/standingProblems.ts"
+import { compare, type Found, type ProblemChange, type StandingProblems } from "../status/problems.ts"
 
 /** How often it checks. The state does not announce problems, because many begin by the passing of time. */
 const checkEvery = "5 seconds"

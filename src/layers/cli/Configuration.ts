@@ -9,8 +9,7 @@ import { maxBytes, tooLarge } from "../../files/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { loadConfiguration } from "../controller/loadConfiguration.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { CliError, VitrineModule } from "./command.ts"
-import { withoutSignalHandlers } from "./processExit.ts"
+import { CliError, VitrineModule, withoutSignalHandlers } from "./command.ts"
 import type { Options } from "./program.ts"
 
 /** Reads the environment file, then returns the absolute path of the configuration. */

@@ -1,20 +1,15 @@
 /**
- * Asks the running controller, and prints the answer once, or every second until the command ends.
+ * Asks the running controller of a configuration.
  */
 import { hostname, userInfo } from "node:os"
 import * as Path from "@effect/platform/Path"
-import * as Cause from "effect/Cause"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import { ControllerNotRunning, ControllerUnreachable } from "../../services/IpcClient.ts"
-import { findController } from "../control/findController.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
-import { type ControllerPaths, locateController } from "../control/socketPath.ts"
+import { type ControllerPaths, findController, locateController } from "../control/runFolder.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
 import type { Options } from "./program.ts"
-import { failureText } from "./terminal/log.ts"
 
 /** Asks the controller of a configuration file through its socket. */
 export const askController =
@@ -49,19 +44,3 @@ export const caller = (): string =>
     Option.orElse(Option.liftThrowable(() => userInfo().username)),
     Option.match({ onNone: hostname, onSome: (user) => `${user}@${hostname()}` })
   )
-
-/** Prints a text. If watched, replaces it every second, and prints failures as text. */
-export const show = <E, R>(text: Effect.Effect<string, E, R>, isWatched: boolean) =>
-  isWatched ? Effect.scoped(keepShowing(text)) : Effect.flatMap(text, Console.log)
-
-/** Continues after failures: the controller may start later. */
-const keepShowing = <E, R>(text: Effect.Effect<string, E, R>) =>
-  Effect.gen(function* () {
-    const { makeLiveText } = yield* Effect.promise(() => import("./terminal/liveText.ts"))
-    const show = yield* makeLiveText(process.stdout)
-    yield* text.pipe(
-      Effect.catchAll((error) => Effect.succeed(failureText(Cause.fail(error), false))),
-      Effect.flatMap(show),
-      Effect.repeat(Schedule.spaced("1 second"))
-    )
-  })

@@ -8,7 +8,7 @@ import {
   type DocumentDiff,
   type RecordChange
 } from "../../services/ContentDiff.ts"
-import { recordTitle, valueWords } from "../status/changes.ts"
+import { recordTitle, valueWords } from "../status/contentText.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 
 const diffText = ({ from, to, ...changes }: ContentDiff): string => {

@@ -2,7 +2,7 @@
  * The commands of the command line with their options and arguments. What they do is loaded when one of them runs.
  */
 import { Argument, Command, Option } from "commander"
-import type { ScreenAction } from "../../services/ScreenAction.ts"
+import type { ScreenAction } from "../../services/ContentCommands.ts"
 
 export type CommandName =
   | "init"

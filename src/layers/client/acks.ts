@@ -1,5 +1,38 @@
 /** Reports the version on the screen, so that it stays on disk, and problems, visibility and the end of the page. */
-import type { Presence } from "./presence.ts"
+
+/** The presence that a page reports. */
+export interface Presence {
+  /** Whether the page is neither in the background nor minimized, as the browser reports. */
+  readonly visible: boolean
+  /** Whether frames are drawn; always false for an invisible page. */
+  readonly drawing: boolean
+}
+
+/** Milliseconds that a frame may take: a page that decodes pictures draws no frame for a while. */
+const limitMs = 3000
+
+/**
+ * Each look at a visible page requests a frame, unless a request is pending. If it is pending for three seconds, the page is not
+ * drawn. Without looks, it costs nothing.
+ */
+export const makePresence = (): (() => Presence) => {
+  let frame = 0
+  let askedAt = 0
+
+  return () => {
+    const visible = document.visibilityState === "visible"
+    if (!visible) {
+      cancelAnimationFrame(frame)
+      frame = 0
+    } else if (!frame) {
+      askedAt = performance.now()
+      frame = requestAnimationFrame(() => {
+        frame = 0
+      })
+    }
+    return { visible, drawing: visible && (!frame || performance.now() - askedAt < limitMs) }
+  }
+}
 
 /** Milliseconds until an ack is renewed at the latest: browsers wake an invisible page only once a minute. */
 export const renewMs = ({ visible }: Presence): number => (visible ? 20_000 : 60_000)

@@ -1,10 +1,9 @@
 /** Connects a page to a controller: follows the manifest, and provides complete versions. */
-import { makeAcks, renewMs } from "./acks.ts"
+import { makeAcks, makePresence, renewMs } from "./acks.ts"
 import { type AckAnswer, act, isReloaded } from "./actions.ts"
 import { type Options, withNumbers } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
-import { makePresence } from "./presence.ts"
 import { makeRenewal, navigation } from "./renewal.ts"
 import { growing, Refused, request, TimedOut, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"

@@ -14,7 +14,7 @@ import { withoutParentSpan } from "../../internal/background.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { CannotCompare, type ComparedVersion } from "../../services/ContentDiff.ts"
 import { activeIn, type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
-import { changeWords } from "../status/changes.ts"
+import { changeWords } from "../status/contentText.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
 

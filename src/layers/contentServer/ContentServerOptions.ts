@@ -4,8 +4,8 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, omittable, optional } from "../../internal/Options.ts"
+import { allowedHosts, host, integer, port, token } from "../../internal/optionSchemas.ts"
 import { maxConnections } from "../http/ConnectionLimit.ts"
-import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
 const folder = expects(Schema.NonEmptyString, "the path of a folder")
 

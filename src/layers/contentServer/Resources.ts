@@ -16,9 +16,8 @@ import * as Schema from "effect/Schema"
 import { fileListName } from "../../files/FileList.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { Manifest } from "../../services/VersionStore.ts"
-import { hostnameOf } from "../http/Access.ts"
+import { hostnameOf, unreadableTarget } from "../http/Access.ts"
 import { BadRequest, type NotFound, type Unreadable } from "../http/errors.ts"
-import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import {
@@ -178,7 +177,7 @@ const decodeManifest = Schema.decodeOption(Schema.parseJson(Manifest))
 const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest | NotFound> =>
   Effect.try({
     try: () => path.slice(1).split("/").map(decodeURIComponent),
-    catch: () => new BadRequest({ message: RequestTarget.unreadable })
+    catch: () => new BadRequest({ message: unreadableTarget })
   }).pipe(
     Effect.filterOrElse(
       (names) => names.every((name) => !name.includes("/")),

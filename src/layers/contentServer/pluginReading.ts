@@ -8,7 +8,7 @@ import type { ContentServerStatistics } from "../../services/ContentServer.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
-import { makeCount } from "../http/counts.ts"
+import { makeCount } from "../status/metrics.ts"
 import { kv, used } from "../status/rows.ts"
 import { contentServersOf, readingOf } from "../status/slices.ts"
 

@@ -33,7 +33,7 @@ import {
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
 import { socketAddress } from "../folderLock/socketFile.ts"
-import { isTrustedOwner, locateController } from "./socketPath.ts"
+import { isTrustedOwner, locateController } from "./runFolder.ts"
 
 /** How long the controller may take to respond, except to a command. */
 const patienceSeconds = 5

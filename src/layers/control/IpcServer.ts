@@ -1,7 +1,7 @@
 /**
  * The controller's own socket: the routes of the HTTP transport for programs of the same user (docs/wire.md, 10).
  *
- * The socket is a Unix socket beside the configuration (`socketPath.ts`), or a named pipe on Windows. Only its user can
+ * The socket is a Unix socket beside the configuration (`runFolder.ts`), or a named pipe on Windows. Only its user can
  * reach it, so every command is allowed, and a request can stop the controller.
  */
 import { chmod } from "node:fs/promises"
@@ -37,7 +37,7 @@ import {
   type IpcSocketUnusable,
   unusable
 } from "./claimFolder.ts"
-import { type ControllerPaths, locateController } from "./socketPath.ts"
+import { type ControllerPaths, locateController } from "./runFolder.ts"
 
 export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 

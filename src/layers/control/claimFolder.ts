@@ -9,9 +9,8 @@ import { removeUnfinished } from "../../files/durable.ts"
 import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { lockFolder } from "../folderLock/folderLock.ts"
-import { keepPidFile, readPidFile } from "./findController.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
-import { type ControllerPaths, isTrustedOwner } from "./socketPath.ts"
+import { type ControllerPaths, isTrustedOwner, keepPidFile, readPidFile } from "./runFolder.ts"
 
 /** Another controller runs with the configuration. */
 export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlreadyRunning>()(

@@ -6,7 +6,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { View } from "../../services/View.ts"
-import { violationText } from "../status/violationText.ts"
+import { violationText } from "../status/contentText.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
 
 /** The pause before the next connection, after one has failed or ended. */

@@ -1,36 +1,94 @@
 /**
  * The dashboard: a live page with the state of the controller, and endpoints for monitoring.
  */
+
+import type { AddressInfo } from "node:net"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { addLoggerHere, makeLogTail } from "../../internal/loggers.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { decodeOptions, issuesOf, omittable, optional } from "../../internal/Options.ts"
+import { allowedHosts, host, integer, port, token } from "../../internal/optionSchemas.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { Dashboard } from "../../services/Dashboard.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { PluginContext } from "../../services/Plugin.ts"
+import type { Plugin, PluginContext } from "../../services/Plugin.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import * as Application from "../http/Application.ts"
 import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import { type BindError, listen, urlOf } from "../http/Listen.ts"
 import * as Access from "./Access.ts"
 import * as Actions from "./Actions.ts"
-import { type DashboardConfig, type DashboardOptions, decode } from "./DashboardOptions.ts"
 import { type DashboardState, reading } from "./DashboardState.ts"
 import * as Live from "./Live.ts"
 import { setNodeInfo } from "./metrics.ts"
 import { makeOverview } from "./overview.ts"
 import * as Routes from "./Routes.ts"
 
-export { Dashboard }
+/**
+ * The options of `dashboard`. All are optional.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DashboardConfig {
+  /** Port, 0 to 65535; 0 picks a free one. Default `8720`. */
+  readonly port?: number | undefined
+
+  /**
+   * Interface to bind; if other machines can reach it, actions need a `token`. Default
+   * `"127.0.0.1"` (this machine only).
+   */
+  readonly host?: string | undefined
+
+  /** A secret that actions must carry, as `Authorization: Bearer TOKEN`; others get 401. Default none. */
+  readonly token?: string | Redacted.Redacted | undefined
+
+  /**
+   * Names that the `Host` header may have, in addition to addresses, `localhost` and the name of this
+   * machine; others get 403. Default none.
+   */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
+
+  /** Pages at once, 1 to 1000; further pages get 503. Default `32`. */
+  readonly maxClients?: number | undefined
+}
+
+/** With the defaults. @internal */
+export const DashboardOptions = Schema.Struct({
+  port: port(8720),
+  host,
+  token: omittable(token),
+  allowedHosts,
+  maxClients: optional(integer(1, 1000), 32)
+})
+export type DashboardOptions = typeof DashboardOptions.Type
+
+const decode = decodeOptions("the options of the dashboard", DashboardOptions)
+
+/**
+ * The dashboard for other parts: where it listens.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class Dashboard extends Context.Tag("vitrine/Dashboard")<
+  Dashboard,
+  {
+    /** Where it listens; `None` in task mode. */
+    readonly address: Option.Option<AddressInfo>
+  }
+>() {}
 
 /**
  * The services that the dashboard needs.
@@ -80,8 +138,8 @@ export const layerConfig = (
 export const make = (config: DashboardConfig = {}) =>
   Effect.flatMap(decode(config), (options) => fromOptions(options))
 
-/** As `make`, with decoded options. `addLogger` belongs to the controller. @internal */
-export const fromOptions = Effect.fnUntraced(function* (
+/** `addLogger` belongs to the controller. */
+const fromOptions = Effect.fnUntraced(function* (
   options: DashboardOptions,
   addLogger: PluginContext["addLogger"] = addLoggerHere
 ) {
@@ -139,3 +197,22 @@ export const fromOptions = Effect.fnUntraced(function* (
   yield* addMomentary("dashboard", slice)
   return Dashboard.of({ address: Option.some(address) })
 })
+
+/**
+ * Shows the state of the controller on a page, and provides endpoints for monitoring.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const dashboard = (config: DashboardConfig = {}): Plugin => {
+  const options = decode(config)
+  return {
+    name: "dashboard",
+    issues: issuesOf(options),
+    setup: ({ addLogger }) =>
+      Effect.as(
+        Effect.flatMap(options, (decoded) => fromOptions(decoded, addLogger)),
+        Effect.void
+      )
+  }
+}

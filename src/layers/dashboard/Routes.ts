@@ -1,6 +1,9 @@
 /**
  * The routes of the dashboard.
  */
+
+import { readdirSync, readFileSync } from "node:fs"
+import { extname } from "node:path"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -13,13 +16,12 @@ import { notFound } from "../http/Application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/Responses.ts"
-import { isHealthy } from "../status/health.ts"
 import { toneOf } from "../status/rows.ts"
+import { isHealthy } from "../status/view.ts"
 import { type Access, isLoopback } from "./Access.ts"
 import type { Act } from "./Actions.ts"
 import type { Live } from "./Live.ts"
 import { contentType, isOfInterest, problemMetrics, prometheusText } from "./metrics.ts"
-import { readPageFiles } from "./pageFiles.ts"
 
 export interface Context {
   readonly access: Access
@@ -105,3 +107,33 @@ const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): strin
     Option.filter((address) => !isLoopback(address)),
     Option.getOrUndefined
   )
+
+const folder = new URL("page/", import.meta.url)
+
+const types: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".woff2": "font/woff2"
+}
+
+/** A file of the page, and the path at which it is served. */
+export interface PageFile {
+  readonly path: `/${string}`
+  readonly type: string
+  readonly content: Uint8Array
+}
+
+export const readPageFiles = (): ReadonlyArray<PageFile> =>
+  readdirSync(folder).flatMap((name) => {
+    const type = types[extname(name)]
+    return type === undefined
+      ? []
+      : [
+          {
+            path: name === "index.html" ? "/" : `/${name}`,
+            type,
+            content: readFileSync(new URL(name, folder))
+          }
+        ]
+  })

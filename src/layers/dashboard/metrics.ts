@@ -13,7 +13,7 @@ import { vitrineVersion } from "../../internal/machine.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
-import { gauge } from "../status/gauge.ts"
+import { gauge } from "../status/metrics.ts"
 
 const nodeInfo = Metric.gauge("vitrine_node_info", {
   description: "1, with the id, the label and the role of the machine, and the version of Vitrine"

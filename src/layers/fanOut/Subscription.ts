@@ -2,7 +2,6 @@
  * A subscription to the event bus that outlives its feeds: a feed that ends, fails or dies is reported and replaced.
  */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -14,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
   )
 
   const opened = Effect.gen(function* () {
-    yield* Ref.set(openedAt, Option.some(yield* Clock.currentTimeMillis))
+    yield* Ref.set(openedAt, Option.some(yield* monotonicMillis))
     yield* Ref.set(problem, Option.none())
     if (yield* Ref.get(isReported)) {
       yield* Effect.forkScoped(Effect.delay(recovered, stableAfter))
@@ -78,16 +78,16 @@ export const make = Effect.fnUntraced(function* (name: string) {
   })
 
   const failed = Effect.fnUntraced(function* (reason: string) {
-    const now = yield* Clock.currentTimeMillis
+    const { monotonic, wall } = yield* now
     const wasOpen = yield* Ref.getAndSet(openedAt, Option.none())
-    if (Option.exists(wasOpen, (at) => now - at >= briefly)) {
+    if (Option.exists(wasOpen, (at) => monotonic - at >= briefly)) {
       yield* pauses.reset
     }
     yield* Ref.update(problem, (before) =>
       Option.some({
         reason: printableLine(reason, maxReason),
         since: Option.match(before, {
-          onNone: () => new Date(now).toISOString(),
+          onNone: () => new Date(wall).toISOString(),
           onSome: ({ since }) => since
         })
       })

@@ -5,8 +5,8 @@ import { vitrineVersion } from "../../internal/machine.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Reports, Upstream } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
-import { codes } from "../status/health.ts"
 import { kv, text } from "../status/rows.ts"
+import { codes } from "../status/view.ts"
 
 type HubState = Pick<ContentState, "copiedFrom" | "reports">
 

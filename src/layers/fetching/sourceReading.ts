@@ -9,9 +9,9 @@ import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { type ContentState, type SourceState, TableSourceData } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
+import { violationText } from "../status/contentText.ts"
 import { kv, problemRow } from "../status/rows.ts"
 import { reported } from "../status/slices.ts"
-import { violationText } from "../status/violationText.ts"
 
 export type Rejection = NonNullable<ContentState["rejection"]>
 

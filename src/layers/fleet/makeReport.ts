@@ -14,7 +14,7 @@ import {
 } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ScreenStatus, View } from "../../services/View.ts"
-import { codes } from "../status/health.ts"
+import { codes } from "../status/view.ts"
 
 /** The facts that are not in the view. */
 export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {

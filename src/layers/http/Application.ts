@@ -6,9 +6,9 @@
  * - finished the work of a request whose client leaves, and kept a response open without a waiting fiber
  *   (`RequestHandler.ts`, `EventStreamResponse.ts`);
  * - limited the size of a body, waited a moment before it closes the connection, and answered `Expect` (`RequestBody.ts`);
- * - gave the version of HTTP and the raw headers of a request (`access.ts`, for two `Host` headers);
+ * - gave the version of HTTP and the raw headers of a request (`Access.ts`, for two `Host` headers);
  * - handled pipelined requests in turn, and let half-closed clients read (`HttpServer.ts`, `stallTimeout.ts`);
- * - exposed the server's `clientError`, and ended within a time limit (`clientErrors.ts`, `Listen.ts`).
+ * - exposed the server's `clientError`, and ended within a time limit (`HttpServer.ts`, `Listen.ts`).
  */
 import type { RequestListener, Server } from "node:http"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
@@ -20,12 +20,11 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { hasOneHost, type RequestHead } from "./Access.ts"
+import * as Access from "./Access.ts"
 import * as ConnectionLimit from "./ConnectionLimit.ts"
 import { BadRequest, NotFound, type RequestError } from "./errors.ts"
 import * as HttpServer from "./HttpServer.ts"
 import * as RequestHandler from "./RequestHandler.ts"
-import * as RequestTarget from "./RequestTarget.ts"
 import * as Responses from "./Responses.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -37,7 +36,7 @@ export interface Guard {
   /** Why a request is refused, for any route; `None` if it is not. */
   readonly refuse: (request: Request) => Option.Option<RequestError>
   /** Default headers of every response. A request that could not be parsed has no headers. */
-  readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
+  readonly headers: (request: Pick<Access.RequestHead, "headers">) => Readonly<Record<string, string>>
 }
 
 export interface Options extends Guard {
@@ -80,25 +79,25 @@ export const make = Effect.fnUntraced(function* (
 
   const refuse = (request: Request): Option.Option<RequestError> =>
     Option.orElse(connections.refuse(NodeHttpServerRequest.toIncomingMessage(request).socket), () =>
-      RequestTarget.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
+      Access.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
     )
 
   const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+      if (!Access.hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
         return Effect.succeed(Responses.error(oneHost))
       }
       if (request.method === "OPTIONS" && preflight !== undefined) {
         return Effect.succeed(preflight)
       }
-      const path = RequestTarget.path(request.url)
+      const path = Access.pathOf(request.url)
       if (Option.isNone(path)) {
         return Effect.succeed(Responses.error(unreadableTarget))
       }
       if (request.method === "HEAD" && !answersHead) {
         return Effect.succeed(Responses.error(otherwise(request)))
       }
-      const url = RequestTarget.literal(path.value)
+      const url = Access.literalPath(path.value)
       return url === request.url
         ? routed
         : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
@@ -144,9 +143,9 @@ export const notFound = (request: Request) =>
 
 /** The path of a request as the client sent it. */
 export const pathOf = ({ originalUrl }: Request): string =>
-  Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
+  Option.getOrElse(Access.pathOf(originalUrl), () => originalUrl)
 
-const unreadableTarget = new BadRequest({ message: RequestTarget.unreadable })
+const unreadableTarget = new BadRequest({ message: Access.unreadableTarget })
 
 const oneHost = new BadRequest({ message: "A request must have one Host header." })
 

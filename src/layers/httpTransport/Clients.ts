@@ -8,12 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { isPlainFileName } from "../../files/fileName.ts"
-import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { printableHeader } from "../http/Access.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
+import type { TransportStatistics } from "./HttpTransport.ts"
 import { makeRecorder, type Recorder } from "./statistics.ts"
 
 /** The clients of an event stream. */

@@ -7,17 +7,18 @@ import type * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { InvalidOptions } from "../../internal/Options.ts"
+import { InvalidOptions, issuesOf } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import { HttpTransport } from "../../services/HttpTransport.ts"
+import type { Plugin } from "../../services/Plugin.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import * as Application from "../http/Application.ts"
@@ -31,6 +32,7 @@ import * as EventStream from "./EventStream.ts"
 import {
   decode,
   decodeRoutes,
+  defaultName,
   type HttpTransportConfig,
   type HttpTransportOptions,
   type RoutesConfig,
@@ -41,8 +43,49 @@ import { reading } from "./pluginReading.ts"
 import * as TransportRoutes from "./Routes.ts"
 import { makeRecorder } from "./statistics.ts"
 
-export type { TransportStatistics } from "../../services/HttpTransport.ts"
-export { HttpTransport, type RoutesConfig }
+/**
+ * The transport for other parts: where it listens, and its statistics.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class HttpTransport extends Context.Tag("vitrine/HttpTransport")<
+  HttpTransport,
+  {
+    /** Where it listens; `None` in task mode, and on a server of somebody else. */
+    readonly address: Option.Option<AddressInfo>
+
+    /** How many event streams are open now. */
+    readonly clients: Effect.Effect<number>
+
+    /** Counts since its start. */
+    readonly statistics: Effect.Effect<TransportStatistics>
+  }
+>() {}
+
+/**
+ * The counts of an HTTP transport, since its start unless stated otherwise.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TransportStatistics {
+  /** Event streams open now. */
+  readonly clients: number
+  /** The most event streams that were open at once. */
+  readonly mostClients: number
+  /** Events that passed the filter. Each counts once, for any number of clients. */
+  readonly eventsForwarded: number
+  /** Frames that a client missed because the client, or the whole transport, had fallen behind; one for each client. */
+  readonly framesMissed: number
+  /** Clients that were disconnected because they had fallen too far behind. */
+  readonly clientsDropped: number
+  /** When a client last missed a frame. */
+  readonly lastMissed: Option.Option<Date>
+  readonly lastEvent: Option.Option<{ readonly name: string; readonly at: Date }>
+}
+
+export type { RoutesConfig }
 
 /**
  * The transport with the given options. Options are validated in every mode; in task mode nothing is bound.
@@ -82,8 +125,7 @@ export const layerConfig = (
  */
 export const make = (config: HttpTransportConfig = {}) => Effect.flatMap(decode(config), fromOptions)
 
-/** As `make`, with decoded options. @internal */
-export const fromOptions = (options: HttpTransportOptions) =>
+const fromOptions = (options: HttpTransportOptions) =>
   start(options, EventStream.makeSockets, (eventStream, access) =>
     Effect.gen(function* () {
       const server = yield* Application.make({
@@ -254,3 +296,18 @@ const maxName = 100
 
 /** How long changes of clients are collected before the state is updated. */
 const stateEvery = "1 second"
+
+/**
+ * Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const httpTransport = (config: HttpTransportConfig = {}): Plugin => {
+  const options = decode(config)
+  return {
+    name: config.name ?? defaultName,
+    issues: issuesOf(options),
+    setup: () => Effect.as(Effect.flatMap(options, fromOptions), Effect.void)
+  }
+}

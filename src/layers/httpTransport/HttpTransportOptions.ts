@@ -5,7 +5,7 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, omittable, optional } from "../../internal/Options.ts"
-import { allowedHosts, host, integer, list, port, token } from "../http/serverOptions.ts"
+import { allowedHosts, host, integer, list, port, token } from "../../internal/optionSchemas.ts"
 import { matching, unsendable } from "./EventEncoder.ts"
 import type * as Config from "./HttpTransportConfig.ts"
 

@@ -11,8 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { guarded, notFound, pathOf } from "../http/Application.ts"
-import * as AwaitedFibers from "../http/AwaitedFibers.ts"
 import * as RequestBody from "../http/RequestBody.ts"
+import { makeAwaitEnd } from "../http/RequestHandler.ts"
 import * as Responses from "../http/Responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
@@ -72,7 +72,7 @@ const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 /** A command continues if its client disconnects and the server interrupts the request. */
 const keptCommands = Effect.gen(function* () {
   const commands = yield* CommandBus
-  const awaitEnd = yield* AwaitedFibers.make
+  const awaitEnd = yield* makeAwaitEnd
   return CommandBus.of({
     ...commands,
     dispatch: (command, options) =>

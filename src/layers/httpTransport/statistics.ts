@@ -4,8 +4,8 @@
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
-import type { TransportStatistics } from "../../services/HttpTransport.ts"
-import { makeCount } from "../http/counts.ts"
+import { makeCount } from "../status/metrics.ts"
+import type { TransportStatistics } from "./HttpTransport.ts"
 
 export const metrics = {
   clients: Metric.gauge("vitrine_http_transport_clients", { description: "Event streams open now" }),

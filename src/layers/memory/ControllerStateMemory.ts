@@ -31,7 +31,7 @@ import {
 import * as Players from "../screens/PlayersReading.ts"
 import { playersOf } from "../screens/players.ts"
 import { screensOf } from "../screens/screens.ts"
-import { nothingRemembered, type Remembered } from "../status/standingProblems.ts"
+import { nothingRemembered, type Remembered } from "../status/problems.ts"
 import { makeView } from "../status/view.ts"
 
 /** The parts that make up the view. */

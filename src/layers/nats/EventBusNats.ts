@@ -3,7 +3,6 @@
  * numbers of the events.
  */
 import { DeliverPolicy, type JsMsg } from "@nats-io/jetstream"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { encodeJson } from "../../internal/jsonText.ts"
 import { makeEventRing, maxEvents } from "../../internal/keptEvents.ts"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import { NatsConnection } from "./NatsConnection.ts"
@@ -83,7 +83,7 @@ export const make = Effect.gen(function* () {
 
     /** Whether another try may succeed. */
     const mayRecover = (failure: NatsFailure | NumberedAnew) =>
-      Effect.zipWith(Deferred.isDone(subscribed), Clock.currentTimeMillis, (isSubscribed, now) => {
+      Effect.zipWith(Deferred.isDone(subscribed), monotonicMillis, (isSubscribed, now) => {
         awaySince ??= now
         return isSubscribed && failure._tag !== "vitrine/NumberedAnew" && now - awaySince <= outageLimit
       })

@@ -6,8 +6,7 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { unexpected } from "../../internal/Options.ts"
-import { issuesText, PlacedIssue } from "../../internal/parseIssues.ts"
+import { issuesText, PlacedIssue, unexpected } from "../../internal/Options.ts"
 
 /** The context is not valid: lists every mistake with its place, as in `context.eventBus.onAny`. */
 export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrine/InvalidContext", {

@@ -18,7 +18,7 @@ import { EventBus } from "../../services/EventBus.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
-import { nothingRemembered } from "../status/standingProblems.ts"
+import { nothingRemembered } from "../status/problems.ts"
 import { makeView } from "../status/view.ts"
 import type { PlainContext, PlainEventHandler, PlainSettled } from "./plainController.ts"
 

@@ -12,7 +12,7 @@ import * as Ref from "effect/Ref"
 import { decodeFileList, type FileList, fileListName } from "../../files/FileList.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { isDiskFull } from "../../files/systemError.ts"
-import { issueText, placedIssues } from "../../internal/parseIssues.ts"
+import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import {
   type CopiedFile,

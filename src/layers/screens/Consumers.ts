@@ -1,13 +1,23 @@
 /**
  * The state of a consumer, read from its leases: whether it is present, and when it began to show its version, was hidden, got a
- * problem or closed. Pure.
+ * problem or closed; and the screens of a content in the slice of the state, which are its consumers.
  */
 
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type { Now } from "../../internal/monotonicMillis.ts"
 import { defined } from "../../internal/schemas.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
-import type { AckDetails, Consumer, Lease } from "../../services/VersionStore.ts"
+import {
+  type AckDetails,
+  type Consumer,
+  type Lease,
+  maxConsumers,
+  VersionStore
+} from "../../services/VersionStore.ts"
 import * as Runs from "./Runs.ts"
 
 /** The content of a lease, as the consumer wrote it. */
@@ -165,3 +175,41 @@ export const isHidden = ({ drawing, visible }: Presence): boolean => visible ===
 /** How long after its last report a screen counts as silent, in milliseconds; at most until its lease ends. */
 export const silenceMs = (screen: Screen): number =>
   Math.min(Date.parse(screen.until) - Date.parse(screen.heardAt), silentAfterMs(screen))
+
+/**
+ * Gives the screens as of now: consumers with a fresh lease. Expected screens stay after the end of their lease, as long as
+ * the controller runs. Run before expired leases are removed.
+ */
+export const makeScreens = Effect.gen(function* () {
+  const { consumers } = yield* VersionStore
+  const { system } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
+  const expected = new Set((system.screens ?? []).map(({ id }) => id))
+  const known = yield* Ref.make<ReadonlyArray<Screen>>([])
+  return Effect.flatMap(consumers, (consumers) =>
+    Ref.updateAndGet(known, (before) => {
+      const fresh = consumers.map(screenOf)
+      const ids = new Set(fresh.map(({ id }) => id))
+      const ended = before.filter(({ id }) => expected.has(id) && !ids.has(id))
+      const [others, wanted] = Array.partition([...fresh, ...ended], ({ id }) => expected.has(id))
+      return [...wanted, ...others].slice(0, maxConsumers)
+    })
+  )
+})
+
+const screenOf = ({ closedAt, consumerId, hiddenSince, problemSince, runs, ...said }: Consumer): Screen => ({
+  ...said,
+  id: consumerId,
+  shownSince: iso(said.shownSince),
+  heardAt: iso(said.heardAt),
+  until: iso(said.until),
+  ...defined({
+    problemSince: isoIfAny(problemSince),
+    hiddenSince: isoIfAny(hiddenSince),
+    closedAt: isoIfAny(closedAt),
+    runs: runs?.map((run) => ({ ...run, since: iso(run.since), heardAt: iso(run.heardAt) }))
+  })
+})
+
+const iso = (millis: number): string => new Date(millis).toISOString()
+
+const isoIfAny = (millis: number | undefined) => (millis === undefined ? undefined : iso(millis))

@@ -5,7 +5,7 @@
 import type * as MetricPair from "effect/MetricPair"
 import type { ReadSlice } from "../../services/ControllerState.ts"
 import type { PlayerStatus } from "../../services/View.ts"
-import { gauge } from "../status/gauge.ts"
+import { gauge } from "../status/metrics.ts"
 import { takesReports } from "../status/slices.ts"
 import { isOff } from "./players.ts"
 import { playersSection, screenCounts } from "./playerTexts.ts"

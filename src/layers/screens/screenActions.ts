@@ -6,9 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
+import {
+  type AckAnswer,
+  type AskedScreen,
+  askedForMs,
+  UnknownScreen
+} from "../../services/ContentCommands.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../../services/ScreenAction.ts"
 
 /** The longest name, in characters. */
 const maxName = 64

@@ -1,5 +1,6 @@
 /**
- * Makes the view from the parts that plugins give. Knows no plugin by name.
+ * Makes the view from the parts that plugins give, with the health in one word: the same on the dashboard, at `GET /healthz` and
+ * in `vitrine status`. Knows no plugin by name.
  */
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
@@ -8,11 +9,10 @@ import { defined } from "../../internal/schemas.ts"
 import type { ControllerReading, PluginReading, ReadingContext } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row, Section, StatusSnapshot } from "../../services/StatusSnapshot.ts"
-import { wordOf } from "./health.ts"
-import { muteSections, mutesOf, withMutes } from "./mutedProblems.ts"
+import type { HealthWord, View } from "../../services/View.ts"
+import { muteSections, mutesOf, type Remembered, remember, withMutes } from "./problems.ts"
 import { problemRow } from "./rows.ts"
 import { reported, takesReports } from "./slices.ts"
-import { type Remembered, remember } from "./standingProblems.ts"
 
 const defaultOrder = 50
 
@@ -104,3 +104,31 @@ const withReported = (
     ...others.map((name) => ({ name, title: String.capitalize(name), rows: rowsOf(name) }))
   ]
 }
+
+/** The worst word that applies. Muted problems do not count. Problems of players count by their severity only. */
+export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
+  const counted = problems.filter(({ muted }) => muted === undefined)
+  const has = (code: string) =>
+    counted.some((problem) => problem.code === code && problem.player === undefined)
+  return has(codes.none)
+    ? "NO CONTENT"
+    : counted.some(({ severity }) => severity === "error")
+      ? "FAILING"
+      : has(codes.held)
+        ? "HELD"
+        : counted.length > 0
+          ? "WARNING"
+          : "OK"
+}
+
+/** Whether visitors see what they should, as far as is known. */
+export const isHealthy = (word: HealthWord): boolean => word !== "NO CONTENT" && word !== "FAILING"
+
+/** Codes of problems that decide the health of the whole, or that the report to a hub omits. */
+export const codes = { none: "content:none", held: "content:held", hubSilent: "hub:silent" } as const
+
+/** Why the last fetch failed: of the content with this name, or else of the first content that failed. */
+export const lastFetchFailure = ({ contents }: View, name?: string): string | undefined =>
+  contents
+    .filter((content) => (name ?? content.name) === content.name)
+    .flatMap(({ lastFetch }) => lastFetch?.failure ?? [])[0]

@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import { replaceFile } from "../../files/durable.ts"
 import type { WrittenList } from "../../files/FileList.ts"
 import { isDiskFull, remove } from "../../files/systemError.ts"
-import { issueText, placedIssues } from "../../internal/parseIssues.ts"
+import { issueText, placedIssues } from "../../internal/Options.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
   activeIn,

@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import { decodeFileList, FileList, fileListName, ListedSource, writtenList } from "../../files/FileList.ts"
 import { entriesIn, forEachFile, toError } from "../../files/fileBatch.ts"
 import { sha256OfFile } from "../../files/sha256.ts"
-import { issueText, placedIssues } from "../../internal/parseIssues.ts"
+import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import {
   type VersionId,

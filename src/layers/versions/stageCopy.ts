@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import { decodeFileList, fileListName, type WrittenList } from "../../files/FileList.ts"
 import { linkOrCopy } from "../../files/reuseFile.ts"
 import { isDiskFull } from "../../files/systemError.ts"
-import { issueText, placedIssues } from "../../internal/parseIssues.ts"
+import { issueText, placedIssues } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
 import {
   type CopiedFile,

@@ -10,7 +10,7 @@ import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { localTime } from "../../../src/internal/readable.ts"
-import type { AlertOptions } from "../../../src/layers/alerts/AlertOptions.ts"
+import type { AlertOptions } from "../../../src/layers/alerts/Alerts.ts"
 import * as Alerts from "../../../src/layers/alerts/Alerts.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -22,10 +22,12 @@ import { eventLoopTurn } from "../../support/waiting.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
 
+const lamp = (code: string) => `The lamp ${code} is broken.`
+
 const broken = (code: string, severity: Problem["severity"] = "warning"): Problem => ({
   code,
   severity,
-  text: `The lamp ${code} is broken.`,
+  text: lamp(code),
   since
 })
 
@@ -280,85 +282,97 @@ describe("alerts", () => {
     )
   )
 
-  it.scoped("have the text of the problem at the time of the post", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take([begin("left")])
-      yield* TestClock.adjust("1 minute")
-      yield* take([["left", { ...broken("left"), text: "The left lamp is gone." }]])
-      yield* TestClock.adjust("2 minutes")
-      expect(texts).toEqual(["Hall 3: The left lamp is gone."])
-    })
-  )
+  /** Changes that are found, time that passes, or how the receiver responds from then on. */
+  type Step =
+    | ReadonlyArray<Change>
+    | "6 seconds"
+    | `${number} minutes`
+    | { readonly status: number; readonly to?: string }
 
-  it.scoped("are not posted for a problem that ends soon", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take([begin("left")])
-      yield* TestClock.adjust("1 minute")
-      yield* take([end("left")])
-      yield* TestClock.adjust("10 minutes")
-      expect(texts).toEqual([])
-    })
-  )
+  const worse = begin("left", "error")
 
-  it.scoped("are not posted again for a problem that comes back before its end is delivered", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take([begin("left")])
-      yield* TestClock.adjust("3 minutes")
-      yield* take([end("left"), begin("left")])
-      yield* TestClock.adjust("10 minutes")
-      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
-    })
-  )
-
-  it.scoped("are posted again when a warning becomes an error", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take([begin("left")])
-      yield* TestClock.adjust("3 minutes")
-      yield* take([begin("left", "error")])
-      yield* TestClock.adjust("1 minute")
-      expect(texts).toHaveLength(2)
-    })
-  )
-
-  it.scoped("reach an unavailable receiver later with the end of a problem that became worse meanwhile", () =>
+  it.scoped.each<readonly [string, ReadonlyArray<Step>, ReadonlyArray<string>]>([
+    [
+      "have the text of the problem at the time of the post",
+      [[begin("left")], "1 minutes", [["left", { ...broken("left"), text: "It is gone." }]], "2 minutes"],
+      ["It is gone."]
+    ],
+    [
+      "are not posted for a problem that ends soon",
+      [[begin("left")], "1 minutes", [end("left")], "10 minutes"],
+      []
+    ],
+    [
+      "are not posted again for a problem that comes back before its end is delivered",
+      [[begin("left")], "3 minutes", [end("left"), begin("left")], "10 minutes"],
+      [lamp("left")]
+    ],
+    [
+      "are posted again when a warning becomes an error",
+      [[begin("left")], "3 minutes", [worse], "1 minutes"],
+      [lamp("left"), lamp("left")]
+    ],
+    [
+      "reach an unavailable receiver later with the end of a problem that became worse meanwhile",
+      [
+        [begin("right"), begin("left")],
+        "3 minutes",
+        { status: 503 },
+        [end("right")],
+        "1 minutes",
+        [worse],
+        "1 minutes",
+        [end("left")],
+        "1 minutes",
+        { status: 200 },
+        "1 minutes"
+      ],
+      [lamp("right"), lamp("left"), `over: ${lamp("right")}`, `over: ${lamp("left")}`]
+    ],
+    [
+      "are posted with the ends first",
+      [
+        [begin("left"), begin("right")],
+        "3 minutes",
+        { status: 503 },
+        [worse, end("right")],
+        "1 minutes",
+        { status: 200 },
+        "1 minutes"
+      ],
+      [lamp("left"), lamp("right"), `over: ${lamp("right")}`, lamp("left")]
+    ],
+    [
+      "do not wait for an alert that the receiver refuses, whose end is not posted",
+      [
+        { status: 400, to: "left" },
+        [begin("left"), begin("right")],
+        "3 minutes",
+        [end("left"), end("right")],
+        { status: 200 },
+        "1 minutes"
+      ],
+      [lamp("right"), `over: ${lamp("right")}`]
+    ],
+    [
+      "are not posted for a problem that ends while another one is posted",
+      [[begin("slow"), begin("right")], "2 minutes", "6 seconds", [end("right")], "10 minutes"],
+      [lamp("slow")]
+    ],
+    [
+      "are posted again for a problem that comes back while its end is posted",
+      [[begin("slow")], "3 minutes", [end("slow")], "6 seconds", [begin("slow")], "3 minutes"],
+      [lamp("slow"), `over: ${lamp("slow")}`, lamp("slow")]
+    ]
+  ])("%s", ([, steps, posted]) =>
     Effect.gen(function* () {
       const { respond, take, texts } = yield* setUp
-      yield* take([begin("left"), begin("right")])
-      yield* TestClock.adjust("3 minutes")
-      respond(503)
-      yield* take([end("left")])
-      yield* TestClock.adjust("1 minute")
-      yield* take([begin("right", "error")])
-      yield* TestClock.adjust("1 minute")
-      yield* take([end("right")])
-      yield* TestClock.adjust("1 minute")
-      respond(200)
-      yield* TestClock.adjust("1 minute")
-      expect(texts.slice(2).sort()).toEqual([
-        "Hall 3: over: The lamp left is broken.",
-        "Hall 3: over: The lamp right is broken."
-      ])
-    })
-  )
-
-  it.scoped("are posted with the ends first", () =>
-    Effect.gen(function* () {
-      const { respond, take, texts } = yield* setUp
-      yield* take([begin("left"), begin("right")])
-      yield* TestClock.adjust("3 minutes")
-      respond(503)
-      yield* take([begin("left", "error"), end("right")])
-      yield* TestClock.adjust("1 minute")
-      respond(200)
-      yield* TestClock.adjust("1 minute")
-      expect(texts.slice(2)).toEqual([
-        "Hall 3: over: The lamp right is broken.",
-        "Hall 3: The lamp left is broken."
-      ])
+      for (const step of steps) {
+        if (typeof step === "string") yield* TestClock.adjust(step)
+        else if ("status" in step) respond(step.status, step.to)
+        else yield* take(step)
+      }
+      expect(texts).toEqual(posted.map((text) => `Hall 3: ${text}`))
     })
   )
 
@@ -374,19 +388,6 @@ describe("alerts", () => {
     })
   )
 
-  it.scoped("do not wait for an alert that the receiver refuses, whose end is not posted", () =>
-    Effect.gen(function* () {
-      const { respond, take, texts } = yield* setUp
-      respond(400, "left")
-      yield* take([begin("left"), begin("right")])
-      yield* TestClock.adjust("3 minutes")
-      yield* take([end("left"), end("right")])
-      respond(200)
-      yield* TestClock.adjust("1 minute")
-      expect(texts).toEqual(["Hall 3: The lamp right is broken.", "Hall 3: over: The lamp right is broken."])
-    })
-  )
-
   it.scoped("are no longer undelivered once the refused alert has ended", () =>
     Effect.gen(function* () {
       const { problems, respond, take } = yield* setUp
@@ -397,17 +398,6 @@ describe("alerts", () => {
       yield* take([end("left")])
       yield* TestClock.adjust("1 minute")
       expect(yield* problems).toEqual([])
-    })
-  )
-
-  it.scoped("are not posted for a problem that ends while another one is posted", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take([begin("slow"), begin("right")])
-      yield* TestClock.adjust("125 seconds")
-      yield* take([end("right")])
-      yield* TestClock.adjust("10 minutes")
-      expect(texts).toEqual(["Hall 3: The lamp slow is broken."])
     })
   )
 
@@ -439,23 +429,6 @@ describe("alerts", () => {
         ])
         expect(yield* problems).toEqual([])
       })
-  )
-
-  it.scoped("are posted again for a problem that comes back while its end is posted", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take([begin("slow")])
-      yield* TestClock.adjust("3 minutes")
-      yield* take([end("slow")])
-      yield* TestClock.adjust("6 seconds")
-      yield* take([begin("slow")])
-      yield* TestClock.adjust("3 minutes")
-      expect(texts).toEqual([
-        "Hall 3: The lamp slow is broken.",
-        "Hall 3: over: The lamp slow is broken.",
-        "Hall 3: The lamp slow is broken."
-      ])
-    })
   )
 
   it.scoped(

@@ -7,12 +7,12 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { vitrineVersion } from "../../../src/internal/machine.ts"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 import { says } from "../../support/says.ts"
 
 const services = ControllerServices.layer("persistent", undefined, {
@@ -40,30 +40,14 @@ const live = (
   test: Effect.Effect<void, unknown, Layer.Layer.Success<typeof platform> | Scope.Scope>
 ) => it.scopedLive(title, () => Effect.provide(test, platform))
 
-const server = {
-  kind: "content-server",
-  url: "http://127.0.0.1:8730",
-  maxConnections: 10,
-  connections: 0,
-  openResponses: 0,
-  requests: 0,
-  bytes: 0
-}
+const server = serverSlice({})
 
-const player = () => ({
-  vitrine: vitrineVersion,
-  sentAt: new Date().toISOString(),
-  node: { id: "hall-4", label: "Hall 4" },
-  host: "box-4",
-  runId: "a",
-  startTime: new Date().toISOString(),
-  problems: [],
-  screens: [{ id: "left", word: "showing" }],
-  warnings: [],
-  heardAt: new Date().toISOString(),
-  address: "10.0.0.4",
-  clockOffset: 0
-})
+const player = () =>
+  wellPlayer("hall-4", new Date().toISOString(), {
+    node: { id: "hall-4", label: "Hall 4" },
+    host: "box-4",
+    screens: [{ id: "left", word: "showing" }]
+  })
 
 live(
   "vitrine fleet shows the players of a hub, also those that were never seen",

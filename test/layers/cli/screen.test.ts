@@ -7,7 +7,7 @@ import * as Content from "../../../src/layers/fetching/Content.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { fetch, follow, services } from "../../support/content.ts"
-import { player } from "../../support/fleet.ts"
+import { player, serverSlice } from "../../support/fleet.ts"
 import { withLog } from "../../support/logged.ts"
 import { says } from "../../support/says.ts"
 
@@ -46,16 +46,9 @@ it.scopedLive(
     Effect.gen(function* () {
       const say = yield* controller
       const { updateSlice } = yield* ControllerState
-      yield* updateSlice("content-server", () => ({
-        kind: "content-server",
-        url: "http://127.0.0.1:8730",
-        maxConnections: 10,
-        connections: 0,
-        openResponses: 0,
-        requests: 0,
-        bytes: 0,
-        players: [player({ node: { id: "hall-3" } })]
-      }))
+      yield* updateSlice("content-server", () =>
+        serverSlice({ players: [player({ node: { id: "hall-3" } })] })
+      )
       expect(yield* say("identify", "hall-3/left")).toEqual([
         "Screen hall-3/left is asked to identify.",
         "Its player gets the request with its next report, within ten seconds."

@@ -51,6 +51,7 @@ const makeProject = Effect.gen(function* () {
     ...folder,
     directory,
     said,
+    says: (count: number) => eventually(Effect.sync(() => said.length === count)),
     target: { file, output },
     text: Effect.orElseSucceed(fs.readFileString(output), () => ""),
     keep: heard(types.keepTypes({ file, output })).pipe(
@@ -65,6 +66,8 @@ const makeProject = Effect.gen(function* () {
     ).pipe(Logger.withMinimumLogLevel(LogLevel.None), TestServices.provideLive)
   }
 }).pipe(Effect.provide(platform))
+
+const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
 
 const inProject = (
   name: string,
@@ -166,23 +169,21 @@ describe("vitrine types", () => {
 describe("vitrine types --watch", () => {
   inProject("follows the configuration and the versions, and continues while they are invalid", (project) =>
     Effect.gen(function* () {
-      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
-      const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
       yield* Effect.forkScoped(project.keep)
-      yield* says(1)
+      yield* project.says(1)
       expect(yield* project.text).toContain(objects("title: string; year?: number"))
 
       yield* look
       yield* look
       yield* project.fetch
       yield* look
-      yield* says(2)
+      yield* project.says(2)
       const text = yield* project.text
       expect(text).toContain("readonly Settings")
 
       yield* project.write("vitrine.config.ts", "export default { plugins: [")
       yield* look
-      yield* says(3)
+      yield* project.says(3)
       yield* look
       yield* look
       yield* somebodySleeps
@@ -190,7 +191,7 @@ describe("vitrine types --watch", () => {
 
       yield* project.write("vitrine.config.ts", configuration("{}"))
       yield* look
-      yield* says(4)
+      yield* project.says(4)
       expect(yield* project.text).toContain("readonly title?: string")
       expect(project.said).toEqual([
         "made   vitrine.d.ts",
@@ -204,23 +205,21 @@ describe("vitrine types --watch", () => {
   inProject("writes the file again when it is missing or was edited", (project) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
-      const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
       yield* project.fetch
       yield* Effect.forkScoped(project.keep)
-      yield* says(1)
+      yield* project.says(1)
       const text = yield* project.text
 
       yield* somebodySleeps
       yield* fs.remove(project.target.output)
       yield* look
-      yield* says(2)
+      yield* project.says(2)
       expect(yield* project.text).toBe(text)
 
       yield* somebodySleeps
       yield* project.write("vitrine.d.ts", "of another branch")
       yield* look
-      yield* says(3)
+      yield* project.says(3)
       expect(yield* project.text).toBe(text)
       expect(project.said).toEqual(Array(3).fill("made   vitrine.d.ts"))
     })
@@ -228,7 +227,6 @@ describe("vitrine types --watch", () => {
 
   inProject("keeps a file without a message until there is a version", (project) =>
     Effect.gen(function* () {
-      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
       yield* project.write("vitrine.d.ts", "of a version elsewhere")
       yield* Effect.forkScoped(project.keep)
       yield* look
@@ -242,15 +240,13 @@ describe("vitrine types --watch", () => {
 
   inProject("retries a configuration that has failed after five seconds, with one message", (project) =>
     Effect.gen(function* () {
-      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
-      const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
       yield* project.write("expected.ts", "export const expected = {")
       yield* project.write(
         "vitrine.config.ts",
         `import { expected } from "./expected.ts"\n${configuration("expected")}`
       )
       yield* Effect.forkScoped(project.keep)
-      yield* says(1)
+      yield* project.says(1)
       yield* Effect.repeatN(look, 10)
       yield* somebodySleeps
       expect(project.said).toEqual([expect.stringContaining("it could not be loaded.")])
@@ -260,7 +256,7 @@ describe("vitrine types --watch", () => {
         'export const expected = { Objects: { fields: { title: "text" } } }'
       )
       yield* Effect.repeatN(look, 4)
-      yield* says(2)
+      yield* project.says(2)
       expect(yield* project.text).toContain(objects("title: string"))
     })
   )

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { fileName as nameOnDisk } from "../../../src/files/fileName.ts"
-import { pictureOf } from "../../../src/layers/client/picture.ts"
-import { fileName, makeVersion, openVersion } from "../../../src/layers/client/Version.ts"
+import { fileName, makeVersion, openVersion, pictureOf } from "../../../src/layers/client/Version.ts"
 
 it("a table has the file name that the controller gives it", () => {
   const character = FastCheck.oneof(

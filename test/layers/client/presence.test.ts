@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "@effect/vitest"
-import { makePresence } from "../../../src/layers/client/presence.ts"
+import { makePresence } from "../../../src/layers/client/acks.ts"
 
 /** A browser that draws when the test requests it. */
 let frames: Map<number, () => void>

@@ -8,11 +8,12 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { nodeIdOf } from "../../../src/internal/machine.ts"
 import * as DashboardLayer from "../../../src/layers/dashboard/Dashboard.ts"
+import { Dashboard } from "../../../src/layers/dashboard/Dashboard.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
-import { Dashboard } from "../../../src/services/Dashboard.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as dashboard from "../../support/dashboard.ts"
 import { read } from "../../support/documents.ts"
+import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
 import { publish, register } from "../../support/transport.ts"
 import { nextPause, somebodySleepsFor } from "../../support/waiting.ts"
@@ -29,21 +30,7 @@ const overviewOf = (versionId: string) => ({
   leases: []
 })
 
-const player = (id: string) => ({
-  vitrine: "0.1.0",
-  sentAt: epoch,
-  node: { id },
-  host: id,
-  runId: id,
-  startTime: epoch,
-  versionId,
-  problems: [],
-  screens: [],
-  warnings: [],
-  heardAt: epoch,
-  address: "10.0.0.3",
-  clockOffset: 0
-})
+const player = (id: string) => wellPlayer(id, epoch, { versionId })
 
 const healthz = Effect.map(dashboard.get("/healthz"), ({ body, status }) => ({
   code: status,
@@ -135,15 +122,7 @@ describe("the routes for reading", () => {
   it.effect("have the players of a hub in the metrics", () =>
     Effect.gen(function* () {
       const { updateSlice } = yield* ControllerState
-      const idle = { url: "", maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
-      const said = { vitrine: "0.1.0", sentAt: epoch, host: "box", runId: "a", startTime: epoch }
-      const lists = { problems: [], screens: [], warnings: [] }
-      const player = { ...said, ...lists, heardAt: epoch, address: "10.0.0.3", clockOffset: 0 }
-      yield* updateSlice("content-server", () => ({
-        ...idle,
-        kind: "content-server",
-        players: [{ ...player, node: { id: "hall-3" } }]
-      }))
+      yield* updateSlice("content-server", () => serverSlice({ players: [player("hall-3")] }))
       expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 1\n')
       yield* TestClock.adjust("25 seconds")
       expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 0\n')
@@ -255,16 +234,9 @@ describe("the event stream", () => {
       yield* dashboard.setContent(fine)
       yield* register("content.versions", Effect.succeed({ versions: [overviewOf(versionId)] }))
       const { updateSlice } = yield* ControllerState
-      yield* updateSlice("content-server", () => ({
-        kind: "content-server",
-        url: "http://127.0.0.1:1",
-        maxConnections: 1,
-        connections: 0,
-        openResponses: 0,
-        requests: 0,
-        bytes: 0,
-        players: [player("hall-1"), player("hall-2")]
-      }))
+      yield* updateSlice("content-server", () =>
+        serverSlice({ players: [player("hall-1"), player("hall-2")] })
+      )
       const { received } = yield* dashboard.openEvents
       expect(lastEvent(received.text(), "overview")).toMatchObject({
         players: { shown: [{ name: "hall-1" }, { name: "hall-2" }], words: { "up to date": 2 } },
@@ -277,16 +249,9 @@ describe("the event stream", () => {
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { updateSlice } = yield* ControllerState
-      const idle = { maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
       for (const name of ["content-server", "archive-server"]) {
         const page = `http://127.0.0.1:1/${name}/`
-        yield* updateSlice(name, () => ({
-          ...idle,
-          kind: "content-server",
-          url: "http://127.0.0.1:1",
-          everywhere: true,
-          page
-        }))
+        yield* updateSlice(name, () => serverSlice({ everywhere: true, page }))
       }
       const { received } = yield* dashboard.openEvents
       expect(lastEvent(received.text(), "overview")).toMatchObject({
@@ -309,20 +274,15 @@ describe("the event stream", () => {
       const { updateSlice } = yield* ControllerState
       const unwell = { code: "b", severity: "error", text: "x".repeat(300) } as const
       const screens = Array.from({ length: 100 }, (_, index) => ({ id: `screen-${index}`, word: "closed" }))
-      yield* updateSlice("content-server", () => ({
-        kind: "content-server",
-        url: "http://127.0.0.1:1",
-        maxConnections: 1,
-        connections: 0,
-        openResponses: 0,
-        requests: 0,
-        bytes: 0,
-        players: Array.from({ length: 1000 }, (_, index) => ({
-          ...player(`hall-${index}`),
-          screens,
-          problems: [unwell]
-        }))
-      }))
+      yield* updateSlice("content-server", () =>
+        serverSlice({
+          players: Array.from({ length: 1000 }, (_, index) => ({
+            ...player(`hall-${index}`),
+            screens,
+            problems: [unwell]
+          }))
+        })
+      )
       const { received } = yield* dashboard.openEvents
       expect(received.text().length).toBeLessThan(200_000)
       expect(lastEvent(received.text(), "overview")).toMatchObject({

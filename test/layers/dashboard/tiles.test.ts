@@ -6,9 +6,9 @@ import {
   playerTiles,
   screenTiles
 } from "../../../src/layers/dashboard/tiles.ts"
-import type { Player } from "../../../src/services/PlayerReport.ts"
 import type { Screen } from "../../../src/services/Slices.ts"
 import type { PlayerStatus, ScreenStatus } from "../../../src/services/View.ts"
+import { wellPlayer } from "../../support/fleet.ts"
 
 const at = "2026-11-21T09:30:00.000Z"
 const active = "20261121T093000Z"
@@ -28,21 +28,7 @@ const screen = (status: Partial<ScreenStatus> = {}): ScreenStatus => ({
   ...status
 })
 
-const report: Player = {
-  vitrine: "0.1.0",
-  sentAt: at,
-  node: { id: "hall-3" },
-  host: "hall-3",
-  runId: "a",
-  startTime: at,
-  versionId: active,
-  problems: [],
-  screens: [],
-  warnings: [],
-  heardAt: at,
-  address: "10.0.0.3",
-  clockOffset: 0
-}
+const report = wellPlayer("hall-3", at, { versionId: active })
 
 const player = (status: Partial<PlayerStatus> = {}): PlayerStatus => ({
   id: "hall-3",

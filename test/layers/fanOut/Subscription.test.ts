@@ -8,6 +8,7 @@ import * as TestClock from "effect/TestClock"
 import * as Subscription from "../../../src/layers/fanOut/Subscription.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, eventually, nextPause, somebodySleeps } from "../../support/waiting.ts"
 
@@ -121,6 +122,23 @@ describe("a subscription to the event bus", () => {
       instance.endFeeds("fails")
       expect(yield* nextPause).toSatisfy(isAbout(1))
       expect(lines).toHaveLength(3)
+    })
+  )
+
+  it.scoped("lets the pauses grow while feeds end at once, although somebody sets the clock", () =>
+    Effect.gen(function* () {
+      const clock = yield* Effect.clock
+      yield* withJumpingClock(({ set }) =>
+        Effect.gen(function* () {
+          const { instance, subscribe } = yield* setUp
+          yield* subscribe
+          for (const seconds of [1, 2, 4]) {
+            yield* set(3_600_000)
+            instance.endFeeds("fails")
+            expect(yield* Effect.withClock(nextPause, clock)).toSatisfy(isAbout(seconds))
+          }
+        })
+      )
     })
   )
 

@@ -107,17 +107,6 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("get 100 Continue in their turn", () =>
-    Effect.gen(function* () {
-      const { received, send } = yield* transport.connect
-      const expecting =
-        "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
-      send(Buffer.concat([get("/x"), Buffer.from(expecting)]))
-      const text = yield* received.until((text) => text.endsWith("HTTP/1.1 100 Continue\r\n\r\n"))
-      expect(text).toContain('{"error":{"message":"Not found: GET /x"}}HTTP/1.1 100 Continue')
-    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
-  )
-
   it.each([
     [false, 1],
     [true, 0]

@@ -114,18 +114,6 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("may be chunked after another request", () =>
-    Effect.gen(function* () {
-      yield* transport.register("work", Effect.succeed("done"))
-      const body = '{"type":"work"}'
-      const first = withLength(body, { Connection: "keep-alive" })
-      const head =
-        "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-      const responses = yield* transport.exchange(`${first}${head}${chunk(body)}${chunk("")}`)
-      expect(responses.match(/\{.*\}/g)).toEqual(['{"result":"done"}', '{"result":"done"}'])
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  )
-
   it.effect("may come from an HTTP/1.0 client, with a length", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))

@@ -48,15 +48,6 @@ describe("a client that stops sending", () => {
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
   )
 
-  it.scoped("loses its event stream", () =>
-    Effect.gen(function* () {
-      const { finish, received } = yield* transport.openEvents
-      finish()
-      yield* received.whole
-      yield* transport.clientsBecome(0)
-    }).pipe(Effect.provide(transport.layer()))
-  )
-
   it.scoped("is disconnected where it waits for nothing", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere

@@ -69,16 +69,6 @@ describe("the status of a transport", () => {
     }).pipe(Effect.provide(transport.layer({ maxClients: 24 })))
   )
 
-  it.scoped("forgets clients that have disconnected", () =>
-    Effect.gen(function* () {
-      const { reset } = yield* transport.openEvents
-      expect(listed(yield* rows)).toHaveLength(1)
-      reset()
-      yield* transport.clientsBecome(0)
-      expect(listed(yield* rows)).toEqual([])
-    }).pipe(Effect.provide(transport.layer()))
-  )
-
   it.scoped("shows why no events come from the bus, and since when", () => {
     const { endFeeds, layer } = eventEngine.make().instance()
     return Effect.gen(function* () {

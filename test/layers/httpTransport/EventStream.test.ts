@@ -202,13 +202,6 @@ describe("EventStream", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.scoped("sends only the line retry before the first event", () =>
-    Effect.gen(function* () {
-      const { received } = yield* join(yield* EventStream.makeSockets(options))
-      expect(received.text()).toBe("retry: 2000\n\n")
-    }).pipe(Effect.provide(inMemory))
-  )
-
   it.scoped("receives events from its creation on", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.makeSockets(options)
@@ -502,25 +495,6 @@ describe("EventStream", () => {
     }).pipe(withLog(lines), Effect.provide(inMemory))
   })
 
-  it.scoped("pings every keepAliveMs, and never before", () =>
-    Effect.gen(function* () {
-      const { received } = yield* join(yield* EventStream.makeSockets({ ...options, keepAliveMs: 1000 }))
-      const pings = (count: number) => SseFrame.retry + SseFrame.ping.repeat(count)
-      for (let count = 1; count <= 3; count++) {
-        yield* TestClock.adjust(999)
-        yield* eventLoopTurn
-        expect(received.text()).toBe(pings(count - 1))
-        yield* TestClock.adjust(1)
-        yield* eventLoopTurn
-        expect(received.text()).toBe(pings(count))
-      }
-      yield* publish("content:live", 1)
-      yield* TestClock.adjust(1000)
-      yield* eventLoopTurn
-      expect(received.text()).toBe(`${pings(3)}event: content:live\ndata: 1\n\n${SseFrame.ping}`)
-    }).pipe(Effect.provide(inMemory))
-  )
-
   it.effect.prop(
     "sends every client the current backlog, then live events and pings in order",
     [overTime],
@@ -655,15 +629,6 @@ describe("EventStream", () => {
       )
       yield* Scope.close(scope, Exit.void)
       expect((yield* stream.statistics).clients).toBe(0)
-    }).pipe(Effect.scoped, Effect.provide(inMemory))
-  )
-
-  it.effect("frees the place of a Stream with its scope", () =>
-    Effect.gen(function* () {
-      const stream = yield* EventStream.makeStreams({ ...options, maxClients: 1 })
-      yield* Effect.scoped(Effect.zipRight(stream.stream(), Effect.flip(stream.stream())))
-      expect((yield* stream.statistics).clients).toBe(0)
-      yield* Effect.scoped(stream.stream())
     }).pipe(Effect.scoped, Effect.provide(inMemory))
   )
 })

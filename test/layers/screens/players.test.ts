@@ -4,11 +4,12 @@ import { vitrineVersion } from "../../../src/internal/machine.ts"
 import { printableLine } from "../../../src/internal/printable.ts"
 import { playersOf } from "../../../src/layers/screens/players.ts"
 import { detailOf, playersSection, summaryOf } from "../../../src/layers/screens/playerTexts.ts"
-import { wordOf } from "../../../src/layers/status/health.ts"
+import { wordOf } from "../../../src/layers/status/view.ts"
 import { maxLine, type Player } from "../../../src/services/PlayerReport.ts"
 import type { ContentState } from "../../../src/services/Slices.ts"
 import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
 import type { PlayerStatus } from "../../../src/services/View.ts"
+import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 import { readState } from "../../support/readState.ts"
 
 const start = Date.parse("2026-11-21T09:30:00.000Z")
@@ -16,22 +17,12 @@ const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
 const versionId = "20261121T093000Z"
 const older = "20261121T092900Z"
 
-const hall3: Player = {
-  vitrine: vitrineVersion,
-  sentAt: at(0),
+const hall3 = wellPlayer("hall-3", at(0), {
   node: { id: "hall-3", label: "Hall 3" },
   host: "box-3",
-  runId: "a",
-  startTime: at(0),
   versionId,
-  activeSince: at(0),
-  problems: [],
-  screens: [],
-  warnings: [],
-  heardAt: at(0),
-  address: "10.0.0.3",
-  clockOffset: 0
-}
+  activeSince: at(0)
+})
 const expected = [{ id: "hall-3", label: "The third hall" }]
 
 const warning = { code: "content:held", severity: "warning", text: "it is held" } as const
@@ -59,16 +50,7 @@ const stateOf = ({ content, expected, from = 0, players }: Case): GlobalState =>
   },
   plugins: {
     content: { kind: "content", versionId, activeSince: at(0), sources: {}, ...content },
-    "content-server": {
-      kind: "content-server",
-      url: "http://127.0.0.1:8730",
-      maxConnections: 10,
-      connections: 0,
-      openResponses: 0,
-      requests: 0,
-      bytes: 0,
-      ...(players === undefined ? {} : { players })
-    }
+    "content-server": serverSlice({ ...(players === undefined ? {} : { players }) })
   },
   _version: 1
 })

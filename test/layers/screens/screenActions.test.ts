@@ -7,7 +7,7 @@ import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { fetch, follow, services } from "../../support/content.ts"
-import { player } from "../../support/fleet.ts"
+import { player, serverSlice } from "../../support/fleet.ts"
 import { withLog } from "../../support/logged.ts"
 
 const identity = { node: { id: "hall" }, screens: [{ id: "left", label: "Left wall" }, { id: "right" }] }
@@ -151,16 +151,7 @@ describe("an action that is requested", () => {
         Effect.gen(function* () {
           const { updateSlice } = yield* ControllerState
           const { until } = yield* follow
-          yield* updateSlice("content-server", () => ({
-            kind: "content-server",
-            url: "http://127.0.0.1:8730",
-            maxConnections: 1024,
-            connections: 0,
-            requests: 0,
-            bytes: 0,
-            openResponses: 0,
-            players: [player()]
-          }))
+          yield* updateSlice("content-server", () => serverSlice({ players: [player()] }))
           yield* ask("hall-3/left", "identify")
           expect((yield* until("content:screen:asked")).at(-1)?.payload).toEqual({
             screen: "hall-3/left",

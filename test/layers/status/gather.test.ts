@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
 import type { NatsState } from "../../../src/layers/nats/pluginReading.ts"
-import { nothingRemembered, remember } from "../../../src/layers/status/standingProblems.ts"
+import { nothingRemembered, remember } from "../../../src/layers/status/problems.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
 import { player } from "../../support/fleet.ts"
 import { readState } from "../../support/readState.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { wordOf } from "../../../src/layers/status/health.ts"
-import { isNamed, muteSections, mutesOf, withMutes } from "../../../src/layers/status/mutedProblems.ts"
+import { isNamed, muteSections, mutesOf, withMutes } from "../../../src/layers/status/problems.ts"
 import { toneOf } from "../../../src/layers/status/rows.ts"
+import { wordOf } from "../../../src/layers/status/view.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"
 
 const start = Date.parse("2026-11-25T10:00:00.000Z")

@@ -4,9 +4,9 @@
 import { expect, it } from "@effect/vitest"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { vitrineVersion } from "../../../src/internal/machine.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 
 const ids = Array.from({ length: 3 }, (_, index) => `hall-${index + 1}`)
 const daily = "10:00-18:00"
@@ -64,31 +64,9 @@ const heardOf = (now: number) => {
         }
       ]
     },
-    players: {
-      kind: "content-server",
-      url: "http://127.0.0.1:8730",
-      maxConnections: 10,
-      connections: 0,
-      openResponses: 0,
-      requests: 0,
-      bytes: 0,
-      players: ids.map((id) => ({
-        vitrine: vitrineVersion,
-        sentAt: heardAt,
-        node: { id },
-        host: id,
-        runId: id,
-        startTime: heardAt,
-        versionId: "1",
-        activeSince: heardAt,
-        problems: [],
-        screens: [],
-        warnings: [],
-        heardAt,
-        address: "10.0.0.3",
-        clockOffset: 0
-      }))
-    }
+    players: serverSlice({
+      players: ids.map((id) => wellPlayer(id, heardAt, { versionId: "1", activeSince: heardAt }))
+    })
   }
 }
 

@@ -7,7 +7,7 @@ import {
   nothingRemembered,
   remember,
   type StandingProblems
-} from "../../../src/layers/status/standingProblems.ts"
+} from "../../../src/layers/status/problems.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 
 const warning = (subject: string, rest: Partial<Problem> = {}): Problem => ({

@@ -11,13 +11,14 @@ import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import { messageText } from "../../../internal/loggers.ts"
 import { printable } from "../../../internal/printable.ts"
-import { clockTime } from "../../../internal/readable.ts"
+import { clockTime, countText } from "../../../internal/readable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import type { LogFormat } from "../program.ts"
 
 export interface LogOptions {
   readonly format: LogFormat
-  readonly write: (line: string) => void
+  /** Returns `false` if the line is lost; the log says so as soon as it can. */
+  readonly write: (line: string) => unknown
   /** Formats the time in text. Default: local time, such as `09:30:00`. JSON always has the date and UTC. */
   readonly time?: (date: Date) => string
 }
@@ -32,7 +33,11 @@ export const logTo =
     effect.pipe(
       Effect.locally(
         FiberRef.currentLoggers,
-        HashSet.make(warningOnceOfVersions(format === "json" ? jsonLogger(write) : textLogger(time, write)))
+        HashSet.make(
+          warningOnceOfVersions(
+            tellingLosses(write, (write) => (format === "json" ? jsonLogger(write) : textLogger(time, write)))
+          )
+        )
       ),
       Effect.locally(FiberRef.versionMismatchErrorLogLevel, Option.some(versionMismatch))
     )
@@ -49,6 +54,27 @@ const warningOnceOfVersions = (logger: Logger.Logger<unknown, void>): Logger.Log
       isWarned = true
       logger.log({ ...event, message: otherVersion })
     }
+  })
+}
+
+/** Counts the events that are lost, and logs the number before the next event that is not. */
+const tellingLosses = (
+  write: LogOptions["write"],
+  make: (write: (line: string) => void) => Logger.Logger<unknown, void>
+): Logger.Logger<unknown, void> => {
+  let lost = 0
+  let isWritten = true
+  const logger = make((line) => {
+    isWritten = write(line) !== false
+  })
+  return Logger.make((event) => {
+    if (lost > 0) {
+      const message = `${countText(lost, "event")} before this could not be written in time`
+      logger.log({ ...event, cause: Cause.empty, logLevel: LogLevel.Warning, message })
+      if (isWritten) lost = 0
+    }
+    logger.log(event)
+    if (!isWritten) lost += 1
   })
 }
 

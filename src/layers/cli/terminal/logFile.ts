@@ -15,6 +15,8 @@ import { CliError } from "../command.ts"
  * Opens the file and appends lines until the scope ends, when all lines are written. At 5 MiB the file is renamed to `<file>.1` and a
  * new file begins; four old files are kept. Lines that cannot be written, for example to a full disk, are lost, but later lines are
  * not. If somebody moves or removes the file, it is made again within a second; if somebody replaces it, the new file is used.
+ *
+ * While the disk hangs, at most 8 MiB of lines are kept for it. Further lines are lost, and `write` returns `false` for them.
  */
 export const openLogFile = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
@@ -43,6 +45,9 @@ const makeSure = (file: string) =>
     )
   )
 
+/** With this much of what is not written yet, in bytes, further lines are lost. */
+const maxHeld = 8 * 1024 * 1024
+
 /** The shortest time between checks that the open file still has the name, in milliseconds. */
 const lookMs = 1000
 
@@ -59,6 +64,7 @@ const openStream = (folder: string, name: string, file: string) => {
   let lookedAt = performance.now()
   let looking: Promise<void> | undefined
   const waiting: Array<string> = []
+  let waitingLength = 0
 
   const open = () => {
     const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
@@ -94,10 +100,12 @@ const openStream = (folder: string, name: string, file: string) => {
     lookedAt = performance.now()
     looking = undefined
     for (const line of waiting.splice(0)) append(line)
+    waitingLength = 0
   }
 
   return {
-    write: (line: string) => {
+    write: (line: string): boolean => {
+      if (waitingLength + (current?.writableLength ?? 0) >= maxHeld) return false
       if (looking === undefined && performance.now() - lookedAt > lookMs) {
         looking = look()
       }
@@ -105,7 +113,9 @@ const openStream = (folder: string, name: string, file: string) => {
         append(line)
       } else {
         waiting.push(line)
+        waitingLength += line.length + 1
       }
+      return true
     },
     end: Effect.promise(async () => {
       await looking

@@ -11,6 +11,7 @@ import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { fileKey, idOf, isPlainFileName } from "../../../files/fileName.ts"
+import type { PlacedIssue } from "../../../internal/Options.ts"
 import {
   decodeOptions,
   expects,
@@ -20,7 +21,6 @@ import {
   optional
 } from "../../../internal/Options.ts"
 import { ifUnset, isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
-import type { PlacedIssue } from "../../../internal/parseIssues.ts"
 import {
   ExpectOptions,
   type FieldSchema,

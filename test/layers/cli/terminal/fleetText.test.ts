@@ -1,32 +1,20 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { vitrineVersion } from "../../../../src/internal/machine.ts"
 import { fleetText } from "../../../../src/layers/cli/terminal/fleetText.ts"
 import { makePalette } from "../../../../src/layers/cli/terminal/statusText.ts"
-import type { Player } from "../../../../src/services/PlayerReport.ts"
 import type { PlayerStatus } from "../../../../src/services/View.ts"
+import { wellPlayer } from "../../../support/fleet.ts"
 
 const now = Date.parse("2026-11-21T12:00:00.000Z")
 const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString()
 
-const said: Player = {
-  vitrine: vitrineVersion,
-  sentAt: ago(5),
-  node: { id: "hall-1" },
-  host: "box",
-  runId: "a",
-  startTime: ago(9000),
+const said = wellPlayer("hall-1", ago(5), {
   versionId: "20261121T093000Z",
-  problems: [],
   screens: [
     { id: "left", word: "showing" },
     { id: "right", word: "showing" }
-  ],
-  warnings: [],
-  heardAt: ago(5),
-  address: "10.0.0.1",
-  clockOffset: 0
-}
+  ]
+})
 
 const good = (id: string): PlayerStatus => ({
   id,

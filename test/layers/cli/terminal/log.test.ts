@@ -44,6 +44,27 @@ describe("the log", () => {
     })
   )
 
+  it.effect("says how many events were lost, as soon as one can be written", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const room = [true, false, false, false, true]
+      const write = (line: string) => {
+        const hasRoom = room.shift() ?? true
+        if (hasRoom) lines.push(line)
+        return hasRoom
+      }
+      yield* Effect.forEach([1, 2, 3, 4, 5], (number) => Effect.logError(`Event ${number}`)).pipe(
+        logTo({ format: "text", write, time: () => "09:30:00" })
+      )
+      expect(lines).toEqual([
+        "09:30:00  error  Event 1",
+        "09:30:00  warn   2 events before this could not be written in time",
+        "09:30:00  error  Event 4",
+        "09:30:00  error  Event 5"
+      ])
+    })
+  )
+
   it.effect("has stack traces only with the level debug", () =>
     Effect.gen(function* () {
       const lines = yield* linesOf("text", Logger.withMinimumLogLevel(failing, LogLevel.Debug))

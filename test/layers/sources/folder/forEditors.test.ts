@@ -18,7 +18,7 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import type { FolderSourceConfig } from "../../../../src/layers/sources/folder/FolderOptions.ts"
 import { folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
 import { problemsText, sinceIn } from "../../../../src/layers/sources/folder/problemsFile.ts"
-import { violationText } from "../../../../src/layers/status/violationText.ts"
+import { violationText } from "../../../../src/layers/status/contentText.ts"
 import { BaseFolder } from "../../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { withLocked } from "../../../support/lockedFiles.ts"

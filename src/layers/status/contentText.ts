@@ -1,9 +1,10 @@
 /**
- * Texts of the differences of two versions.
+ * Texts of what is different in two versions, and of content that is not as expected.
  */
 import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Changes, ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
+import type { Violation } from "../../services/Violation.ts"
 
 /** How many changes are listed. */
 const maxNamed = 3
@@ -69,3 +70,29 @@ export const valueWords = (
 const shorten = (text: string, maxLength = maxText): string => printableLine(text, maxLength)
 
 const totalOf = ({ added, changed, removed }: Changes): number => added + changed + removed
+
+/**
+ * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` For a file with lines:
+ * `Objects.csv, line 6, "Title": expected text, found nothing.`
+ */
+export const violationText = (violation: Violation): string => {
+  const { expected, found, hint } = violation
+  return `${placeText(violation)}: expected ${expected}, found ${found}.${hint === undefined ? "" : ` ${hint}`}`
+}
+
+const placeText = ({ field, file, kind, lines, recordId, records = 1, table }: Violation): string => {
+  const moreThan = (named: number) => (records > named ? ` and ${records - named} more` : "")
+  return (
+    file === undefined || lines === undefined
+      ? [
+          `${kind === "document" ? "Document" : "Table"} ${JSON.stringify(table)}`,
+          ...(recordId === undefined ? [] : [`record ${recordId}${moreThan(1)}`]),
+          ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
+        ]
+      : [
+          file,
+          `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${moreThan(lines.length)}`,
+          ...(field === undefined ? [] : [JSON.stringify(field)])
+        ]
+  ).join(", ")
+}
