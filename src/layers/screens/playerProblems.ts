@@ -8,7 +8,7 @@ import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { PlayerStatus } from "../../services/View.ts"
-import { maxRestarts } from "./screenProblems.ts"
+import { maxRestarts } from "./screens.ts"
 
 /** How long after its last report a player counts as silent, in milliseconds. */
 export const silentMs = 25_000

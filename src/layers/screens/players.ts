@@ -13,8 +13,7 @@ import { tones, worstTone } from "../status/rows.ts"
 import { contentServersOf, contentsOf, takesReports } from "../status/slices.ts"
 import { codes } from "../status/view.ts"
 import { hubTime, isRestarting, problemsOf, silentMs } from "./playerProblems.ts"
-import { awayCodes } from "./screenProblems.ts"
-import { isAwayWord } from "./screens.ts"
+import { awayCodes, isAwayWord } from "./screens.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
