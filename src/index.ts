@@ -20,9 +20,9 @@ export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOp
 export { httpTransport } from "./layers/httpTransport/plugin.ts"
 export { replica } from "./layers/replica/Replica.ts"
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
-export type { DirectusCollection, DirectusSourceConfig } from "./layers/sources/directus/DirectusOptions.ts"
+export type { DirectusCollection, DirectusSourceConfig } from "./layers/sources/directus/directusSource.ts"
 export { directusSource } from "./layers/sources/directus/directusSource.ts"
-export type { FolderSourceConfig } from "./layers/sources/folder/FolderOptions.ts"
+export type { FolderSourceConfig } from "./layers/sources/folder/folderSource.ts"
 export { folderSource } from "./layers/sources/folder/folderSource.ts"
 export type { Get, SourceConfig, SourceContext } from "./layers/sources/function/source.ts"
 export { source } from "./layers/sources/function/source.ts"
@@ -30,7 +30,7 @@ export type { JsonDocument, JsonSourceConfig } from "./layers/sources/json/JsonS
 export { jsonSource } from "./layers/sources/json/jsonSource.ts"
 export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/SanityOptions.ts"
 export { sanitySource } from "./layers/sources/sanity/sanitySource.ts"
-export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
+export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/strapiSource.ts"
 export { strapiSource } from "./layers/sources/strapi/strapiSource.ts"
 export {
   type TableSourceConfig,

@@ -22,7 +22,7 @@ import type { RequestFailed } from "../httpClient/Requests.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
-import { isLast, type List, type ListChanged, type PageRead, readList } from "./wholeList.ts"
+import { isLast, type List, type ListChanged, type ListProgress, readList } from "./wholeList.ts"
 
 /** A text that is not empty. */
 export const filled = (what: string) => expects(Schema.NonEmptyString, what)
@@ -176,12 +176,6 @@ export const makeAsk = (
       )
   })
 
-/** The position in a collection. */
-export interface PagePosition<Item> extends Pick<PageRead, "firstRecords" | "number" | "read"> {
-  /** The last received item. */
-  readonly last: Item | undefined
-}
-
 /**
  * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.
  */
@@ -200,6 +194,11 @@ export type CollectionAnswer<Item> =
   | { readonly kind: "single"; readonly item: Item }
   | { readonly kind: "strange"; readonly detail: string }
 
+interface Position<Item> {
+  readonly page: number
+  readonly last: Item | undefined
+}
+
 /** The most items of a collection, which are held in memory. */
 const maxItems = 100_000
 
@@ -210,17 +209,19 @@ export const readCollection = <Item>(
     ask,
     name,
     ...list
-  }: Pick<List<PagePosition<Item>, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
+  }: Pick<List<unknown, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
+    /** Requests a page; `last` is the last item of the page before. */
     readonly ask: (
-      place: PagePosition<Item>
+      progress: ListProgress,
+      last: Item | undefined
     ) => Effect.Effect<CollectionAnswer<Item>, SourceError | ListChanged>
   }
 ) =>
   Effect.gen(function* () {
     const single = yield* Ref.make(Option.none<Item>())
 
-    const askPage = Effect.fnUntraced(function* (place: PagePosition<Item>) {
-      const answer = yield* ask(place)
+    const askPage = Effect.fnUntraced(function* ({ last }: Position<Item>, progress: ListProgress) {
+      const answer = yield* ask(progress, last)
       if (answer.kind === "strange") {
         return yield* strange(vendor, name, answer.detail)
       }
@@ -229,25 +230,24 @@ export const readCollection = <Item>(
         return { items: [answer.item], next: Option.none() }
       }
       const { items, records = items.length, size } = answer
-      const read = place.read + items.length
+      const { firstItems: firstRecords, number } = progress
+      const read = progress.read + items.length
       if (read > maxItems) {
         return yield* new SourceError({
           detail: `${name} has more than ${maxItems} ${vendor.items}. Take fewer by "${vendor.option}.${name}.${vendor.filter}"`
         })
       }
-      const firstRecords = place.number === 1 ? records : place.firstRecords
-      const isEnd =
-        items.length === 0 || isLast({ ...answer, number: place.number, records, firstRecords, read }, size)
-      const next = { number: place.number + 1, read, firstRecords, last: items.at(-1) }
-      return { items, total: answer.total, next: isEnd ? Option.none() : Option.some(next) }
+      const isEnd = items.length === 0 || isLast({ ...answer, number, records, firstRecords, read }, size)
+      const next = Option.some({ page: number + 1, last: items.at(-1) })
+      return { items, total: answer.total, next: isEnd ? Option.none() : next }
     })
 
-    const pages = readList({
+    const pages = readList<Position<Item>, Item, SourceError | ListChanged>({
       ...list,
       name,
-      first: { number: 1, read: 0, firstRecords: 0, last: undefined },
+      first: { page: 1, last: undefined },
       ask: askPage,
-      placeOf: ({ number }) => String(number),
+      placeOf: ({ page }) => String(page),
       mistake: (detail) => strange(vendor, name, detail),
       firstAgain: `it has the ${vendor.items} of page 1 again`
     })

@@ -25,7 +25,7 @@ import type { JsonObject } from "../jsonValues.ts"
 import { notice } from "../warnings.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { expectedSchema } from "./ExpectOptions.ts"
-import type { Problem } from "./fieldProblems.ts"
+import type { Problem } from "./TableCheck.ts"
 import {
   type CheckedTable,
   makeTableCheck,

@@ -9,8 +9,8 @@ import * as Schema from "effect/Schema"
 import { SourceError } from "../../../services/SourceError.ts"
 import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 import * as Cms from "../../documents/Cms.ts"
-import { ListChanged } from "../../documents/wholeList.ts"
-import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
+import { ListChanged, type ListProgress } from "../../documents/wholeList.ts"
+import type { Collection, DirectusOptions } from "./directusSource.ts"
 import { translationsField } from "./languages.ts"
 
 export type Item = Readonly<Record<string, unknown>>
@@ -160,7 +160,7 @@ const translationFields = (fields: ReadonlyArray<string>) =>
  * default.
  */
 const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
-  Effect.fnUntraced(function* ({ last, read }: Cms.PagePosition<Item>) {
+  Effect.fnUntraced(function* ({ read }: ListProgress, last: Item | undefined) {
     const answer = readAnswer(yield* ask(name, { ...query, offset: Math.max(read - 1, 0) }))
     if (answer.kind !== "page") return answer
     if (!answer.items.every((item) => isKey(item[key]))) {

@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -23,7 +24,12 @@ import {
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { type Document, Records, Value } from "../../documents/Document.ts"
-import { type DocumentConfig, DocumentOptions, define, Keys } from "../../documents/DocumentOptions.ts"
+import {
+  type DocumentConfig,
+  DocumentKeys,
+  DocumentOptions,
+  define
+} from "../../documents/DocumentOptions.ts"
 import { asJson, maxDetail } from "../../documents/jsonValues.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { csvOf, jsonOf } from "../../documents/readText.ts"
@@ -118,7 +124,7 @@ export const SourceOptions = Schema.Struct({
     Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
     "a function that returns documents by their names"
   ),
-  keys: optional(Keys, {}),
+  keys: optional(DocumentKeys, {}),
   poll: omittable(
     expects(
       Schema.declare((input): input is Poll => Predicate.isFunction(input)),
@@ -226,14 +232,11 @@ const documentsOf = (
     )
   }
   return Effect.succeed(
-    names.map((name) => {
-      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      return {
-        name,
-        content: contentOf(name, given[name]),
-        key: key === undefined ? undefined : [key].flat()
-      }
-    })
+    names.map((name) => ({
+      name,
+      content: contentOf(name, given[name]),
+      key: Option.getOrUndefined(Record.get(keys, name))
+    }))
   )
 }
 

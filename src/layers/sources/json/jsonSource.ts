@@ -22,7 +22,7 @@ import { readRecords } from "../../documents/documentFile.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
 import { notice } from "../../documents/warnings.ts"
-import { hasAll, isShort, type ListChanged, readList } from "../../documents/wholeList.ts"
+import { hasAll, isShort, type ListChanged, type ListProgress, readList } from "../../documents/wholeList.ts"
 import {
   type Answer,
   make as makeRequests,
@@ -31,16 +31,7 @@ import {
   type Requests
 } from "../../httpClient/Requests.ts"
 import { type JsonDocumentOptions, type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
-import {
-  nextLink,
-  nextPage,
-  type ReadPage,
-  type StatedCount,
-  sizeAsked,
-  statedCount,
-  valueAt,
-  whatIs
-} from "./nextPage.ts"
+import { nextLink, nextPage, type StatedCount, sizeAsked, statedCount, valueAt, whatIs } from "./nextPage.ts"
 
 /**
  * A source of content for the content plugin's `sources`.
@@ -85,15 +76,10 @@ export const readDocument = (
   const { origin, pathname } = new URL(url)
   const ask = makeAsk(requests, document, columnsBefore)
   const isPaged = (next ?? page ?? offset) !== undefined
-  const start = {
-    name,
-    url: `${origin}${pathname}`,
-    key: key === undefined ? undefined : [key].flat()
-  }
-  if (isPaged) {
-    return { ...start, content: Records({ pages: readPages(ask, name, document) }) }
-  }
-  return { ...start, content: Value({ value: readWhole(ask, name, document, columnsBefore) }) }
+  const content = isPaged
+    ? Records({ pages: readPages(ask, name, document) })
+    : Value({ value: readWhole(ask, name, document, columnsBefore) })
+  return { name, url: `${origin}${pathname}`, key, content }
 }
 
 const mistake = (document: string, detail: string) => failedIn({ document })(detail)
@@ -263,17 +249,18 @@ const readWhole = Effect.fnUntraced(function* (
 const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this page is enough'
 
 /** The position in a list. */
-interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "url"> {
+interface Position {
+  readonly url: string
   /** Whether the page before is shorter than the others, or everything that the server states has arrived. */
   readonly isEndLikely: boolean
 }
 
 const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
-  const { cursor, key, offset, page, url } = document
+  const { cursor, key = defaultKey, offset, page, url } = document
   const isCounted = (page ?? offset) !== undefined
 
-  const askPage = Effect.fnUntraced(function* (position: Position) {
-    const { number } = position
+  const askPage = Effect.fnUntraced(function* (position: Position, progress: ListProgress) {
+    const { number } = progress
     const answer = yield* Effect.catchAll(Effect.asSome(ask(position.url)), (error) =>
       isCounted && number > 1 && isBehindLast(error, position)
         ? Effect.succeedNone
@@ -282,12 +269,11 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
     if (Option.isNone(answer)) return { items: [], next: Option.none() }
     const failed = (detail: string) => mistake(name, `page ${number}: ${detail}`)
     const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
-    const firstRecords = number === 1 ? items.length : position.firstRecords
+    const firstRecords = number === 1 ? items.length : progress.firstItems
     const count = statedCount(document, answer.value, firstRecords)
     // Some servers count only for the first page.
     const stated: StatedCount =
       number === 1 ? yield* Effect.mapError(count, failed) : Either.getOrElse(count, () => ({}))
-    const read = position.read + items.length
     const current = {
       ...answer.value,
       ...stated,
@@ -295,7 +281,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
       number,
       firstRecords,
       records: items.length,
-      read
+      read: progress.read + items.length
     }
     const next = yield* Effect.mapError(nextPage(document, current), failed)
     return {
@@ -303,9 +289,6 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
       items,
       next: Option.map(next, (url) => ({
         url,
-        number: number + 1,
-        read,
-        firstRecords,
         isEndLikely: isShort(current, sizeAsked(document)) || hasAll(current)
       }))
     }
@@ -313,10 +296,10 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
 
   return readList({
     name: `Document "${name}"`,
-    first: { url, number: 1, read: 0, firstRecords: 0, isEndLikely: false },
+    first: { url, isEndLikely: false },
     ask: askPage,
     placeOf: ({ url }) => url,
-    idOf: recordId(key === undefined ? defaultKey : [key].flat()),
+    idOf: recordId(key),
     mistake: (detail) => mistake(name, detail),
     firstAgain: firstAgain(document),
     advice: {

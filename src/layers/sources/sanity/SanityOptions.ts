@@ -183,7 +183,7 @@ export const queryOf = (query: SanityOptions["queries"][string]): Query =>
     : {
         groq: query.groq,
         params: query.params,
-        key: query.key === undefined ? defaultKey : [query.key].flat()
+        key: query.key ?? defaultKey
       }
 
 const defaultKey: RecordKey = ["_id"]
