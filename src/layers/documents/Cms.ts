@@ -96,6 +96,8 @@ export interface Refusal {
 /** The parts that each vendor defines. */
 export interface Vendor {
   readonly name: string
+  /** The path of its collections below "url". */
+  readonly path: string
   /** Describes a valid "url", for messages. */
   readonly address: string
   /** The option for collections, the option of a collection that limits its items, and the name of its items. */
@@ -145,7 +147,12 @@ export const refusalText = (advice: string, status: number, words: string): stri
 export const credentials = (token: CmsOptions["token"]): Readonly<Record<string, Redacted.Redacted>> =>
   token === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) }
 
-/** Requests the content of a collection, at a path below `url`. */
+/** The parameters of a request; a name may come several times. */
+export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
+
+/** Requests the content of a collection. */
+export type Ask = (collection: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
+
 export const makeAsk = (
   vendor: Vendor,
   { maxBytes, maxTimeout, token, url }: Pick<CmsOptions, "maxBytes" | "maxTimeout" | "token" | "url">
@@ -165,15 +172,14 @@ export const makeAsk = (
         : refused(vendor, collection, status, token !== undefined, refusal, error)
     }
 
-    return (
-      collection: string,
-      path: string,
-      parameters: UrlParams.Input
-    ): Effect.Effect<unknown, SourceError> =>
-      Effect.mapBoth(
-        getJson(`${url}/${path}?${UrlParams.toString(UrlParams.fromInput(parameters))}`, headers),
-        { onFailure: (error) => failed(collection, error), onSuccess: ({ json }) => json }
-      )
+    const ask: Ask = (collection, parameters) => {
+      const query = UrlParams.toString(UrlParams.fromInput(parameters))
+      return Effect.mapBoth(getJson(`${url}/${vendor.path}/${collection}?${query}`, headers), {
+        onFailure: (error) => failed(collection, error),
+        onSuccess: ({ json }) => json
+      })
+    }
+    return ask
   })
 
 /**

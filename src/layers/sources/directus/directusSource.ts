@@ -15,15 +15,15 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { cmsFields, collections, credentials, filled } from "../../documents/Cms.ts"
+import { cmsFields, collections, credentials, filled, makeAsk } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { type DocumentConfig, define } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 import { notice } from "../../documents/warnings.ts"
-import { hasField, makeAsk, readCollection } from "./api.ts"
+import { directus, hasField, readCollection } from "./api.ts"
 import { inLanguages, readTranslations, translationsField } from "./languages.ts"
 
 /**
@@ -141,7 +141,7 @@ export const directusSource = (config: DirectusSourceConfig): ContentSourceDefin
 
 const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const { collections, locales, url } = options
-  const ask = yield* makeAsk(options)
+  const ask = yield* makeAsk(directus, options)
 
   const documentOf = Effect.fnUntraced(function* ([name, collection]: readonly [string, Collection]) {
     const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
@@ -160,7 +160,7 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
     }
   })
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: () =>
       Effect.map(Effect.forEach(Object.entries(collections), documentOf), (documents) => ({

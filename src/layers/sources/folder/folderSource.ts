@@ -36,8 +36,8 @@ import {
   define,
   delimiter
 } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { documentSchemas } from "../../documents/expect/Expectations.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
@@ -223,7 +223,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return Effect.succeed({ documents, files, isFile: (path: string) => named.find(path) === path })
   }
 
-  const documentSource = yield* makeDocumentSource({
+  const documentSource = yield* DocumentSource.make({
     options: { ...options, ...(images && { images }) },
     open,
     schema: Effect.succeed(documentSchemas(options.expect, keyValueTables))

@@ -30,8 +30,8 @@ import {
   DocumentOptions,
   define
 } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { asJson, maxDetail } from "../../documents/jsonValues.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { csvOf, jsonOf } from "../../documents/readText.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 
@@ -167,7 +167,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
       calling("poll", (signal) => poll({ get: makeGet(requests, runtime, signal), signal }))
     )
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open,
     ...(poll === undefined

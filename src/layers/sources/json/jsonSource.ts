@@ -18,8 +18,8 @@ import type { ContentSourceDefinition, FetchTarget } from "../../../services/Con
 import type { SourceError } from "../../../services/SourceError.ts"
 import { type Document, failedIn, Records, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { readRecords } from "../../documents/documentFile.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
 import { notice } from "../../documents/warnings.ts"
 import { hasAll, isShort, type ListChanged, type ListProgress, readList } from "../../documents/wholeList.ts"
@@ -53,7 +53,7 @@ const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
   const columnsBefore = (name: string, target: FetchTarget) =>
     options.steps.length > 0 ? Effect.succeedNone : Effect.provide(savedColumns(name, target), platform)
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: (target) =>
       Effect.succeed({

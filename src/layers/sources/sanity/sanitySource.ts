@@ -22,11 +22,11 @@ import { type ContentSourceDefinition, changesSince } from "../../../services/Co
 import type { SourceError } from "../../../services/SourceError.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { MediaObject, MediaReader } from "../../documents/media/placeMedia.ts"
 import { notice } from "../../documents/warnings.ts"
-import { type Api, makeApi } from "./api.ts"
+import { type Ask, makeAsk } from "./api.ts"
 import { makeLiveEvents } from "./liveEvents.ts"
 import { type Query, queryOf, SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
 
@@ -41,29 +41,29 @@ export const sanitySource = (config: SanitySourceConfig): ContentSourceDefinitio
 
 const make = Effect.fnUntraced(function* (options: SanityOptions) {
   const { live, perspective, queries, useCdn } = options
-  const api = yield* makeApi(options)
+  const ask = yield* makeAsk(options)
 
   const documents = Object.entries(queries).map(([name, query]): Document<SourceError> => {
     const { key, ...asked } = queryOf(query)
-    return { name, key, content: Value({ value: answerOf(api, options, name, asked) }) }
+    return { name, key, content: Value({ value: answerOf(ask, options, name, asked) }) }
   })
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: () => Effect.succeed({ documents, reader: readAsset(options) }),
     // The cache gives old content once after a change, and is read at each tick.
-    poll: useCdn ? undefined : (before: Option.Option<string>) => poll(api, perspective, before),
+    poll: useCdn ? undefined : (before: Option.Option<string>) => poll(ask, perspective, before),
     ...(live && !useCdn ? yield* makeLiveEvents(options) : {})
   })
 })
 
 const answerOf = Effect.fnUntraced(function* (
-  api: Api,
+  ask: Ask,
   options: SanityOptions,
   name: string,
   query: Pick<Query, "groq" | "params">
 ) {
-  const { value, warnings } = withAssetUrls(yield* api.ask({ ...query, name }), options)
+  const { value, warnings } = withAssetUrls(yield* ask({ ...query, name }), options)
   yield* notice(warnings)
   return inLanguages(value)
 })
@@ -97,10 +97,9 @@ const Translation = Schema.Struct({
 const probe = '{"count": count(*), "last": *|order(_updatedAt desc)[0]{_id,_rev,_updatedAt}}'
 
 /** Drafts and releases are counted as separate documents. Otherwise a discarded draft would change neither figure. */
-const poll = (api: Api, perspective: SanityOptions["perspective"], before: Option.Option<string>) =>
-  Effect.map(
-    api.ask({ groq: probe, perspective: perspective === "published" ? "published" : "raw" }),
-    (result) => changesSince(before, JSON.stringify(result))
+const poll = (ask: Ask, perspective: SanityOptions["perspective"], before: Option.Option<string>) =>
+  Effect.map(ask({ groq: probe, perspective: perspective === "published" ? "published" : "raw" }), (result) =>
+    changesSince(before, JSON.stringify(result))
   )
 
 /** The dataset of assets. */

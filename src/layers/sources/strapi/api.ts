@@ -12,24 +12,17 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import * as Cms from "../../documents/Cms.ts"
-import { type CollectionAnswer, type Refusal, readCollection } from "../../documents/Cms.ts"
+import {
+  type Ask,
+  type CollectionAnswer,
+  type Parameters,
+  type Refusal,
+  readCollection,
+  type Vendor
+} from "../../documents/Cms.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
 import type { StrapiOptions, StrapiType } from "./strapiSource.ts"
-
-/** `name` is the name of a type. */
-export type Ask = (name: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
-
-export const makeAsk = (options: StrapiOptions) =>
-  Effect.map(
-    Cms.makeAsk(strapi, options),
-    (ask): Ask =>
-      (name, parameters) =>
-        ask(name, `api/${name}`, parameters)
-  )
-
-export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
 
 /** The status and language of the requested entries. */
 export interface Edition {
@@ -142,8 +135,9 @@ const property = (value: unknown, name: string): unknown =>
 
 const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
-export const strapi: Cms.Vendor = {
+export const strapi: Vendor = {
   name: "Strapi",
+  path: "api",
   address: 'the address of a Strapi 5 without "/api"',
   option: "types",
   filter: "filters",

@@ -15,14 +15,14 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { cmsFields, collections, filled } from "../../documents/Cms.ts"
+import { cmsFields, collections, filled, makeAsk } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { type DocumentConfig, define } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
-import { isLocalized, makeAsk, readPlain, readTranslations, stablePart } from "./api.ts"
+import { isLocalized, readPlain, readTranslations, stablePart, strapi } from "./api.ts"
 
 /**
  * The query of a type, in the parameters of Strapi's REST API.
@@ -140,7 +140,7 @@ export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinitio
 
 const make = Effect.fnUntraced(function* (options: StrapiOptions) {
   const { locales, status, types, url } = options
-  const ask = yield* makeAsk(options)
+  const ask = yield* makeAsk(strapi, options)
 
   const documentOf = Effect.fnUntraced(function* ([name, type]: readonly [string, StrapiType]) {
     const hasLanguages = locales.length > 0 && (yield* isLocalized(ask, name, status))
@@ -155,7 +155,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     }
   })
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: () =>
       Effect.map(Effect.forEach(Object.entries(types), documentOf), (documents) => ({

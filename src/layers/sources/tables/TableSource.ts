@@ -22,7 +22,7 @@ import { ofPlain } from "../../../internal/optionSchemas.ts"
 import { ContentSource } from "../../../services/ContentSource.ts"
 import type { TableSourceData } from "../../../services/Slices.ts"
 import { type CallCounts, TableSourceClient } from "../../../services/TableSourceClient.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import type { FileOptions } from "../../documents/media/SourceFiles.ts"
 import * as Attachments from "./Attachments.ts"
 import { makePolling, type Polling } from "./pollChanges.ts"
@@ -97,7 +97,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   const { attachments: format, calls, changes } = client
   const polling = changes && (yield* makePolling(id, ofPlain(wholeEvery), changes))
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: () =>
       Effect.succeed({

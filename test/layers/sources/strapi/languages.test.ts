@@ -4,7 +4,7 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import type { Ask } from "../../../../src/layers/sources/strapi/api.ts"
+import type { Ask } from "../../../../src/layers/documents/Cms.ts"
 import { readPlain } from "../../../../src/layers/sources/strapi/api.ts"
 
 const names = [..."abcdefghijklmnop"]
