@@ -28,7 +28,7 @@ export type { Get, SourceConfig, SourceContext } from "./layers/sources/function
 export { source } from "./layers/sources/function/source.ts"
 export type { JsonDocument, JsonSourceConfig } from "./layers/sources/json/JsonSourceOptions.ts"
 export { jsonSource } from "./layers/sources/json/jsonSource.ts"
-export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/SanityOptions.ts"
+export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/sanitySource.ts"
 export { sanitySource } from "./layers/sources/sanity/sanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/strapiSource.ts"
 export { strapiSource } from "./layers/sources/strapi/strapiSource.ts"

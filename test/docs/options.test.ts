@@ -58,7 +58,7 @@ const tables = [
   },
   {
     heading: "### `sanitySource({ … })`",
-    interfaces: [[`${layers}/sources/sanity/SanityOptions.ts`, "SanitySourceConfig"]]
+    interfaces: [[`${layers}/sources/sanity/sanitySource.ts`, "SanitySourceConfig"]]
   },
   {
     heading: "### `directusSource({ … })`",
@@ -100,7 +100,7 @@ it("every option that may be left out takes undefined as well", () => {
     [`${layers}/documents/DocumentSource.ts`, "DocumentSource"],
     [`${layers}/fetching/Content.ts`, "FetchingConfig"],
     [`${layers}/sources/directus/directusSource.ts`, "DirectusCollection"],
-    [`${layers}/sources/sanity/SanityOptions.ts`, "SanityQuery"],
+    [`${layers}/sources/sanity/sanitySource.ts`, "SanityQuery"],
     [`${layers}/sources/strapi/strapiSource.ts`, "StrapiType"],
     [`${layers}/vite/plugin.ts`, "VitrineOptions"]
   ]

@@ -29,7 +29,7 @@ import type {
 import type { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
-import { type Document, type FailedIn, failedIn } from "./Document.ts"
+import { type Document, type FailedIn, failedIn, firstPage, withSteps } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import { rewrite } from "./documentFile.ts"
 import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
@@ -41,10 +41,9 @@ import type { MediaIndex } from "./media/MediaDownload.ts"
 import type { MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter } from "./progress.ts"
-import { firstPage, type SavedDocument, saveDocument } from "./saveDocument.ts"
+import { type SavedDocument, saveDocument } from "./saveDocument.ts"
 import { failureOf, sourceErrors } from "./sourceErrors.ts"
 import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
-import { withSteps } from "./withSteps.ts"
 
 // The declarations of a program use these types.
 export type {

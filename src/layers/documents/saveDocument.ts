@@ -21,7 +21,6 @@ import {
   type FailedIn,
   type Keys,
   pagesOf,
-  Records,
   type TextPlace,
   textPlaceOf
 } from "./Document.ts"
@@ -264,9 +263,3 @@ const makeRecordIds = (key: RecordKey | undefined) => {
     ]
   }
 }
-
-/** The first page of a document. */
-export const firstPage = <E>(document: Document<E>): Document<E> =>
-  document.content._tag === "Records"
-    ? { ...document, content: Records({ pages: Stream.take(document.content.pages, 1) }) }
-    : document

@@ -163,11 +163,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
-      const readOptions = { ...options, pictures }
+      const readOptions = { ...options, files: named, pictures }
       const content =
         keyValueTables.includes(name) && isCsv(file.path)
-          ? Keys({ keys: readKeyValues(file, named, readOptions) })
-          : Value({ value: readDocument(file, named, readOptions) })
+          ? Keys({ keys: readKeyValues(file, readOptions) })
+          : Value({ value: readDocument(file, readOptions) })
       return [{ name, content, key: Option.getOrUndefined(Record.get(keys, name)) }]
     })
     const spreadsheets = options.documents

@@ -2,7 +2,6 @@
  * Your own source: its options, and functions that return documents, without Effect.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -23,7 +22,7 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Document, Records, Value } from "../../documents/Document.ts"
+import { type Document, fileBefore, Records, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
   DocumentKeys,
@@ -145,11 +144,11 @@ export const source = (config: SourceConfig): ContentSourceDefinition =>
 
 const make = Effect.fnUntraced(function* (options: SourceOptions) {
   const { fetch, keys, poll } = options
-  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const environment = yield* Effect.context<FileSystem.FileSystem>()
   const requests = yield* Requests.make(options)
 
   const open = Effect.fnUntraced(function* (target: FetchTarget) {
-    const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
+    const runtime = yield* Effect.runtime<FileSystem.FileSystem>()
     const signal = yield* signalOfFetch
     const given = yield* calling("fetch", () =>
       fetch({
@@ -308,16 +307,14 @@ const accepted = { json: "application/json", text: "*/*", csv: "text/csv" }
 /** Reads documents of the last version. */
 const makePrevious = (
   { previous }: FetchTarget,
-  runtime: Runtime.Runtime<FileSystem.FileSystem | Path.Path>,
+  runtime: Runtime.Runtime<FileSystem.FileSystem>,
   signal: AbortSignal
 ): SourceContext["previous"] => {
   const read = Effect.fnUntraced(function* (name: string) {
     const fileSystem = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const file = `${fileName(name)}.json`
-    const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
-    if (Option.isNone(content)) return undefined
-    const text = yield* fileSystem.readFileString(path.join(content.value.directory, file))
+    const path = fileBefore(previous, `${fileName(name)}.json`)
+    if (Option.isNone(path)) return undefined
+    const text = yield* fileSystem.readFileString(path.value)
     return yield* Schema.decodeUnknown(Schema.parseJson())(text)
   })
   function readDocument<Json>(name: string): Promise<Json | undefined>

@@ -2,7 +2,6 @@
  * JSON and CSV at URLs: each document is one response, or the pages of a list.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -16,7 +15,7 @@ import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { type Document, failedIn, Records, Value } from "../../documents/Document.ts"
+import { type Document, failedIn, fileBefore, Records, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { readRecords } from "../../documents/documentFile.ts"
@@ -47,7 +46,7 @@ const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
     ...options,
     urls: Object.values(options.documents).map(({ url }) => url)
   })
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const platform = yield* Effect.context<FileSystem.FileSystem>()
 
   /** The columns of the saved document, which are the server's columns unless steps have changed them. */
   const columnsBefore = (name: string, target: FetchTarget) =>
@@ -121,14 +120,10 @@ type Ask = ReturnType<typeof makeAsk>
  */
 export type ColumnsBefore = Effect.Effect<Option.Option<ReadonlyArray<string>>>
 
-export const savedColumns = Effect.fnUntraced(function* (name: string, { previous }: FetchTarget) {
-  const path = yield* Path.Path
-  const file = `${fileName(name)}.json`
-  const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
-  return yield* Effect.flatMap(content, ({ directory }) =>
-    Stream.runHead(readRecords(path.join(directory, file)))
+export const savedColumns = (name: string, { previous }: FetchTarget) =>
+  Effect.flatMap(fileBefore(previous, `${fileName(name)}.json`), (path) =>
+    Stream.runHead(readRecords(path))
   ).pipe(Effect.map(Option.match({ onNone: () => [], onSome: Object.keys })), Effect.option)
-})
 
 /** A server may respond with a line of text in the place of a table. */
 const requireColumns = ({ text, url }: Answer, columnsBefore: ColumnsBefore) =>
