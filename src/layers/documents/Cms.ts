@@ -153,6 +153,7 @@ export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
 /** Requests the content of a collection. */
 export type Ask = (collection: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
 
+/** Makes the requests of a source. */
 export const makeAsk = (
   vendor: Vendor,
   { maxBytes, maxTimeout, token, url }: Pick<CmsOptions, "maxBytes" | "maxTimeout" | "token" | "url">

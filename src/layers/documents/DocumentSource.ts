@@ -1,6 +1,6 @@
 /**
  * A source of documents of any kind: saves documents, checks expectations, fetches files, and detects unchanged
- * content. With the parts of your own source: options, requests and documents.
+ * content. Your own source uses it, with the options, requests and documents that it exports too.
  *
  * ```
  * <source id>/<document>.json    an array of records, or one value

@@ -1,6 +1,6 @@
 /**
- * Requests to the REST API of Strapi 5, their query strings, the responses with the volatile parts of entries, and
- * what to do if Strapi refuses a request.
+ * Requests to the REST API of Strapi 5, their query strings, the responses with the volatile parts of entries, what to
+ * do if Strapi refuses a request, and all entries of a type, with the languages of each entry merged.
  */
 
 import * as Array from "effect/Array"

@@ -1,6 +1,6 @@
 /**
- * Requests to the hosted table API: their pacing, their addresses for a page, a record or the whole base, and the
- * decoding of responses.
+ * Requests to the hosted table API: their pace, their count, the pause after too many requests, their addresses for a
+ * page, a record or the whole base, and the decoding of responses.
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Clock from "effect/Clock"
