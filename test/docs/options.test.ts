@@ -34,7 +34,7 @@ const tables = [
   },
   {
     heading: "### `folderSource({ … })`",
-    interfaces: [[`${layers}/sources/folder/FolderOptions.ts`, "FolderSourceConfig"]]
+    interfaces: [[`${layers}/sources/folder/folderSource.ts`, "FolderSourceConfig"]]
   },
   {
     heading: "### `jsonSource({ … })`",
@@ -54,15 +54,15 @@ const tables = [
   },
   {
     heading: "### `strapiSource({ … })`",
-    interfaces: [[`${layers}/sources/strapi/StrapiOptions.ts`, "StrapiSourceConfig"]]
+    interfaces: [[`${layers}/sources/strapi/strapiSource.ts`, "StrapiSourceConfig"]]
   },
   {
     heading: "### `sanitySource({ … })`",
-    interfaces: [[`${layers}/sources/sanity/SanityOptions.ts`, "SanitySourceConfig"]]
+    interfaces: [[`${layers}/sources/sanity/sanitySource.ts`, "SanitySourceConfig"]]
   },
   {
     heading: "### `directusSource({ … })`",
-    interfaces: [[`${layers}/sources/directus/DirectusOptions.ts`, "DirectusSourceConfig"]]
+    interfaces: [[`${layers}/sources/directus/directusSource.ts`, "DirectusSourceConfig"]]
   },
   {
     heading: "### `source({ … })`",
@@ -99,9 +99,9 @@ it("every option that may be left out takes undefined as well", () => {
     [`${layers}/controller/identityOptions.ts`, "ExpectedConfig"],
     [`${layers}/documents/DocumentSource.ts`, "DocumentSource"],
     [`${layers}/fetching/Content.ts`, "FetchingConfig"],
-    [`${layers}/sources/directus/DirectusOptions.ts`, "DirectusCollection"],
-    [`${layers}/sources/sanity/SanityOptions.ts`, "SanityQuery"],
-    [`${layers}/sources/strapi/StrapiOptions.ts`, "StrapiType"],
+    [`${layers}/sources/directus/directusSource.ts`, "DirectusCollection"],
+    [`${layers}/sources/sanity/sanitySource.ts`, "SanityQuery"],
+    [`${layers}/sources/strapi/strapiSource.ts`, "StrapiType"],
     [`${layers}/vite/plugin.ts`, "VitrineOptions"]
   ]
   expect(interfaces.flatMap(([file, name]) => notUndefined(file, name))).toEqual([])

@@ -14,8 +14,7 @@ import * as Schema from "effect/Schema"
 import { Value } from "../../src/layers/documents/Document.ts"
 import type { ImageConfig } from "../../src/layers/documents/DocumentConfig.ts"
 import { DocumentOptions } from "../../src/layers/documents/DocumentOptions.ts"
-import type { DocumentSource, OpenedSource } from "../../src/layers/documents/DocumentSource.ts"
-import { makeDocumentSource } from "../../src/layers/documents/makeDocumentSource.ts"
+import * as DocumentSource from "../../src/layers/documents/DocumentSource.ts"
 import { AnyMediaOptions, type MediaOptions } from "../../src/layers/documents/media/MediaOptions.ts"
 import type { FileSettings } from "../../src/layers/documents/media/SourceFiles.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
@@ -51,12 +50,12 @@ export const filesIn = (folder: string): Readonly<Record<string, SourceFile>> =>
 export interface MediaSettings
   extends Partial<MediaOptions>,
     Omit<FileSettings, "maxAttachment">,
-    Pick<OpenedSource<never>, "reader"> {
+    Pick<DocumentSource.OpenedSource<never>, "reader"> {
   readonly images?: ImageConfig
   readonly maxTimeout?: number
 }
 
-type Inner = Pick<DocumentSource<SourceError, never>, "open"> & {
+type Inner = Pick<DocumentSource.DocumentSource<SourceError, never>, "open"> & {
   readonly url: string
 }
 
@@ -116,7 +115,7 @@ export const makeFetch = (
       ...(images && { images }),
       ...(maxTimeout && { maxTimeout })
     })
-    return yield* makeDocumentSource({
+    return yield* DocumentSource.make({
       ...inner,
       options,
       open: (target) => Effect.map(inner.open(target), (opened) => ({ ...opened, reader })),

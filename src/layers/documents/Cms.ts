@@ -22,7 +22,7 @@ import type { RequestFailed } from "../httpClient/Requests.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
-import { isLast, type List, type ListChanged, type PageRead, readList } from "./wholeList.ts"
+import { isLast, type List, type ListChanged, type ListProgress, readList } from "./wholeList.ts"
 
 /** A text that is not empty. */
 export const filled = (what: string) => expects(Schema.NonEmptyString, what)
@@ -96,6 +96,8 @@ export interface Refusal {
 /** The parts that each vendor defines. */
 export interface Vendor {
   readonly name: string
+  /** The path of its collections below "url". */
+  readonly path: string
   /** Describes a valid "url", for messages. */
   readonly address: string
   /** The option for collections, the option of a collection that limits its items, and the name of its items. */
@@ -145,7 +147,13 @@ export const refusalText = (advice: string, status: number, words: string): stri
 export const credentials = (token: CmsOptions["token"]): Readonly<Record<string, Redacted.Redacted>> =>
   token === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) }
 
-/** Requests the content of a collection, at a path below `url`. */
+/** The parameters of a request; a name may come several times. */
+export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
+
+/** Requests the content of a collection. */
+export type Ask = (collection: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
+
+/** Makes the requests of a source. */
 export const makeAsk = (
   vendor: Vendor,
   { maxBytes, maxTimeout, token, url }: Pick<CmsOptions, "maxBytes" | "maxTimeout" | "token" | "url">
@@ -165,22 +173,15 @@ export const makeAsk = (
         : refused(vendor, collection, status, token !== undefined, refusal, error)
     }
 
-    return (
-      collection: string,
-      path: string,
-      parameters: UrlParams.Input
-    ): Effect.Effect<unknown, SourceError> =>
-      Effect.mapBoth(
-        getJson(`${url}/${path}?${UrlParams.toString(UrlParams.fromInput(parameters))}`, headers),
-        { onFailure: (error) => failed(collection, error), onSuccess: ({ json }) => json }
-      )
+    const ask: Ask = (collection, parameters) => {
+      const query = UrlParams.toString(UrlParams.fromInput(parameters))
+      return Effect.mapBoth(getJson(`${url}/${vendor.path}/${collection}?${query}`, headers), {
+        onFailure: (error) => failed(collection, error),
+        onSuccess: ({ json }) => json
+      })
+    }
+    return ask
   })
-
-/** The position in a collection. */
-export interface PagePosition<Item> extends Pick<PageRead, "firstRecords" | "number" | "read"> {
-  /** The last received item. */
-  readonly last: Item | undefined
-}
 
 /**
  * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.
@@ -200,6 +201,11 @@ export type CollectionAnswer<Item> =
   | { readonly kind: "single"; readonly item: Item }
   | { readonly kind: "strange"; readonly detail: string }
 
+interface Position<Item> {
+  readonly page: number
+  readonly last: Item | undefined
+}
+
 /** The most items of a collection, which are held in memory. */
 const maxItems = 100_000
 
@@ -210,17 +216,19 @@ export const readCollection = <Item>(
     ask,
     name,
     ...list
-  }: Pick<List<PagePosition<Item>, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
+  }: Pick<List<unknown, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
+    /** Requests a page; `last` is the last item of the page before. */
     readonly ask: (
-      place: PagePosition<Item>
+      progress: ListProgress,
+      last: Item | undefined
     ) => Effect.Effect<CollectionAnswer<Item>, SourceError | ListChanged>
   }
 ) =>
   Effect.gen(function* () {
     const single = yield* Ref.make(Option.none<Item>())
 
-    const askPage = Effect.fnUntraced(function* (place: PagePosition<Item>) {
-      const answer = yield* ask(place)
+    const askPage = Effect.fnUntraced(function* ({ last }: Position<Item>, progress: ListProgress) {
+      const answer = yield* ask(progress, last)
       if (answer.kind === "strange") {
         return yield* strange(vendor, name, answer.detail)
       }
@@ -229,25 +237,24 @@ export const readCollection = <Item>(
         return { items: [answer.item], next: Option.none() }
       }
       const { items, records = items.length, size } = answer
-      const read = place.read + items.length
+      const { firstItems: firstRecords, number } = progress
+      const read = progress.read + items.length
       if (read > maxItems) {
         return yield* new SourceError({
           detail: `${name} has more than ${maxItems} ${vendor.items}. Take fewer by "${vendor.option}.${name}.${vendor.filter}"`
         })
       }
-      const firstRecords = place.number === 1 ? records : place.firstRecords
-      const isEnd =
-        items.length === 0 || isLast({ ...answer, number: place.number, records, firstRecords, read }, size)
-      const next = { number: place.number + 1, read, firstRecords, last: items.at(-1) }
-      return { items, total: answer.total, next: isEnd ? Option.none() : Option.some(next) }
+      const isEnd = items.length === 0 || isLast({ ...answer, number, records, firstRecords, read }, size)
+      const next = Option.some({ page: number + 1, last: items.at(-1) })
+      return { items, total: answer.total, next: isEnd ? Option.none() : next }
     })
 
-    const pages = readList({
+    const pages = readList<Position<Item>, Item, SourceError | ListChanged>({
       ...list,
       name,
-      first: { number: 1, read: 0, firstRecords: 0, last: undefined },
+      first: { page: 1, last: undefined },
       ask: askPage,
-      placeOf: ({ number }) => String(number),
+      placeOf: ({ page }) => String(page),
       mistake: (detail) => strange(vendor, name, detail),
       firstAgain: `it has the ${vendor.items} of page 1 again`
     })

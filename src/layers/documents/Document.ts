@@ -1,6 +1,7 @@
 /**
- * A document of a source, before it is saved.
+ * A document of a source, before it is saved: its content, its first page, its steps, and places in it for messages.
  */
+import { join } from "node:path"
 import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,11 @@ import * as Stream from "effect/Stream"
 import { partsOf } from "../../internal/nextTurn.ts"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import type { PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
+import type { Step } from "./DocumentOptions.ts"
+import { asJson, maxDetail } from "./jsonValues.ts"
 
 /**
  * The content of a document: one JSON value, records that arrive page by page, or one object made from records.
@@ -91,6 +96,18 @@ export const wholeOf = <E>(content: DocumentContent<E>): Effect.Effect<unknown, 
   }
 }
 
+/** The first page of a document. */
+export const firstPage = <E>(document: Document<E>): Document<E> =>
+  document.content._tag === "Records"
+    ? { ...document, content: Records({ pages: Stream.take(document.content.pages, 1) }) }
+    : document
+
+/** The absolute path of a file of the last version; `None` if the file is missing or incomplete there. */
+export const fileBefore = (previous: Option.Option<PreviousContent>, file: string): Option.Option<string> =>
+  Option.filter(previous, ({ files }) => Object.hasOwn(files, file)).pipe(
+    Option.map(({ directory }) => join(directory, file))
+  )
+
 /** A place in the documents of a source. */
 export const Place = Schema.Struct({
   document: Schema.String,
@@ -154,8 +171,51 @@ export const withTextPlace = (record: object, place: TextPlace): object => ({ ..
 export const textPlaceOf = (record: unknown): TextPlace | undefined =>
   Predicate.hasProperty(record, placeKey) && isTextPlace(record[placeKey]) ? record[placeKey] : undefined
 
+/** Runs the steps on the whole document. Without steps it stays as it is. */
+export const withSteps = <E>(
+  document: Document<E>,
+  steps: ReadonlyArray<Step>,
+  failed: FailedIn
+): Document<E | SourceError> =>
+  steps.length === 0
+    ? document
+    : {
+        ...document,
+        isSorted: false,
+        content: Value({
+          value: Effect.flatMap(wholeOf(document.content), (value) =>
+            runSteps(document.name, value, steps, failed)
+          )
+        })
+      }
+
+const runSteps = Effect.fnUntraced(function* (
+  name: string,
+  start: unknown,
+  steps: ReadonlyArray<Step>,
+  failed: FailedIn
+) {
+  let value = start
+  for (const [index, step] of steps.entries()) {
+    const before = value
+    const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
+    const onValue = Array.isArray(before) ? "" : `, which got ${kindOf(before)} and no list of records`
+    const given = yield* Effect.tryPromise({
+      try: async () => step(before, { name }),
+      catch: (cause) =>
+        failed(`${called} failed${onValue}: ${printableLine(messageOf(cause), maxDetail)}`, cause)
+    })
+    const json = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
+    value = withPlacesOf(given, json)
+  }
+  return value
+})
+
+const kindOf = (value: unknown): string =>
+  Predicate.isRecord(value) ? "an object" : value === null ? "null" : `a ${typeof value}`
+
 /** The JSON of a value, with the places of the value's records. */
-export const withPlacesOf = (value: unknown, json: unknown): unknown =>
+const withPlacesOf = (value: unknown, json: unknown): unknown =>
   Array.isArray(value) && Array.isArray(json)
     ? json.map((record: unknown, index) => {
         const place = textPlaceOf(value[index])

@@ -2,6 +2,7 @@
  * The options of every source of documents.
  */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -98,12 +99,16 @@ const step = expects(
 )
 
 /** The key of a record. One declaration, so that a mistake is reported once and not for each member of a union. */
-export const recordKey = expects(
-  Schema.declare((input): input is string | ReadonlyArray<string> => {
-    const fields = [input].flat()
-    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field.trim() !== "")
-  }),
-  'a field such as "id", or an array of fields'
+export const recordKey = Schema.transform(
+  expects(
+    Schema.declare((input): input is string | ReadonlyArray<string> => {
+      const fields = [input].flat()
+      return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field.trim() !== "")
+    }),
+    'a field such as "id", or an array of fields'
+  ),
+  Schema.Array(Schema.String),
+  { strict: true, decode: (fields) => [fields].flat(), encode: identity }
 )
 
 /** The separator of cells in CSV. */
@@ -136,7 +141,7 @@ export const DocumentOptions = Schema.Struct({
 export type DocumentOptions = typeof DocumentOptions.Type
 
 /** The keys of the records of documents, by the names of the documents. */
-export const Keys = expects(
+export const DocumentKeys = expects(
   Schema.Record({ key: documentName, value: recordKey }),
   "an object with what identifies the records of each document"
 )

@@ -1,25 +1,49 @@
 /**
- * The parts of your own source of documents: options, requests, documents, and `make`, which saves them.
+ * A source of documents of any kind: saves documents, checks expectations, fetches files, and detects unchanged
+ * content. Your own source uses it, with the options, requests and documents that it exports too.
+ *
+ * ```
+ * <source id>/<document>.json    an array of records, or one value
+ * ```
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Path from "@effect/platform/Path"
-import type * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import { constFalse, flow, identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
+import { fileKey } from "../../files/fileName.ts"
+import { sha256OfText } from "../../files/sha256.ts"
+import { withoutParentSpan } from "../../internal/background.ts"
+import { sumCounts } from "../../internal/contentCounts.ts"
 import type {
   AttachmentProgress,
   ContentSource,
   FetchedAttachments,
+  FetchedSource,
   FetchTarget,
   SourceChanges
 } from "../../services/ContentSource.ts"
-import type { Document } from "./Document.ts"
+import type { SourceError } from "../../services/SourceError.ts"
+import { WaitObserver } from "../../services/WaitObserver.ts"
+import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
+import { type Document, type FailedIn, failedIn, firstPage, withSteps } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
+import { rewrite } from "./documentFile.ts"
+import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
-import { makeDocumentSource } from "./makeDocumentSource.ts"
+import { linkRecords } from "./linkRecords.ts"
+import { isChangedByFiles, merged } from "./media/findMedia.ts"
+import { withoutSignatures } from "./media/links.ts"
+import type { MediaIndex } from "./media/MediaDownload.ts"
 import type { MediaReader } from "./media/placeMedia.ts"
-import type { FileOptions, FileSettings } from "./media/SourceFiles.ts"
+import * as SourceFiles from "./media/SourceFiles.ts"
+import { makeProgressReporter } from "./progress.ts"
+import { type SavedDocument, saveDocument } from "./saveDocument.ts"
+import { failureOf, sourceErrors } from "./sourceErrors.ts"
+import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
 
 // The declarations of a program use these types.
 export type {
@@ -39,20 +63,6 @@ export {
 } from "./DocumentOptions.ts"
 export { fileFieldsOfReader } from "./media/MediaOptions.ts"
 export { makeRequests, type Requests } from "./readText.ts"
-
-/**
- * Makes the source, as `makeDocumentSource` does. Its fetches fail with `SourceError`.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make: <E extends DocumentsError, R>(
-  source: DocumentSource<E, R>
-) => Effect.Effect<
-  ContentSource,
-  never,
-  FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
-> = makeDocumentSource
 
 /**
  * Why documents cannot be read.
@@ -122,10 +132,10 @@ export interface OpenedSource<E> {
  */
 export interface DocumentSource<E extends DocumentsError, R, Target extends FetchTarget = FetchTarget>
   extends Pick<ContentSource, "changes" | "data">,
-    FileSettings {
+    SourceFiles.FileSettings {
   readonly options: Pick<DocumentOptions, "id" | "expect"> &
     Partial<Pick<DocumentOptions, "links" | "steps">> &
-    FileOptions
+    SourceFiles.FileOptions
 
   /** Begins a fetch, or a check. */
   readonly open: (target: Target) => Effect.Effect<OpenedSource<E>, E, R | Scope.Scope>
@@ -144,4 +154,255 @@ export interface DocumentSource<E extends DocumentsError, R, Target extends Fetc
    * new version. Default: there are none.
    */
   readonly lasting?: ((value: unknown) => unknown) | undefined
+}
+
+/**
+ * Makes the source: each document is saved as `<name>.json`, after its steps and the check of its expectations, and
+ * with its files if `media` or `images` want them. Its fetches fail with `SourceError`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(function* <
+  E extends DocumentsError,
+  R,
+  Target extends FetchTarget = FetchTarget
+>(
+  source: DocumentSource<E, R, Target>
+): Effect.fn.Return<
+  Omit<ContentSource, "fetch"> & {
+    readonly fetch: (target: Target) => Effect.Effect<FetchedSource, SourceError>
+  },
+  never,
+  FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
+> {
+  const { changes, data, lasting = identity, options, poll, schema, tables } = source
+  const { expect, id, links = {}, steps = [] } = options
+  const environment = yield* withoutParentSpan(
+    Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
+  )
+  const sent = makeSentSecrets()
+  const files = yield* SourceFiles.make(options, source)
+  const reads = yield* Ref.make<ReadonlyArray<ReadSource>>([])
+  const say = makeSayWarnings()
+  const isOfTables = tables !== undefined
+  const fieldsOf = tables?.fieldsOf ?? identity
+  const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
+
+  /** Reads and saves the documents, one after the other. `before` is the last version, if this process has read it. */
+  const saveAll = Effect.fnUntraced(function* (
+    opened: OpenedSource<E>,
+    target: Target,
+    before: ReadSource | undefined,
+    progress: ProgressReporter
+  ) {
+    const { isSample = false } = target
+    yield* checkNames(opened.documents, expect, failedAt)
+    const expectations = makeExpectations(expect, {
+      view: tables?.view ?? null,
+      isAttachment: tables?.isAttachment ?? constFalse,
+      isFile: opened.isFile,
+      kind: isOfTables ? undefined : "document"
+    })
+    const ready = (document: Document<E>): Document<E | SourceError> => {
+      const failed = failedAt(document.name)
+      return isSample
+        ? withSteps(firstPage(document), steps, failed)
+        : expectations.leaveOut(withSteps(document, steps, failed), Object.keys(links), fieldsOf)
+    }
+    const linked = yield* linkRecords(
+      // A sample would otherwise read all linked documents.
+      isSample ? {} : links,
+      { documents: opened.documents.map(ready), linked: opened.linked },
+      failedAt
+    )
+    const finding = files.findingOf(opened.reader)
+    const all = yield* Effect.forEach(linked.documents, (document) =>
+      Effect.zipLeft(
+        saveDocument(document, {
+          target,
+          expectations,
+          finding,
+          failedIn: failedAt,
+          isOfTables,
+          fieldsOf,
+          stablePart: finding.areLinksSigned ? flow(lasting, withoutSignatures) : lasting,
+          emptied: before?.emptied ?? new Set(),
+          progress: (document, records) => progress.report({ document, records })
+        }),
+        progress.documentDone
+      )
+    )
+    yield* linked.end
+    yield* requireExpected(all.map(({ verdict }) => verdict))
+    return { all, finding }
+  })
+
+  /** Puts everything into the folder, unless nothing has changed. */
+  const save = Effect.fnUntraced(function* (
+    opened: OpenedSource<E>,
+    target: Target,
+    before: ReadSource | undefined,
+    progress: ProgressReporter
+  ) {
+    const { directory, isSample = false, previous } = target
+    const path = yield* Path.Path
+    const { all, finding } = yield* saveAll(opened, target, before, progress)
+    const records = new Map(all.map(({ document, records }) => [document, records]))
+    const report = (document: string, attachments: AttachmentProgress) =>
+      progress.report({ document, records: records.get(document) ?? 0, attachments })
+    const own = yield* opened.files?.((attachments) => report("files", attachments)) ??
+      Effect.succeed<OwnFiles<E>>(noFiles)
+    const found = merged(isSample ? [] : all.map(({ found }) => found))
+    const fetched = yield* files.fetchAll({
+      directory,
+      previous,
+      found,
+      finding,
+      index: before?.index,
+      progress: ({ place }, attachments) => report(place.document, attachments)
+    })
+    const fingerprint = fingerprintOf([
+      ...all.map(({ about: { name }, digest }) => ({ name, digest })),
+      ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
+      ...Option.toArray(fetched.digest).map((digest) => ({ name: "", digest }))
+    ])
+    const isUnchanged = Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
+    const placed: SourceFiles.PlacedFiles = isUnchanged
+      ? { bytes: 0, digests: {}, change: undefined, flaws: before?.flaws ?? [] }
+      : yield* Effect.zipRight(own.place, fetched.place(own.digests))
+    const written = yield* Effect.forEach(all, (document) =>
+      placed.change === undefined || isSample || !isChangedByFiles(document.found)
+        ? Effect.succeed(document.file)
+        : rewrite(document, placed.change(document), path.join(directory, document.about.name))
+    )
+    const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
+    const attachments = addUp(own, fetched.attachments)
+    return {
+      warnings: [
+        ...all.flatMap((document) => warningsOf(document, isOfTables)),
+        ...fetched.warnings,
+        ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0))),
+        ...placed.flaws
+      ],
+      read: {
+        fingerprint,
+        emptied: new Set(all.filter(({ isEmptied }) => isEmptied).map(({ document }) => document)),
+        index: fetched.index,
+        flaws: placed.flaws
+      } satisfies ReadSource,
+      fetched: {
+        fingerprint,
+        ...counts,
+        bytes: written.reduce((sum, { bytes }) => sum + bytes, attachments.bytes + placed.bytes),
+        ...((isOfTables || finding.isWanted || own.total > 0) && { attachments }),
+        digests: {
+          ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
+          ...own.digests,
+          ...placed.digests
+        },
+        documents: Object.fromEntries(all.map(({ about: { name, ...document } }) => [name, document]))
+      }
+    }
+  })
+
+  const fetch = Effect.fn("DocumentSource.fetch")(
+    function* (target: Target) {
+      yield* Effect.annotateCurrentSpan("source", id)
+      const outer = yield* WaitObserver
+      const before = (yield* Ref.get(reads)).find(({ fingerprint }) =>
+        Option.exists(target.previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
+      )
+      const opening = Effect.gen(function* () {
+        const opened = yield* source.open(target)
+        const progress = yield* makeProgressReporter(opened.documents.length, target.progress)
+        return yield* Effect.provideService(save(opened, target, before, progress), WaitObserver, {
+          waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
+        })
+      })
+      const [{ fetched, read, ...saved }, noticed] = yield* withWarnings(opening)
+      const warnings = [...noticed, ...saved.warnings].map(sent.hide)
+      if (target.isCheck !== true) {
+        // Beside the last version, because this read may not become a version.
+        const isOther = before !== undefined && before.fingerprint !== read.fingerprint
+        yield* Ref.set(reads, isOther ? [read, before] : [read])
+        yield* say(warnings)
+      }
+      return { ...fetched, ...listed(warnings) } satisfies FetchedSource
+    },
+    (fetching) => sourceErrors(Effect.scoped(fetching))
+  )
+
+  const answering = flow(
+    Effect.mapError(failureOf(id)),
+    Effect.annotateLogs("source", id),
+    // The caller gets the failure, without secrets. A fiber of the work would log it with them.
+    Effect.withUnhandledErrorLogLevel(Option.none()),
+    Effect.provideService(SentSecrets, sent),
+    Effect.provide(environment)
+  )
+
+  return {
+    id,
+    changes,
+    data,
+    schema: schema ?? Effect.succeed(documentSchemas(expect)),
+    fetch: (target: Target) => answering(fetch(target)),
+    poll: poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
+  }
+})
+
+type ProgressReporter = Effect.Effect.Success<ReturnType<typeof makeProgressReporter>>
+
+/** A version of the source, as this process has read it. */
+interface ReadSource {
+  readonly fingerprint: string
+  /** The documents that have become empty: they had records in an earlier version. */
+  readonly emptied: ReadonlySet<string>
+  /**
+   * The index of its linked files. It is newer than the index on disk, because servers may have sent new tags since.
+   */
+  readonly index: MediaIndex
+  /** Warnings about its pictures. */
+  readonly flaws: ReadonlyArray<string>
+}
+
+const warningsOf = ({ document, warnings }: SavedDocument, isOfTables: boolean): ReadonlyArray<string> =>
+  warnings.map((warning) => `${isOfTables ? "Table" : "Document"} "${document}": ${warning}`)
+
+const noFiles: OwnFiles<never> = {
+  total: 0,
+  bytes: 0,
+  reused: 0,
+  digests: {},
+  place: Effect.void
+}
+
+const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments => ({
+  total: a.total + b.total,
+  bytes: a.bytes + b.bytes,
+  reused: a.reused + b.reused
+})
+
+/** The fingerprint of files from the digests of their contents, independent of their order. */
+const fingerprintOf = (files: ReadonlyArray<{ readonly name: string; readonly digest: string }>): string =>
+  sha256OfText(JSON.stringify(files.map(({ digest, name }) => [name, digest].join("/")).sort()))
+
+/** Checks that no two documents have the same file, and that all expectations are about existing documents. */
+const checkNames = (
+  documents: ReadonlyArray<Document<unknown>>,
+  expect: DocumentOptions["expect"],
+  failedIn: (document: string) => FailedIn
+): Effect.Effect<void, SourceError> => {
+  const names = new Set(documents.map(({ name }) => name))
+  const keys = new Set<string>()
+  const clash = documents.find(({ name }) => keys.size === keys.add(fileKey(name)).size)
+  const unknown = Object.keys(expect).find((name) => !names.has(name))
+  return clash !== undefined
+    ? failedIn(clash.name)("another document would be saved in the same file; rename one of them")
+    : unknown !== undefined
+      ? failedIn(unknown)(
+          `"expect" names it, but there is no such document; there are: ${[...names].join(", ")}`
+        )
+      : Effect.void
 }

@@ -8,6 +8,7 @@ import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { sizeText } from "../../internal/readable.ts"
+import { setOwn } from "./jsonValues.ts"
 import { isMarkup, markupProblem, nameWarnings, type TextMistake } from "./textMistakes.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
@@ -63,16 +64,12 @@ const recordOf = (columns: ReadonlyArray<string>, row: ReadonlyArray<string>): C
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
     const cell = row[index] ?? ""
-    if (cell === "") continue
-    if (column === "__proto__") Object.defineProperty(record, column, { ...dataProperty, value: cell })
-    else record[column] = cell
+    if (cell !== "") setOwn(record, column, cell)
   }
   return record
 }
 
 const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => cell.trim() !== "")
-
-const dataProperty = { configurable: true, enumerable: true, writable: true }
 
 interface Row {
   readonly cells: ReadonlyArray<string>

@@ -27,17 +27,15 @@ export const fill = (
   value: JsonObject,
   names: ReadonlyArray<string>
 ): JsonObject => {
-  for (const name of names) {
-    if (name === "__proto__") {
-      Object.defineProperty(object, name, { ...dataProperty, value: sorted(value[name]) })
-    } else {
-      object[name] = sorted(value[name])
-    }
-  }
+  for (const name of names) setOwn(object, name, sorted(value[name]))
   return object
 }
 
-const dataProperty = { configurable: true, enumerable: true, writable: true }
+/** Sets a field of any name: an assignment to `__proto__` would set the prototype. */
+export const setOwn = <A>(object: Record<string, A>, name: string, value: A): void => {
+  if (name !== "__proto__") object[name] = value
+  else Object.defineProperty(object, name, { configurable: true, enumerable: true, writable: true, value })
+}
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -53,16 +53,10 @@ export const defaultMaxBytes = 8 * 1024 ** 3
 /** Milliseconds between two reports of progress, except the last. */
 const reportEvery = 250
 
-/** Files that exist before the first download. */
-export interface Before {
-  readonly done: number
-  readonly bytes: number
-}
-
-/** `progress` gets the latest file, at most four times a second, and once when all are complete. */
+/** `before` are files that exist before the first download; `progress` gets the latest file, at most four times a second, and once when all are complete. */
 export const makeDownloadCounter = <File>(
   total: number,
-  before: Before,
+  before: { readonly done: number; readonly bytes: number },
   progress: (latest: File, progress: AttachmentProgress) => Effect.Effect<void>
 ) =>
   Effect.map(Effect.clock, (clock) => {
@@ -88,7 +82,6 @@ export const makeDownloadCounter = <File>(
       }
 
     return {
-      bytes: () => bytes,
       report,
       onBytes,
       /** Call it after each download. */

@@ -21,7 +21,6 @@ import {
   type FailedIn,
   type Keys,
   pagesOf,
-  Records,
   type TextPlace,
   textPlaceOf
 } from "./Document.ts"
@@ -42,22 +41,83 @@ import { sourceErrors } from "./sourceErrors.ts"
 import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
-export interface DocumentTarget extends FileTarget {
-  /** Called with the number of records so far. */
-  readonly progress: (records: number) => Effect.Effect<void>
-  readonly begin: Expectations["begin"]
+/** What all documents of a fetch have in common. */
+export interface Saving {
+  readonly target: FetchTarget
+  readonly expectations: Expectations
+  readonly finding: Finding
+  readonly failedIn: (document: string) => FailedIn
+  /** Whether messages call documents tables. */
+  readonly isOfTables: boolean
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  /** Begins the search for files in it. */
-  readonly search: (recordOf?: Keys["recordOf"]) => Search
   /**
    * Removes the volatile parts of a record or value, such as a counter: they are saved, but a change of them makes no
    * new version.
    */
   readonly stablePart: (value: unknown) => unknown
+  /** The documents that had become empty in the last version. */
+  readonly emptied: ReadonlySet<string>
+  /** Called with the number of records of a document so far. */
+  readonly progress: (document: string, records: number) => Effect.Effect<void>
 }
 
-/** A saved document. */
-export interface SavedDocument {
+/** A document of a source after reading. */
+export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check" | "isEmpty"> {
+  readonly document: string
+  /** Whether it has become empty: it had records in an earlier version. */
+  readonly isEmptied: boolean
+  readonly verdict: Verdict
+}
+
+/** Saves a document. Retries once from its beginning if its list changed meanwhile. */
+export const saveDocument = Effect.fn("DocumentSource.read")(
+  function* <E extends DocumentsError>(document: Document<E>, saving: Saving) {
+    const { again = readAgain, key, name, url } = document
+    const { expectations, failedIn, finding, isOfTables, target } = saving
+    const { directory, isSample = false, previous } = target
+    yield* Effect.annotateCurrentSpan("document", name)
+    const about = { name: `${fileName(name)}.json`, key, url }
+    const failed = failedIn(name)
+    const path = (yield* Path.Path).join(directory, about.name)
+    const place = isOfTables ? { document: name, kind: "table" as const } : { document: about.name }
+    yield* saving.progress(name, 0)
+    const writing = write(document, {
+      ...saving,
+      path,
+      failed,
+      begin: isSample ? Option.none : (holds) => expectations.begin(name, holds),
+      search: (recordOf) => makeSearch(finding, { ...about, ...place, recordOf })
+    })
+    const [{ check, isEmpty, ...saved }, noticed] = yield* catchTooDeep(failed)(again(withWarnings(writing)))
+    const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
+    const isEmptied = isEmpty && (hadRecords(previous, about.name) || saving.emptied.has(name))
+    yield* Effect.annotateCurrentSpan("records", saved.records)
+    return {
+      ...saved,
+      document: name,
+      path,
+      about,
+      verdict,
+      isEmptied,
+      warnings: [
+        ...noticed,
+        ...saved.warnings,
+        ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])
+      ],
+      failed
+    } satisfies SavedDocument
+  },
+  (work) => sourceErrors(work)
+)
+
+interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "progress" | "stablePart"> {
+  readonly begin: (holds: Holds) => Option.Option<TableCheck>
+  /** Begins the search for files in it. */
+  readonly search: (recordOf?: Keys["recordOf"]) => Search
+}
+
+/** A document in its file. */
+interface Written {
   /** Digest without the volatile parts. */
   readonly digest: string
   /** The number of records, for a list. */
@@ -71,47 +131,33 @@ export interface SavedDocument {
   readonly found: FoundMedia
 }
 
-type Saving<E> = Effect.Effect<SavedDocument, E | SourceError, FileSystem.FileSystem>
+type Writing<E> = Effect.Effect<Written, E | SourceError, FileSystem.FileSystem>
 
-/** Saves a document. Retries once from its beginning if its list changed meanwhile. */
-export const saveDocument = <E>(document: Document<E>, target: DocumentTarget) => {
-  const { again = readAgain } = document
-  return Effect.zipRight(
-    target.progress(0),
-    again(
-      Effect.map(
-        withWarnings(save(document, target)),
-        ([saved, noticed]): SavedDocument => ({ ...saved, warnings: [...noticed, ...saved.warnings] })
-      )
-    )
-  )
-}
-
-const save = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
+const write = <E>(document: Document<E>, target: WriteTarget): Writing<E> => {
   const { content } = document
   switch (content._tag) {
     case "Records":
-      return saveRecords(document, content.pages, target)
+      return writeRecords(document, content.pages, target)
     case "Keys":
-      return Effect.flatMap(content.keys, (keys) => saveValue(document, keys, target))
+      return Effect.flatMap(content.keys, (keys) => writeKeys(document, keys, target))
     case "Value":
       return Effect.flatMap(content.value, (value) =>
         Array.isArray(value)
-          ? saveRecords(document, pagesOf(value), target)
-          : saveValue(document, { value, recordOf: () => undefined }, target)
+          ? writeRecords(document, pagesOf(value), target)
+          : writeKeys(document, { value, recordOf: () => undefined }, target)
       )
   }
 }
 
-const saveRecords = <E>(
+const writeRecords = <E>(
   document: Document<E>,
   pages: Stream.Stream<ReadonlyArray<unknown>, E>,
-  target: DocumentTarget
-): Saving<E> =>
+  target: WriteTarget
+): Writing<E> =>
   Effect.gen(function* () {
     const { key, name } = document
     const ids = makeRecordIds(key)
-    const check = target.begin(name, "records")
+    const check = target.begin("records")
     const order = orderOf(document)
     const search = target.search()
     const file = yield* openList(target)
@@ -125,19 +171,20 @@ const saveRecords = <E>(
       }
     }
 
-    const save = Effect.fnUntraced(function* (page: ReadonlyArray<unknown>, first: number) {
-      const values = search.look({ values: page.map(order), first: Option.some(first) })
-      for (const [index, record] of values.entries()) look(record, textPlaceOf(page[index]))
-      const stablePart = values.map(target.stablePart)
-      const isSame = stablePart.every((part, index) => part === values[index])
-      yield* file.add(values, isSame ? values : stablePart)
-      yield* giveWay
-    })
-
-    const records = yield* Stream.runFoldEffect(pages, 0, (before, page) => {
-      const count = before + page.length
-      return Effect.as(Effect.zipRight(save(page, before), target.progress(count)), count)
-    })
+    const records = yield* Stream.runFoldEffect(
+      pages,
+      0,
+      Effect.fnUntraced(function* (first: number, page) {
+        const values = search.look({ values: page.map(order), first: Option.some(first) })
+        for (const [index, record] of values.entries()) look(record, textPlaceOf(page[index]))
+        const stablePart = values.map(target.stablePart)
+        const isSame = stablePart.every((part, index) => part === values[index])
+        yield* file.add(values, isSame ? values : stablePart)
+        yield* giveWay
+        yield* target.progress(name, first + page.length)
+        return first + page.length
+      })
+    )
     const { digest, ...written } = yield* file.end
     return {
       digest,
@@ -151,13 +198,13 @@ const saveRecords = <E>(
     }
   }).pipe(Effect.scoped)
 
-const saveValue = <E>(
+const writeKeys = <E>(
   document: Document<E>,
   { recordOf, textPlaceOf, value }: Omit<Keys, "value"> & { readonly value: unknown },
-  target: DocumentTarget
-): Saving<E> =>
+  target: WriteTarget
+): Writing<E> =>
   Effect.gen(function* () {
-    const check = target.begin(document.name, "keys")
+    const check = target.begin("keys")
     const search = target.search(recordOf)
     const [saved] = search.look({ values: [orderOf(document)(value)], first: Option.none() })
     if (Option.isSome(check)) {
@@ -216,72 +263,3 @@ const makeRecordIds = (key: RecordKey | undefined) => {
     ]
   }
 }
-
-/** A document of a source after reading. */
-export interface ReadDocument extends DocumentOnDisk, Omit<SavedDocument, "check" | "isEmpty"> {
-  readonly document: string
-  /** Whether it has become empty: it had records in an earlier version. */
-  readonly isEmptied: boolean
-  readonly verdict: Verdict
-}
-
-/** The common settings for the documents of a source. */
-export interface ReadOptions extends Pick<DocumentTarget, "fieldsOf" | "stablePart"> {
-  readonly expectations: Expectations
-  readonly finding: Finding
-  readonly failedIn: (document: string) => FailedIn
-  /** Whether messages call documents tables. */
-  readonly isOfTables: boolean
-}
-
-export const makeReadDocument = ({ expectations, failedIn, finding, isOfTables, ...shared }: ReadOptions) =>
-  Effect.fn("DocumentSource.read")(
-    function* <E extends DocumentsError>(
-      { key, name, url, ...document }: Document<E>,
-      { directory, isSample = false, previous }: FetchTarget,
-      wasEmptied: boolean,
-      progress: DocumentTarget["progress"]
-    ) {
-      yield* Effect.annotateCurrentSpan("document", name)
-      const path = yield* Path.Path
-      const about = { name: `${fileName(name)}.json`, key, url }
-      const failed = failedIn(name)
-      const place = isOfTables ? { document: name, kind: "table" as const } : { document: about.name }
-      const target = path.join(directory, about.name)
-      const { check, isEmpty, ...saved } = yield* saveDocument(
-        { key, name, url, ...document },
-        {
-          ...shared,
-          path: target,
-          progress,
-          begin: isSample ? Option.none : expectations.begin,
-          search: (recordOf) => makeSearch(finding, { ...about, ...place, recordOf }),
-          failed
-        }
-      ).pipe(catchTooDeep(failed))
-      const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
-      const isEmptied = isEmpty && (hadRecords(previous, about.name) || wasEmptied)
-      const warnings = [
-        ...saved.warnings,
-        ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])
-      ]
-      yield* Effect.annotateCurrentSpan("records", saved.records)
-      return {
-        ...saved,
-        document: name,
-        path: target,
-        about,
-        verdict,
-        isEmptied,
-        warnings,
-        failed
-      } satisfies ReadDocument
-    },
-    (work) => sourceErrors(work)
-  )
-
-/** The first page of a document. */
-export const firstPage = <E>(document: Document<E>): Document<E> =>
-  document.content._tag === "Records"
-    ? { ...document, content: Records({ pages: Stream.take(document.content.pages, 1) }) }
-    : document

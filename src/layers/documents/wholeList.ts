@@ -23,7 +23,17 @@ export interface ListPage<Position, Item> {
   readonly pages?: number | undefined
 }
 
-/** The progress through the pages of a list. */
+/** The progress before a page is requested. */
+export interface ListProgress {
+  /** The number of the page, from 1. */
+  readonly number: number
+  /** The number of items on all pages before it. */
+  readonly read: number
+  /** The number of items on the first page; 0 before it has come. */
+  readonly firstItems: number
+}
+
+/** The progress through the pages of a list, after a page. */
 export interface PageRead extends Pick<ListPage<unknown, unknown>, "pages" | "total"> {
   /** The number of the page, from 1. */
   readonly number: number
@@ -72,7 +82,7 @@ interface Items<Item> {
 
 export interface List<Position, Item, E> extends Items<Item> {
   readonly first: Position
-  readonly ask: (position: Position) => Effect.Effect<ListPage<Position, Item>, E>
+  readonly ask: (position: Position, progress: ListProgress) => Effect.Effect<ListPage<Position, Item>, E>
   /** Equal for the same page. */
   readonly placeOf: (position: Position) => string
   /** The error for a list that no retry would correct. */
@@ -121,6 +131,8 @@ export const readList = <Position, Item, E>(
     const asked = new Set<string>()
     const onlyNew = makeOnlyNew(list)
     const completeness = makeCompleteness(list)
+    let read = 0
+    let firstItems = 0
     /** The content of the page before. */
     let before: string | undefined
     /** How many pages in a row are the same. */
@@ -134,8 +146,10 @@ export const readList = <Position, Item, E>(
         asked.add(placeOf(position))
         const number = asked.size
         const failed = (detail: string) => mistake(`page ${number}: ${detail}`)
-        const page = yield* ask(position)
+        const page = yield* ask(position, { number, read, firstItems })
         const { items } = page
+        read += items.length
+        if (number === 1) firstItems = items.length
         const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
         const content = ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : JSON.stringify(ids)
         same = content === before ? same + 1 : 1

@@ -27,11 +27,12 @@ import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import * as AirtableClient from "../sources/tables/AirtableClient.ts"
 import { isAttachment } from "../sources/tables/Attachments.ts"
-import { columnsOf, failedInTable } from "../sources/tables/savedRecords.ts"
 import type { PlainSourceConfig } from "../sources/tables/TableConfig.ts"
 import type { TableSourceOptions } from "../sources/tables/TableSourceOptions.ts"
 import { decodePlain } from "../sources/tables/TableSourceOptions.ts"
 import {
+  columnsOf,
+  failedInTable,
   linkedTable,
   type SourceTable,
   tableDocument,

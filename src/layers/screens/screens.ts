@@ -3,6 +3,7 @@
  */
 import * as Order from "effect/Order"
 import { defined } from "../../internal/schemas.ts"
+import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { ScreenStatus, ScreenWord } from "../../services/View.ts"

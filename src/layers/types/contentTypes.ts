@@ -16,8 +16,17 @@ import type { KeptContent } from "../../services/Plugin.ts"
 import { Manifest } from "../../services/VersionStore.ts"
 import { readRecords } from "../documents/documentFile.ts"
 import { type DocumentShape, declaration } from "./declaration.ts"
-import { both, countFields, either, keyed, nothing, type Shape, valueShape, withSeenFields } from "./Shape.ts"
-import { schemaShape } from "./schemaShape.ts"
+import {
+  both,
+  countFields,
+  either,
+  keyed,
+  nothing,
+  type Shape,
+  schemaShape,
+  valueShape,
+  withSeenFields
+} from "./Shape.ts"
 
 /** The text of a declaration. If several sources have the same id, the first counts. */
 export const contentTypes = Effect.fn("Types.content")(function* (contents: ReadonlyArray<KeptContent>) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import { keyValues } from "../../../src/layers/documents/keyValues.ts"
-import { failedInTable } from "../../../src/layers/sources/tables/savedRecords.ts"
+import { failedInTable } from "../../../src/layers/sources/tables/tableDocuments.ts"
 
 const failed = failedInTable("Settings")
 

@@ -13,8 +13,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type Document, failedIn, Records, Value, wholeOf } from "../../../src/layers/documents/Document.ts"
+import * as DocumentSource from "../../../src/layers/documents/DocumentSource.ts"
 import { type Links, linkRecords } from "../../../src/layers/documents/linkRecords.ts"
-import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
 import { notice, withWarnings } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { SourceError } from "../../../src/services/SourceError.ts"
@@ -157,7 +157,7 @@ it.scoped("a source links its documents after their steps, and reports the warni
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
     )
     const noticed = Value({ value: Effect.as(notice(["odd"]), [{ code: "m1", name: "Ada" }]) })
-    const source = yield* makeDocumentSource({
+    const source = yield* DocumentSource.make({
       options: {
         id: "museum",
         expect: { objects: { fields: { maker: "text?" } } },

@@ -1,8 +1,6 @@
 /**
  * Names that others have chosen: of documents, fields and keys, including names that every object inherits.
  */
-import { mkdir, writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
@@ -16,11 +14,12 @@ import { folderSource } from "../../../src/layers/sources/folder/folderSource.ts
 import { source } from "../../../src/layers/sources/function/source.ts"
 import { jsonSource } from "../../../src/layers/sources/json/jsonSource.ts"
 import * as TableSource from "../../../src/layers/sources/tables/TableSource.ts"
-import { BaseFolder, type ContentSource } from "../../../src/services/ContentSource.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { TableSourceClientMemory } from "../../../src/testing.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
+import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 
@@ -86,14 +85,8 @@ describe("a field may have any name", () => {
     [json, ofObjects],
     ([record, document]) =>
       Effect.gen(function* () {
-        const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-        yield* Effect.promise(async () => {
-          await mkdir(join(folder, "content"))
-          await writeFile(join(folder, "content", `${document}.json`), JSON.stringify([record]))
-        })
-        const own = yield* folderSource({ id: "own", directory: "content" }).make.pipe(
-          Effect.provideService(BaseFolder, folder)
-        )
+        const { directory } = yield* temporaryFolder({ [`${document}.json`]: JSON.stringify([record]) })
+        const own = yield* folderSource({ id: "own", directory }).make
         expect(yield* saved(own, document)).toEqual(entriesOf([record]))
       }).pipe(Effect.provide(environment)),
     few

@@ -4,7 +4,6 @@
  * Tables without expectations are not checked. Violations of all tables are reported together, so that an editor sees
  * them at once.
  */
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,13 +18,13 @@ import { defined } from "../../../internal/schemas.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation } from "../../../services/Violation.ts"
 import { violationText } from "../../status/contentText.ts"
-import { type Document, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
+import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { JsonObject } from "../jsonValues.ts"
 import { notice } from "../warnings.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { expectedSchema } from "./ExpectOptions.ts"
-import type { Problem } from "./fieldProblems.ts"
+import type { Problem } from "./TableCheck.ts"
 import {
   type CheckedTable,
   makeTableCheck,
@@ -208,13 +207,11 @@ export const readNames = Effect.fnUntraced(function* (
   file: string,
   holds: CheckedTable["holds"]
 ) {
-  const path = yield* Path.Path
-  const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
   const names = new Set<string>()
   const namesIn = (file: string) =>
     holds === "keys" ? Stream.map(readKeys(file), Array.of) : Stream.map(readRecords(file), Object.keys)
-  return yield* Effect.flatMap(content, ({ directory }) =>
-    Stream.runFold(namesIn(path.join(directory, file)), 0, (count, found) => {
+  return yield* Effect.flatMap(fileBefore(previous, file), (path) =>
+    Stream.runFold(namesIn(path), 0, (count, found) => {
       for (const name of found) {
         if (names.size < maxNames) names.add(name)
       }

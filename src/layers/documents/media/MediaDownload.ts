@@ -140,14 +140,14 @@ export const make = Effect.fnUntraced(function* (
 
     const temporary = path.join(directory, fixed === undefined ? mediaFolder : path.dirname(fixed), `.${key}`)
     if (fixed !== undefined) yield* makeFolderFor(wanted, temporary)
-    const downloaded = yield* (fixed === undefined ? links : fixedFiles).downloadChanged({
+    const client = fixed === undefined ? links : fixedFiles
+    const request: Download.Target<Download.DownloadFailed> = {
       url: url.href,
       headers: { ...credentialsFor(url), ...conditions(before) },
       file: temporary,
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(size),
       onBytes,
-      isUnchanged: (response) => before !== undefined && isUnchanged(response, before),
       onResponse: (response) => {
         begun = response
         return fixed === undefined
@@ -169,20 +169,26 @@ export const make = Effect.fnUntraced(function* (
               )
             )
       }
-    })
-    if (before !== undefined && downloaded === undefined) {
-      // Keeps the old ETag: the new one, stored without its body, would hide the change.
-      return kept({ ...before, ...defined({ version }) })
     }
-    const { bytes, sha256 } = Option.getOrThrow(Option.fromNullable(downloaded))
-    const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
-    yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
-      Effect.mapError((cause) =>
-        notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
+
+    const place = Effect.fnUntraced(function* ({ bytes, sha256 }: Download.Downloaded) {
+      const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
+      yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
+        Effect.mapError((cause) =>
+          notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
+        )
       )
-    )
-    const entry = { path: localPath, ...defined({ type: typeOfResponse(begun), ...tagsOf(begun), version }) }
-    return { entry, sha256, size: bytes, isKept: false, format }
+      const tags = defined({ type: typeOfResponse(begun), ...tagsOf(begun), version })
+      return { entry: { path: localPath, ...tags }, sha256, size: bytes, isKept: false, format }
+    })
+
+    if (before === undefined) return yield* place(yield* client.download(request))
+    const changed = yield* client.downloadChanged({
+      ...request,
+      isUnchanged: (response) => isUnchanged(response, before)
+    })
+    // Keeps the old ETag: the new one, stored without its body, would hide the change.
+    return changed === undefined ? kept({ ...before, ...defined({ version }) }) : yield* place(changed)
   })
 
   const downloadFrom = (link: string, target: Target): Effect.Effect<FetchedFile, Reason | FileProblem> => {

@@ -20,14 +20,9 @@ import * as Schema from "effect/Schema"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
-import type {
-  AttachmentProgress,
-  FetchTarget,
-  PreviousContent,
-  SourceFile
-} from "../../../services/ContentSource.ts"
+import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { failedIn } from "../Document.ts"
+import { failedIn, fileBefore } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
 import { notShown } from "../images/pictureFormat.ts"
@@ -129,8 +124,7 @@ export const make = Effect.fnUntraced(function* (
 
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
     const { directory, finding, found, previous, progress } = target
-    const needsIndex = found.files.size > 0 && Option.isSome(previous)
-    const index = target.index ?? (needsIndex ? yield* readIndex(previous.value) : {})
+    const index = target.index ?? (found.files.size > 0 ? yield* readIndex(previous) : {})
     if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
       yield* Effect.mapError(
         fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),
@@ -231,11 +225,9 @@ const indexPath = `${mediaFolder}/files.json`
 const decodeIndex = Schema.decodeUnknown(Schema.parseJson(MediaDownload.MediaIndex))
 
 /** The index of the last version. If it cannot be read, it is empty, and all files are downloaded. */
-const readIndex = Effect.fnUntraced(function* ({ directory, files }: PreviousContent) {
-  if (!Object.hasOwn(files, indexPath)) return {}
+const readIndex = Effect.fnUntraced(function* (previous: FetchTarget["previous"]) {
   const fileSystem = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  return yield* fileSystem.readFileString(path.join(directory, indexPath)).pipe(
+  return yield* Effect.flatMap(fileBefore(previous, indexPath), fileSystem.readFileString).pipe(
     Effect.flatMap(decodeIndex),
     Effect.orElseSucceed((): MediaDownload.MediaIndex => ({}))
   )

@@ -99,7 +99,8 @@ export const keyOf = (identity: string): string => hashOfName(identity, 16)
 const nameOf = (parameter: string): string =>
   Option.getOrElse(decode(parameter.split("=", 1)[0] ?? ""), () => parameter).toLowerCase()
 
-const decode = Option.liftThrowable(decodeURIComponent)
+/** The text of an escaped part of an address. */
+export const decode = Option.liftThrowable(decodeURIComponent)
 
 /**
  * S3 and Google Cloud Storage, each also in its older form, CloudFront and Azure. A name counts only if all

@@ -14,7 +14,7 @@ import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { excerpt } from "../../../internal/printable.ts"
 import type { Headers } from "../../httpClient/headers.ts"
-import { isOfType, typeOfUrl } from "./links.ts"
+import { decode, isOfType, typeOfUrl } from "./links.ts"
 
 /** The type that a server states, in small letters and without parameters; `undefined` if it states nothing useful. */
 export const typeOfResponse = ({ headers }: { readonly headers: Headers }): string | undefined => {
@@ -206,8 +206,6 @@ export const nameOfUrl = ({ pathname }: URL): string => {
   const last = pathname.split("/").findLast((part) => part !== "") ?? ""
   return Option.getOrElse(decode(last), () => last)
 }
-
-const decode = Option.liftThrowable(decodeURIComponent)
 
 const partsOf = (name: string) => {
   const { extension = "", stem = name } =

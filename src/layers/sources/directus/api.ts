@@ -7,10 +7,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { SourceError } from "../../../services/SourceError.ts"
-import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 import * as Cms from "../../documents/Cms.ts"
-import { ListChanged } from "../../documents/wholeList.ts"
-import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
+import { ListChanged, type ListProgress } from "../../documents/wholeList.ts"
+import type { Collection, DirectusOptions } from "./directusSource.ts"
 import { translationsField } from "./languages.ts"
 
 export type Item = Readonly<Record<string, unknown>>
@@ -29,7 +28,7 @@ const Single = Schema.Struct({ data: Item })
 const pageOf = Schema.decodeUnknownOption(Page)
 const singleOf = Schema.decodeUnknownOption(Single)
 
-export const readAnswer = (body: unknown): CollectionAnswer<Item> => {
+export const readAnswer = (body: unknown): Cms.CollectionAnswer<Item> => {
   const page = pageOf(body)
   if (Option.isSome(page)) {
     return { kind: "page", items: page.value.data, total: page.value.meta.filter_count, size: pageSize }
@@ -51,7 +50,7 @@ const decodeErrors = Schema.decodeUnknownOption(
   })
 )
 
-export const readRefusal = (body: unknown): Refusal =>
+export const readRefusal = (body: unknown): Cms.Refusal =>
   Option.match(decodeErrors(body), {
     onNone: () => ({ name: "", message: "" }),
     onSome: ({ errors: [{ extensions, message }] }) => ({
@@ -62,22 +61,9 @@ export const readRefusal = (body: unknown): Refusal =>
   })
 
 /** Texts are sent without changes, lists with commas, objects as JSON. */
-export type Parameters = Readonly<Record<string, unknown>>
-
-/** `name` is the name of a collection. */
-export type Ask = (name: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
-
-export const makeAsk = (options: DirectusOptions) =>
-  Effect.map(
-    Cms.makeAsk(directus, options),
-    (ask): Ask =>
-      (name, parameters) =>
-        ask(name, `items/${name}`, textsOf(parameters))
-  )
-
-const textsOf = (parameters: Parameters) =>
+const textsOf = (parameters: Item) =>
   Object.entries(parameters).flatMap(
-    ([name, value]): ReadonlyArray<[string, string]> =>
+    ([name, value]): Cms.Parameters =>
       value === undefined
         ? []
         : [[name, Predicate.isReadonlyRecord(value) ? JSON.stringify(value) : String(value)]]
@@ -85,6 +71,7 @@ const textsOf = (parameters: Parameters) =>
 
 export const directus: Cms.Vendor = {
   name: "Directus",
+  path: "items",
   address: "the address of the server",
   option: "collections",
   filter: "filter",
@@ -107,8 +94,8 @@ export const directus: Cms.Vendor = {
 }
 
 /** Whether a collection has a field, and the token may read it. Directus gives the same error for both. */
-export const hasField = (ask: Ask, name: string, field: string) =>
-  ask(name, { fields: field, limit: 1 }).pipe(
+export const hasField = (ask: Cms.Ask, name: string, field: string) =>
+  ask(name, textsOf({ fields: field, limit: 1 })).pipe(
     Effect.as(true),
     Effect.catchIf(
       ({ status }) => status === 403,
@@ -118,7 +105,7 @@ export const hasField = (ask: Ask, name: string, field: string) =>
 
 /** The items of a collection, each once, or the item of a singleton. */
 export const readCollection = Effect.fnUntraced(function* (
-  ask: Ask,
+  ask: Cms.Ask,
   name: string,
   collection: Collection,
   { hasLanguages, status }: Pick<DirectusOptions, "status"> & { readonly hasLanguages: boolean }
@@ -138,7 +125,7 @@ const queryOf = (
   { deep, fields, filter, key, sort }: Collection,
   hasLanguages: boolean,
   status: DirectusOptions["status"]
-): Parameters => ({
+): Item => ({
   fields: [...fields, key, ...(hasLanguages ? translationFields(fields) : [])],
   filter: {
     _and: [...(status.length === 0 ? [] : [{ status: { _in: status } }]), ...(filter ? [filter] : [])]
@@ -159,9 +146,9 @@ const translationFields = (fields: ReadonlyArray<string>) =>
  * or removed, and some items would be missing. No `limit` is sent, because a server may have a lower maximum than its
  * default.
  */
-const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
-  Effect.fnUntraced(function* ({ last, read }: Cms.PagePosition<Item>) {
-    const answer = readAnswer(yield* ask(name, { ...query, offset: Math.max(read - 1, 0) }))
+const makeAskPage = (ask: Cms.Ask, name: string, query: Item, key: string) =>
+  Effect.fnUntraced(function* ({ read }: ListProgress, last: Item | undefined) {
+    const answer = readAnswer(yield* ask(name, textsOf({ ...query, offset: Math.max(read - 1, 0) })))
     if (answer.kind !== "page") return answer
     if (!answer.items.every((item) => isKey(item[key]))) {
       return yield* new SourceError({

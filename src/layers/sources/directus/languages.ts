@@ -7,7 +7,7 @@ import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
 import type { Item } from "./api.ts"
-import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
+import type { Collection, DirectusOptions } from "./directusSource.ts"
 
 export const translationsField = "translations"
 

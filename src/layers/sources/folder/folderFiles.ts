@@ -20,7 +20,7 @@ import { startsPage } from "../../documents/media/mediaTypes.ts"
 import { isMarkup } from "../../documents/textMistakes.ts"
 import {
   type FolderFile,
-  FolderInUse,
+  type FolderInUse,
   isPassing,
   isSame,
   printablePath,
@@ -95,19 +95,19 @@ export interface Digested {
   readonly flaw?: Flaw | undefined
 }
 
-/** The flaw of the file, by its first bytes alone. */
-export const readFlaw = (file: FolderFile): Effect.Effect<Flaw | undefined, SourceError | FolderInUse> =>
-  attempt(file, () =>
-    withHandle(file, async (handle) => {
-      const look = async (bytes: number) => {
-        const head = Buffer.allocUnsafe(Math.min(file.size, bytes))
-        const { bytesRead } = await disk.read(handle, head, 0, head.length, 0)
-        return flawOf(file.path, head.subarray(0, bytesRead))
-      }
-      // Most files have no flaw, and 4 KiB prove this; the kind of a flaw may need more bytes.
-      return (await look(pageBytes)) && look(partSize)
-    })
-  )
+/** The flaw of the file, by its first bytes alone. It rejects with the error itself. */
+export const readFlaw = (file: FolderFile): Promise<Flaw | undefined> =>
+  withHandle(file, async (handle) => {
+    const look = async (bytes: number) => {
+      const head = Buffer.allocUnsafe(Math.min(file.size, bytes))
+      const { bytesRead } = await disk.read(handle, head, 0, head.length, 0)
+      return flawOf(file.path, head.subarray(0, bytesRead))
+    }
+    // Most files have no flaw, and 4 KiB prove this; the kind of a flaw may need more bytes.
+    return (await look(pageBytes)) && look(partSize)
+  }).catch((cause) => {
+    throw unreadable(file.path)(cause)
+  })
 
 const digesting = async (
   file: FolderFile,
@@ -126,14 +126,8 @@ const digesting = async (
   return { sha256: hash.digest("hex"), flaw }
 }
 
-const attempt = <A>(file: FolderFile, action: (signal: AbortSignal) => Promise<A>) =>
-  Effect.tryPromise({
-    try: action,
-    catch: (cause) =>
-      cause instanceof SourceError || cause instanceof FolderInUse
-        ? cause
-        : unreadable(file.path)(toError(cause))
-  })
+const attempt = <A>({ path }: FolderFile, action: (signal: AbortSignal) => Promise<A>) =>
+  Effect.tryPromise({ try: action, catch: unreadable(path) })
 
 const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<A>): Promise<A> => {
   const handle = await disk.open(file.place, withoutLinkOrWait).catch((cause) => {

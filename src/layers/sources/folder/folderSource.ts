@@ -12,11 +12,13 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { findPrivate } from "../../../files/privateFiles.ts"
 import { remove } from "../../../files/systemError.ts"
 import { withoutParentSpan } from "../../../internal/background.ts"
+import { expects, omittable, optional, documentName as optionName } from "../../../internal/Options.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
   type AttachmentProgress,
@@ -27,20 +29,94 @@ import {
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { type Document, Keys, Value } from "../../documents/Document.ts"
-import { define } from "../../documents/DocumentOptions.ts"
+import {
+  type DocumentConfig,
+  DocumentKeys,
+  DocumentOptions,
+  define,
+  delimiter
+} from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { documentSchemas } from "../../documents/expect/Expectations.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
-import { FolderOptions, type FolderSourceConfig } from "./FolderOptions.ts"
 import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { makeProblemsFile } from "./problemsFile.ts"
 import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
+
+/**
+ * The options of `folderSource`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
+  /** The folder, relative to the configuration file. */
+  readonly directory: string
+
+  /**
+   * `false` saves every file as it is, JSON and CSV too: a page, for `site` of `contentServer`. Such a
+   * folder may be missing until the page is built for the first time. Default `true`.
+   */
+  readonly documents?: boolean | undefined
+
+  /**
+   * The field, or fields, that identify the records of a document, by its name; paths with dots. Default
+   * `{}` (their id).
+   */
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>> | undefined
+
+  /**
+   * CSV files with the columns `key` and `value`, by their names without the ending; each becomes one
+   * object, as the key/value tables of `tableSource` do. Default `[]`.
+   */
+  readonly keyValueTables?: ReadonlyArray<string> | undefined
+
+  /**
+   * Columns whose cells name pictures of the folder, such as `photo`; each cell becomes `{ localPath,
+   * sizes }`. A path may have `*` for one level and `**` for any. Default `[]`.
+   */
+  readonly pictures?: ReadonlyArray<string> | undefined
+
+  /**
+   * `"file"` keeps a file `VITRINE-PROBLEMS.txt` in the folder while its content is rejected or has
+   * warnings. Default none.
+   */
+  readonly problems?: "file" | undefined
+
+  /** What separates the cells of CSV. Default found in the file. */
+  readonly delimiter?: ";" | "," | "\t" | "|" | undefined
+
+  /**
+   * The largest CSV or JSON file at the top of the folder, in bytes. It is held in memory. Default
+   * `33554432` (32 MiB).
+   */
+  readonly maxBytes?: number | undefined
+}
+
+const Paths = Schema.Array(
+  expects(
+    Schema.String.pipe(Schema.filter((path) => Option.isSome(PathPattern.parse(path)))),
+    'a path in records, such as "photo" or "gallery.*"'
+  )
+)
+
+export const FolderOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
+  documents: optional(Schema.Boolean, true),
+  keys: optional(DocumentKeys, {}),
+  keyValueTables: optional(Schema.Array(optionName), []),
+  pictures: optional(Paths, []),
+  problems: omittable(expects(Schema.Literal("file"), '"file"')),
+  delimiter
+})
+export type FolderOptions = typeof FolderOptions.Type
 
 /**
  * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are
@@ -87,13 +163,12 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
-      const readOptions = { ...options, pictures }
+      const readOptions = { ...options, files: named, pictures }
       const content =
         keyValueTables.includes(name) && isCsv(file.path)
-          ? Keys({ keys: readKeyValues(file, named, readOptions) })
-          : Value({ value: readDocument(file, named, readOptions) })
-      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      return [{ name, content, key: key === undefined ? undefined : [key].flat() }]
+          ? Keys({ keys: readKeyValues(file, readOptions) })
+          : Value({ value: readDocument(file, readOptions) })
+      return [{ name, content, key: Option.getOrUndefined(Record.get(keys, name)) }]
     })
     const spreadsheets = options.documents
       ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
@@ -148,7 +223,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return Effect.succeed({ documents, files, isFile: (path: string) => named.find(path) === path })
   }
 
-  const documentSource = yield* makeDocumentSource({
+  const documentSource = yield* DocumentSource.make({
     options: { ...options, ...(images && { images }) },
     open,
     schema: Effect.succeed(documentSchemas(options.expect, keyValueTables))

@@ -112,7 +112,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
 
   /** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
   const ifThere = <A>(path: string, asking: Promise<A>) =>
-    asking.catch((cause: Error) => {
+    asking.catch((cause) => {
       if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
       if (path.includes("\ufffd")) {
         leftOut.push(
@@ -159,7 +159,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
       const looked = yield* forEachFile(
         others,
         ({ entry, name, place }) => lookAtFile(entry, place, prefix + name),
-        failureOf
+        unreadable("")
       )
       for (const file of looked) {
         if (file !== undefined) {
@@ -186,18 +186,15 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
 const kindOf = (stats: Stats): string =>
   stats.isFIFO() ? "a pipe" : stats.isSocket() ? "a socket" : "a device"
 
-const failureOf = (cause: unknown): SourceError | FolderInUse =>
-  cause instanceof SourceError || cause instanceof FolderInUse ? cause : unreadable("")(toError(cause))
-
 const attempt = <A>(
   action: () => Promise<A>,
-  failed: (cause: Error) => SourceError | FolderInUse = failureOf
-) => Effect.tryPromise({ try: action, catch: (cause) => failed(toError(cause)) })
+  failed: (cause: unknown) => SourceError | FolderInUse = unreadable("")
+) => Effect.tryPromise({ try: action, catch: failed })
 
-const cannotRead = (directory: string) => (cause: Error) =>
+const cannotRead = (directory: string) => (cause: unknown) =>
   new SourceError({
     place: directory,
-    detail: `cannot read this folder: ${advice(cause)}`,
+    detail: `cannot read this folder: ${advice(toError(cause))}`,
     isTransient: true,
     cause
   })
@@ -273,12 +270,14 @@ export const isPassing = (cause: unknown): boolean =>
 /** For a file that could not be read. A missing file existed when the folder was read. */
 export const unreadable =
   (path: string) =>
-  (cause: Error): SourceError | FolderInUse =>
-    errorCode(cause) === "ENOENT"
-      ? stillWritten(path)
-      : isPassing(cause)
-        ? new FolderInUse({ file: path, detail: `cannot be read: ${explain(cause)}`, cause })
-        : new SourceError({ place: printablePath(path), detail: `cannot be read: ${explain(cause)}`, cause })
+  (cause: unknown): SourceError | FolderInUse => {
+    if (cause instanceof SourceError || cause instanceof FolderInUse) return cause
+    if (errorCode(cause) === "ENOENT") return stillWritten(path)
+    const detail = `cannot be read: ${explain(toError(cause))}`
+    return isPassing(cause)
+      ? new FolderInUse({ file: path, detail, cause })
+      : new SourceError({ place: printablePath(path), detail, cause })
+  }
 
 /** For the people who edit the file. */
 export const mistaken = (file: string, mistake: TextMistake): SourceError =>

@@ -13,6 +13,7 @@ import mime from "mime"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
+import { decode } from "../../documents/media/links.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/textMistakes.ts"
 
@@ -44,9 +45,6 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
     }
   }
 }
-
-/** Decodes an escaped address. */
-const decode = Option.liftThrowable(decodeURIComponent)
 
 /** The path as in a version. */
 const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//, "")

@@ -17,23 +17,19 @@ import { type FolderFile, FolderInUse, mistaken, printablePath } from "./lookAtF
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 
 /** Reads a document. A row of CSV is an object of texts, without its empty cells. */
-export const readDocument = (
-  file: FolderFile,
-  files: NamedFiles,
-  { delimiter, maxBytes, pictures }: ReadOptions
-) =>
+export const readDocument = (file: FolderFile, options: ReadOptions) =>
   readWith(
     file,
-    maxBytes,
+    options,
     Effect.fnUntraced(function* (text, place) {
       if (!isCsv(file.path)) {
         const value = yield* parseJson(text, place)
-        return yield* named(value, files, pictures, (record) =>
+        return yield* named(value, options, (record) =>
           record === undefined ? place : `${place}, record ${record + 1}`
         )
       }
-      const { lines, records } = yield* parseCsv(text, { delimiter, place })
-      const value = yield* named(records, files, pictures, (record = 0) => `${place}, line ${lines[record]}`)
+      const { lines, records } = yield* parseCsv(text, { delimiter: options.delimiter, place })
+      const value = yield* named(records, options, (record = 0) => `${place}, line ${lines[record]}`)
       return Array.isArray(value)
         ? value.map((record: object, index) =>
             withTextPlace(record, { file: place, line: lines[index] ?? 0 })
@@ -43,16 +39,12 @@ export const readDocument = (
   )
 
 /** Reads CSV with the columns `key` and `value` as one object. */
-export const readKeyValues = (
-  file: FolderFile,
-  files: NamedFiles,
-  { delimiter, maxBytes, pictures }: ReadOptions
-) =>
+export const readKeyValues = (file: FolderFile, options: ReadOptions) =>
   readWith(
     file,
-    maxBytes,
+    options,
     Effect.fnUntraced(function* (text, place) {
-      const { lines, records } = yield* parseCsv(text, { delimiter, place })
+      const { lines, records } = yield* parseCsv(text, { delimiter: options.delimiter, place })
       const lineOf = new Map(lines.map((line) => [`line ${line}`, line]))
       const rows = records.map((fields, index) => ({ id: `line ${lines[index]}`, fields }))
       const { recordOf, value, warnings } = yield* keyValues(
@@ -64,13 +56,8 @@ export const readKeyValues = (
         const line = lineOf.get(recordOf(key) ?? "")
         return line === undefined ? undefined : { file: place, line }
       }
-      const found = yield* named(value, files, pictures, () => place)
-      return {
-        value: Predicate.isReadonlyRecord(found) ? found : value,
-        records: 1,
-        recordOf,
-        textPlaceOf
-      }
+      const found = yield* named(value, options, () => place)
+      return { value: Predicate.isReadonlyRecord(found) ? found : value, recordOf, textPlaceOf }
     })
   )
 
@@ -80,7 +67,7 @@ export const isCsv = (path: string): boolean => /\.csv$/i.test(path)
 /** `read` gets the text, and the name of the file for messages. */
 const readWith = <A>(
   file: FolderFile,
-  maxBytes: number,
+  { maxBytes }: ReadOptions,
   read: (text: string, place: string) => Effect.Effect<A, TextMistake | SourceError>
 ): Effect.Effect<A, SourceError | FolderInUse> => {
   const { path, size } = file
@@ -101,8 +88,7 @@ const readWith = <A>(
 /** The value with cells replaced by the paths of their files, with warnings about missing files. */
 const named = (
   value: unknown,
-  files: NamedFiles,
-  pictures: ReadonlyArray<PathPattern>,
+  { files, pictures }: ReadOptions,
   place: (record: number | undefined) => string
 ) =>
   Effect.flatMap(nameFiles(value, files, pictures), ({ count, missing, value }) =>
@@ -111,6 +97,8 @@ const named = (
 
 /** The options for reading documents of a folder. */
 interface ReadOptions {
+  /** The files that cells may name. */
+  readonly files: NamedFiles
   readonly delimiter?: Delimiter
   /** In bytes. */
   readonly maxBytes: number

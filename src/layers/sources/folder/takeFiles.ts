@@ -12,27 +12,19 @@ import * as Option from "effect/Option"
 import { forEachFile, toError } from "../../../files/fileBatch.ts"
 import { linkOrCopyAll } from "../../../files/reuseFile.ts"
 import { explain } from "../../../files/systemError.ts"
-import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
+import { makeDownloadCounter } from "../../documents/progress.ts"
 import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
-import { type FolderFile, FolderInUse, isPassing, isSame } from "./lookAtFolder.ts"
+import { type FolderFile, FolderInUse, isPassing, isSame, unreadable } from "./lookAtFolder.ts"
 
 interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
   readonly isReused: boolean
 }
 
-interface Proven extends Digested {
-  /** Whether no byte of it was read, so that its flaw is unknown. */
-  readonly isUnread?: boolean
-}
-
 /** More files at a time are not faster on disks. */
 const concurrency = 2
-
-/** The pause between two reports, in milliseconds. */
-const reportPause = 250
 
 export const makeTakeFiles = () => {
   /** Files of the last fetch, by their paths: a digest is valid while size and dates stay the same. */
@@ -46,7 +38,7 @@ export const makeTakeFiles = () => {
   const provenOf = async (
     file: FolderFile,
     previous: PreviousContent | undefined
-  ): Promise<Proven | undefined> => {
+  ): Promise<Digested | undefined> => {
     const last = known.get(file.path)
     if (last !== undefined && isSame(last, file)) return last
     const before = previous && fileIn(previous, file.path)
@@ -56,7 +48,7 @@ export const makeTakeFiles = () => {
       copy?.size === file.size &&
       Math.abs(copy.mtimeMs - file.modified) < 1 &&
       file.changed < copy.birthtimeMs
-    return isCopy ? { sha256: before.sha256, isUnread: true } : undefined
+    return isCopy ? { sha256: before.sha256, flaw: await readFlaw(file) } : undefined
   }
 
   /**
@@ -70,29 +62,24 @@ export const makeTakeFiles = () => {
   ) {
     const { directory } = target
     const previous = Option.getOrUndefined(target.previous)
-    const all = { total: files.length, totalBytes: sizeOf(files) }
-    let done = 0
-    let bytes = 0
-    let due = 0
-    const tell = Effect.flatMap(monotonicMillis, (now) => {
-      const isDue = files.length > 0 && (now >= due || done === files.length)
-      if (isDue) due = now + reportPause
-      return isDue ? report({ ...all, done, bytes }) : Effect.void
-    })
+    const totalBytes = sizeOf(files)
+    const counter = yield* makeDownloadCounter<FolderFile>(
+      files.length,
+      { done: 0, bytes: 0 },
+      (_, progress) => report({ ...progress, totalBytes })
+    )
 
-    yield* tell
-    const proven = yield* forEachFile(files, (file) => provenOf(file, previous), toError).pipe(Effect.orDie)
+    yield* Effect.forEach(files.slice(0, 1), counter.report)
+    const proven = yield* forEachFile(files, (file) => provenOf(file, previous), unreadable(""))
     const makeFolder = yield* Effect.cachedFunction((folder: string) =>
       Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError })
     )
 
     const take = Effect.fnUntraced(function* (file: FolderFile, index: number) {
       const before = previous && fileIn(previous, file.path)
-      const found: Proven | undefined =
-        proven[index] ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
+      const found = proven[index] ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
       if (found !== undefined && found.sha256 === before?.sha256) {
-        const flaw = found.isUnread ? yield* readFlaw(file) : found.flaw
-        return { ...file, sha256: found.sha256, flaw, isReused: true }
+        return { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true }
       }
       const to = join(directory, file.path)
       yield* Effect.mapError(makeFolder(dirname(to)), cannotCopy(file.path))
@@ -101,12 +88,7 @@ export const makeTakeFiles = () => {
 
     const saved: ReadonlyArray<SavedFile> = yield* Effect.forEach(
       files,
-      (file, index) =>
-        Effect.tap(take(file, index), ({ size }) => {
-          done += 1
-          bytes += size
-          return tell
-        }),
+      (file, index) => Effect.tap(take(file, index), () => counter.fileKept(file, file.size)),
       { concurrency }
     )
     known = new Map(saved.map((file) => [file.path, file]))

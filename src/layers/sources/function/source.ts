@@ -2,13 +2,13 @@
  * Your own source: its options, and functions that return documents, without Effect.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -22,10 +22,15 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Document, Records, Value } from "../../documents/Document.ts"
-import { type DocumentConfig, DocumentOptions, define, Keys } from "../../documents/DocumentOptions.ts"
+import { type Document, fileBefore, Records, Value } from "../../documents/Document.ts"
+import {
+  type DocumentConfig,
+  DocumentKeys,
+  DocumentOptions,
+  define
+} from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { asJson, maxDetail } from "../../documents/jsonValues.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { csvOf, jsonOf } from "../../documents/readText.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 
@@ -118,7 +123,7 @@ export const SourceOptions = Schema.Struct({
     Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
     "a function that returns documents by their names"
   ),
-  keys: optional(Keys, {}),
+  keys: optional(DocumentKeys, {}),
   poll: omittable(
     expects(
       Schema.declare((input): input is Poll => Predicate.isFunction(input)),
@@ -139,11 +144,11 @@ export const source = (config: SourceConfig): ContentSourceDefinition =>
 
 const make = Effect.fnUntraced(function* (options: SourceOptions) {
   const { fetch, keys, poll } = options
-  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const environment = yield* Effect.context<FileSystem.FileSystem>()
   const requests = yield* Requests.make(options)
 
   const open = Effect.fnUntraced(function* (target: FetchTarget) {
-    const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
+    const runtime = yield* Effect.runtime<FileSystem.FileSystem>()
     const signal = yield* signalOfFetch
     const given = yield* calling("fetch", () =>
       fetch({
@@ -161,7 +166,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
       calling("poll", (signal) => poll({ get: makeGet(requests, runtime, signal), signal }))
     )
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open,
     ...(poll === undefined
@@ -226,14 +231,11 @@ const documentsOf = (
     )
   }
   return Effect.succeed(
-    names.map((name) => {
-      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      return {
-        name,
-        content: contentOf(name, given[name]),
-        key: key === undefined ? undefined : [key].flat()
-      }
-    })
+    names.map((name) => ({
+      name,
+      content: contentOf(name, given[name]),
+      key: Option.getOrUndefined(Record.get(keys, name))
+    }))
   )
 }
 
@@ -305,16 +307,14 @@ const accepted = { json: "application/json", text: "*/*", csv: "text/csv" }
 /** Reads documents of the last version. */
 const makePrevious = (
   { previous }: FetchTarget,
-  runtime: Runtime.Runtime<FileSystem.FileSystem | Path.Path>,
+  runtime: Runtime.Runtime<FileSystem.FileSystem>,
   signal: AbortSignal
 ): SourceContext["previous"] => {
   const read = Effect.fnUntraced(function* (name: string) {
     const fileSystem = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const file = `${fileName(name)}.json`
-    const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
-    if (Option.isNone(content)) return undefined
-    const text = yield* fileSystem.readFileString(path.join(content.value.directory, file))
+    const path = fileBefore(previous, `${fileName(name)}.json`)
+    if (Option.isNone(path)) return undefined
+    const text = yield* fileSystem.readFileString(path.value)
     return yield* Schema.decodeUnknown(Schema.parseJson())(text)
   })
   function readDocument<Json>(name: string): Promise<Json | undefined>

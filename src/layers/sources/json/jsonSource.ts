@@ -2,7 +2,6 @@
  * JSON and CSV at URLs: each document is one response, or the pages of a list.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -16,13 +15,13 @@ import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { type Document, failedIn, Records, Value } from "../../documents/Document.ts"
+import { type Document, failedIn, fileBefore, Records, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { readRecords } from "../../documents/documentFile.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
 import { notice } from "../../documents/warnings.ts"
-import { hasAll, isShort, type ListChanged, readList } from "../../documents/wholeList.ts"
+import { hasAll, isShort, type ListChanged, type ListProgress, readList } from "../../documents/wholeList.ts"
 import {
   type Answer,
   make as makeRequests,
@@ -31,16 +30,7 @@ import {
   type Requests
 } from "../../httpClient/Requests.ts"
 import { type JsonDocumentOptions, type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
-import {
-  nextLink,
-  nextPage,
-  type ReadPage,
-  type StatedCount,
-  sizeAsked,
-  statedCount,
-  valueAt,
-  whatIs
-} from "./nextPage.ts"
+import { nextLink, nextPage, type StatedCount, sizeAsked, statedCount, valueAt, whatIs } from "./nextPage.ts"
 
 /**
  * A source of content for the content plugin's `sources`.
@@ -56,13 +46,13 @@ const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
     ...options,
     urls: Object.values(options.documents).map(({ url }) => url)
   })
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const platform = yield* Effect.context<FileSystem.FileSystem>()
 
   /** The columns of the saved document, which are the server's columns unless steps have changed them. */
   const columnsBefore = (name: string, target: FetchTarget) =>
     options.steps.length > 0 ? Effect.succeedNone : Effect.provide(savedColumns(name, target), platform)
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: (target) =>
       Effect.succeed({
@@ -85,15 +75,10 @@ export const readDocument = (
   const { origin, pathname } = new URL(url)
   const ask = makeAsk(requests, document, columnsBefore)
   const isPaged = (next ?? page ?? offset) !== undefined
-  const start = {
-    name,
-    url: `${origin}${pathname}`,
-    key: key === undefined ? undefined : [key].flat()
-  }
-  if (isPaged) {
-    return { ...start, content: Records({ pages: readPages(ask, name, document) }) }
-  }
-  return { ...start, content: Value({ value: readWhole(ask, name, document, columnsBefore) }) }
+  const content = isPaged
+    ? Records({ pages: readPages(ask, name, document) })
+    : Value({ value: readWhole(ask, name, document, columnsBefore) })
+  return { name, url: `${origin}${pathname}`, key, content }
 }
 
 const mistake = (document: string, detail: string) => failedIn({ document })(detail)
@@ -135,14 +120,10 @@ type Ask = ReturnType<typeof makeAsk>
  */
 export type ColumnsBefore = Effect.Effect<Option.Option<ReadonlyArray<string>>>
 
-export const savedColumns = Effect.fnUntraced(function* (name: string, { previous }: FetchTarget) {
-  const path = yield* Path.Path
-  const file = `${fileName(name)}.json`
-  const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
-  return yield* Effect.flatMap(content, ({ directory }) =>
-    Stream.runHead(readRecords(path.join(directory, file)))
+export const savedColumns = (name: string, { previous }: FetchTarget) =>
+  Effect.flatMap(fileBefore(previous, `${fileName(name)}.json`), (path) =>
+    Stream.runHead(readRecords(path))
   ).pipe(Effect.map(Option.match({ onNone: () => [], onSome: Object.keys })), Effect.option)
-})
 
 /** A server may respond with a line of text in the place of a table. */
 const requireColumns = ({ text, url }: Answer, columnsBefore: ColumnsBefore) =>
@@ -263,17 +244,18 @@ const readWhole = Effect.fnUntraced(function* (
 const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this page is enough'
 
 /** The position in a list. */
-interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "url"> {
+interface Position {
+  readonly url: string
   /** Whether the page before is shorter than the others, or everything that the server states has arrived. */
   readonly isEndLikely: boolean
 }
 
 const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
-  const { cursor, key, offset, page, url } = document
+  const { cursor, key = defaultKey, offset, page, url } = document
   const isCounted = (page ?? offset) !== undefined
 
-  const askPage = Effect.fnUntraced(function* (position: Position) {
-    const { number } = position
+  const askPage = Effect.fnUntraced(function* (position: Position, progress: ListProgress) {
+    const { number } = progress
     const answer = yield* Effect.catchAll(Effect.asSome(ask(position.url)), (error) =>
       isCounted && number > 1 && isBehindLast(error, position)
         ? Effect.succeedNone
@@ -282,12 +264,11 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
     if (Option.isNone(answer)) return { items: [], next: Option.none() }
     const failed = (detail: string) => mistake(name, `page ${number}: ${detail}`)
     const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
-    const firstRecords = number === 1 ? items.length : position.firstRecords
+    const firstRecords = number === 1 ? items.length : progress.firstItems
     const count = statedCount(document, answer.value, firstRecords)
     // Some servers count only for the first page.
     const stated: StatedCount =
       number === 1 ? yield* Effect.mapError(count, failed) : Either.getOrElse(count, () => ({}))
-    const read = position.read + items.length
     const current = {
       ...answer.value,
       ...stated,
@@ -295,7 +276,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
       number,
       firstRecords,
       records: items.length,
-      read
+      read: progress.read + items.length
     }
     const next = yield* Effect.mapError(nextPage(document, current), failed)
     return {
@@ -303,9 +284,6 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
       items,
       next: Option.map(next, (url) => ({
         url,
-        number: number + 1,
-        read,
-        firstRecords,
         isEndLikely: isShort(current, sizeAsked(document)) || hasAll(current)
       }))
     }
@@ -313,10 +291,10 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
 
   return readList({
     name: `Document "${name}"`,
-    first: { url, number: 1, read: 0, firstRecords: 0, isEndLikely: false },
+    first: { url, isEndLikely: false },
     ask: askPage,
     placeOf: ({ url }) => url,
-    idOf: recordId(key === undefined ? defaultKey : [key].flat()),
+    idOf: recordId(key),
     mistake: (detail) => mistake(name, detail),
     firstAgain: firstAgain(document),
     advice: {

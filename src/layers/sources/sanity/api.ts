@@ -16,22 +16,23 @@ import type { Headers } from "../../httpClient/headers.ts"
 import { passes } from "../../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import * as Requests from "../../httpClient/Requests.ts"
-import type { SanityOptions } from "./SanityOptions.ts"
+import type { SanityOptions } from "./sanitySource.ts"
 
-export interface Query extends Question {
+export interface Query {
+  /** Its name in messages. Default none. */
+  readonly name?: string
+  readonly groq: string
   readonly params?: Readonly<Record<string, unknown>> | undefined
   /** Default the perspective of the options. */
   readonly perspective?: SanityOptions["perspective"] | undefined
 }
 
-export interface Api {
-  /** Returns the result of the query: an empty array or `null` if nothing is found. */
-  readonly ask: (query: Query) => Effect.Effect<unknown, SourceError>
-}
+/** Returns the result of the query: an empty array or `null` if nothing is found. */
+export type Ask = (query: Query) => Effect.Effect<unknown, SourceError>
 
-export const makeApi = Effect.fnUntraced(function* (
+export const makeAsk = Effect.fnUntraced(function* (
   options: SanityOptions
-): Effect.fn.Return<Api, never, HttpClient.HttpClient> {
+): Effect.fn.Return<Ask, never, HttpClient.HttpClient> {
   const { apiVersion, dataset } = options
   const origin = originOf(options)
   const requests = yield* Requests.make({ ...options, urls: [origin] })
@@ -51,15 +52,13 @@ export const makeApi = Effect.fnUntraced(function* (
       : requests.ask({ url: url.href, headers, body: JSON.stringify({ query: groq, params }) })
   }
 
-  return {
-    ask: (query) =>
-      send(query).pipe(
-        Effect.flatMap((answer) => Effect.filterOrFail(jsonOf(answer), hasNoError, refusedIn(answer))),
-        Effect.mapError((error) => requestFailed(query, error, options)),
-        Effect.filterOrFail(isAnswer, () => unexpected(query.name, `${origin} does not answer like Sanity`)),
-        Effect.map(({ result }) => result)
-      )
-  }
+  return (query) =>
+    send(query).pipe(
+      Effect.flatMap((answer) => Effect.filterOrFail(jsonOf(answer), hasNoError, refusedIn(answer))),
+      Effect.mapError((error) => requestFailed(query, error, options)),
+      Effect.filterOrFail(isAnswer, () => unexpected(query.name, `${origin} does not answer like Sanity`)),
+      Effect.map(({ result }) => result)
+    )
 })
 
 const hasNoError = (json: unknown): boolean =>
@@ -98,12 +97,6 @@ export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Hea
   ...Record.map(credentials(token), Redacted.value)
 })
 
-/** A query with its name in messages. */
-export interface Question {
-  readonly name?: string
-  readonly groq: string
-}
-
 type Access = Pick<SanityOptions, "dataset" | "projectId" | "token">
 
 /** The meaning of a status, and what to do. */
@@ -127,7 +120,7 @@ const adviceOf = (status: number, { dataset, projectId, token }: Access): string
 export const failureText = ({ detail, said, status }: RequestFailed, place: Access): string =>
   status === undefined ? excerpt(detail) : refusalText(adviceOf(status, place), status, messageIn(said))
 
-export const requestFailed = ({ groq, name }: Question, error: RequestFailed, place: Access) =>
+const requestFailed = ({ groq, name }: Query, error: RequestFailed, place: Access) =>
   new SourceError({
     detail: `${questionText(name)}${Option.match(decodeParseError(error.said), {
       onNone: () => failureText(error, place),
@@ -137,7 +130,7 @@ export const requestFailed = ({ groq, name }: Question, error: RequestFailed, pl
     isTransient: error.isTransient
   })
 
-export const unexpected = (name: string | undefined, detail: string) =>
+const unexpected = (name: string | undefined, detail: string) =>
   new SourceError({ detail: `${questionText(name)}${detail}` })
 
 const questionText = (name: string | undefined) => (name === undefined ? "" : `Query "${name}": `)

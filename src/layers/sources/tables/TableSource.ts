@@ -22,13 +22,19 @@ import { ofPlain } from "../../../internal/optionSchemas.ts"
 import { ContentSource } from "../../../services/ContentSource.ts"
 import type { TableSourceData } from "../../../services/Slices.ts"
 import { type CallCounts, TableSourceClient } from "../../../services/TableSourceClient.ts"
-import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import * as DocumentSource from "../../documents/DocumentSource.ts"
 import type { FileOptions } from "../../documents/media/SourceFiles.ts"
 import * as Attachments from "./Attachments.ts"
 import { makePolling, type Polling } from "./pollChanges.ts"
-import { attachmentSchema, columnsOf, tableSchemas } from "./savedRecords.ts"
 import { decode, type TableSourceOptions, type TablesConfig } from "./TableSourceOptions.ts"
-import { linkedTable, tableDocument, tablesOf, warnOfNoTables } from "./tableDocuments.ts"
+import {
+  columnsOf,
+  linkedTable,
+  tableDocument,
+  tableSchemas,
+  tablesOf,
+  warnOfNoTables
+} from "./tableDocuments.ts"
 
 export type { FieldExpectations, FieldType } from "../../documents/DocumentConfig.ts"
 export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
@@ -90,9 +96,8 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
   const client = yield* TableSourceClient
   const { attachments: format, calls, changes } = client
   const polling = changes && (yield* makePolling(id, ofPlain(wholeEvery), changes))
-  const attachment = attachmentSchema(options, format)
 
-  return yield* makeDocumentSource({
+  return yield* DocumentSource.make({
     options,
     open: () =>
       Effect.succeed({
@@ -106,7 +111,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },
     url: endpointUrl,
     poll: polling?.poll,
-    schema: Effect.succeed(tableSchemas(options, attachment)),
+    schema: Effect.succeed(tableSchemas(options, format)),
     data: dataOf(calls, polling)
   })
 })

@@ -4,7 +4,6 @@
  */
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
-import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -209,12 +208,19 @@ export const fieldIssues = (
 
 const notRead = 'is not read: add it to "fields"'
 
-/** Without a slash at its end. */
-const endpoint = (url: string): string => url.replace(/\/+$/, "")
-
 const apiKey = secret(
   (key) => /^[\x21-\x7e]+$/.test(key),
   `the API key: printable ASCII characters without spaces ${ifUnset}`
+)
+
+/** Decoded, it has no slash at its end. */
+const endpointUrl = Schema.transform(
+  expectsSecret(
+    text(isHttpBase),
+    'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
+  ),
+  Schema.String,
+  { strict: true, decode: (url) => url.replace(/\/+$/, ""), encode: (url) => url }
 )
 
 /** The base, its credential, and the limit of one request. */
@@ -223,13 +229,7 @@ export const AirtableClientOptions = Schema.Struct({
   apiKey: Schema.propertySignature(apiKey).annotations({
     missingMessage: () => `is required ${ifUnset}`
   }),
-  endpointUrl: optional(
-    expectsSecret(
-      text(isHttpBase),
-      'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
-    ),
-    "https://api.airtable.com"
-  ),
+  endpointUrl: optional(endpointUrl, "https://api.airtable.com"),
   changes: omittable(expects(Schema.Literal("webhook"), '"webhook"')),
   maxTimeout: TableSourceOptions.fields.maxTimeout
 })
@@ -253,17 +253,7 @@ export const AirtableTableOptions = Schema.Struct({
 /** Options of a source without a change feed. */
 export const PlainSourceOptions = AirtableTableOptions.omit("changes", "wholeEvery")
 
-/** Without a slash at the end of `endpointUrl`. */
-export const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
-  ...options,
-  endpointUrl: endpoint(options.endpointUrl)
-})
-
-/** Decodes the options; `endpointUrl` has no slash at its end. */
-export const decodeClient = flow(
-  decodeOptions("the options of the table client", AirtableClientOptions),
-  Either.map(withEndpoint)
-)
+export const decodeClient = decodeOptions("the options of the table client", AirtableClientOptions)
 
 /** As `decodeClient`, for a source without a change feed. */
-export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))
+export const decodePlain = decodeSource(PlainSourceOptions)

@@ -2,8 +2,6 @@
  * A source of content in the tables of a hosted base.
  */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import { flow } from "effect/Function"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { idOf } from "../../../files/fileName.ts"
@@ -14,7 +12,7 @@ import { fileFields } from "../../documents/media/MediaOptions.ts"
 import * as AirtableClient from "./AirtableClient.ts"
 import type * as Config from "./TableConfig.ts"
 import * as TableSource from "./TableSource.ts"
-import { AirtableTableOptions, decodeSource, withEndpoint } from "./TableSourceOptions.ts"
+import { AirtableTableOptions, decodeSource } from "./TableSourceOptions.ts"
 
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 
@@ -30,8 +28,7 @@ export interface TableSourceConfig
   readonly id: string
 }
 
-/** Decodes the options; `endpointUrl` has no slash at its end. */
-export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
+export const decode = decodeSource(AirtableSourceOptions)
 
 /**
  * A source of content for the content plugin's `sources`.

@@ -1,25 +1,37 @@
 /**
  * Tables as documents: saved records, page by page, or the object of a key/value table. A table is read from its
- * first page to its last, and again if the server forgets the list.
+ * first page to its last, and again if the server forgets the list. It owns the saved form of records, and the schemas
+ * of saved tables before a fetch.
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { DocumentSchema } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import {
+  type AttachmentFormat,
   CursorExpired,
   type PageRequest,
   TableError,
   type TableRecord,
   type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import { type Document, Keys, Records } from "../../documents/Document.ts"
+import { type Document, failedIn, Keys, Records } from "../../documents/Document.ts"
+import {
+  expectedSchema,
+  type FieldSchema,
+  type TableExpectation
+} from "../../documents/expect/ExpectOptions.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
+import { fill } from "../../documents/jsonValues.ts"
 import { keyValues } from "../../documents/keyValues.ts"
+import { nameWarnings } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
-import { failedInTable, makeSavedRecords, type SavedRecord } from "./savedRecords.ts"
+import { localPathField } from "./Attachments.ts"
 import { fieldsOf, type TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** A table and its saved form. */
@@ -42,63 +54,52 @@ export const tablesOf = ({
   ...keyValueTables.map((table) => ({ table, holds: "keys" as const }))
 ]
 
-type Options = Pick<TableSourceOptions, "defaultView" | "fields" | "tables">
-
-const pagesIn = (table: string, options: Options, client: typeof TableSourceClient.Service) =>
-  pagesOf(client, {
-    table,
-    view: options.defaultView,
-    fields: Option.getOrUndefined(fieldsOf(options, table))
-  })
-
-/** The saved records of a table. Each page is read when it is needed. */
-const recordsOf = (...of: Parameters<typeof pagesIn>): Stream.Stream<ReadonlyArray<SavedRecord>, ReadError> =>
-  Stream.suspend(() => {
-    const saved = makeSavedRecords(of[0])
-    return Stream.concat(
-      Stream.mapEffect(pagesIn(...of), saved.add),
-      Stream.execute(Effect.suspend(() => notice(saved.warnings())))
-    )
-  })
-
-const keysOf = Effect.fnUntraced(function* (...of: Parameters<typeof pagesIn>) {
-  const rows = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(pagesIn(...of))))
-  const { recordOf, value, warnings } = yield* keyValues(rows, failedInTable(of[0]))
-  yield* notice(warnings)
-  return { recordOf, value }
-})
+type Client = typeof TableSourceClient.Service
+type ReadOptions = Pick<TableSourceOptions, "defaultView" | "fields" | "tables">
 
 /** A table as a document. */
 export const tableDocument = (
   { holds, table }: SourceTable,
-  options: Options,
-  client: typeof TableSourceClient.Service
-): Document<ReadError> => ({
-  name: table,
-  isSorted: true,
-  again: withRestarts(table),
-  content:
-    holds === "records"
-      ? Records({ pages: recordsOf(table, options, client) })
-      : Keys({ keys: keysOf(table, options, client) })
-})
+  options: ReadOptions,
+  client: Client
+): Document<ReadError> => {
+  const pages = pagesOf(client, {
+    table,
+    view: options.defaultView,
+    fields: Option.getOrUndefined(fieldsOf(options, table))
+  })
+  return {
+    name: table,
+    isSorted: true,
+    again: withRestarts(table),
+    content:
+      holds === "records"
+        ? Records({ pages: savedRecords(table, pages) })
+        : Keys({ keys: keysOf(table, pages) })
+  }
+}
 
 /** A table that others link to. */
-export const linkedTable = (
-  table: string,
-  options: Options,
-  client: typeof TableSourceClient.Service
-): Document<ReadError> => {
+export const linkedTable = (table: string, options: ReadOptions, client: Client): Document<ReadError> => {
   const document = tableDocument({ table, holds: "records" }, options, client)
-  const pages = Stream.mapError(recordsOf(table, options, client), inLinks)
-  return { ...document, content: Records({ pages }) }
+  const { content } = document
+  return content._tag === "Records"
+    ? { ...document, content: Records({ pages: Stream.mapError(content.pages, inLinks) }) }
+    : document
 }
 
 /** Adds the option with the unknown name to the error. */
-const inLinks = <E>(error: E): E | TableError =>
+const inLinks = (error: ReadError): ReadError =>
   error instanceof TableError && error.reason === "NotFound"
     ? new TableError({ ...error, detail: `${error.detail}. The option "links" names it` })
     : error
+
+const keysOf = Effect.fnUntraced(function* (table: string, pages: Pages) {
+  const rows = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(pages)))
+  const { recordOf, value, warnings } = yield* keyValues(rows, failedInTable(table))
+  yield* notice(warnings)
+  return { recordOf, value }
+})
 
 /** The table, its view and its fields. */
 export type TableRequest = Omit<PageRequest, "cursor">
@@ -126,9 +127,7 @@ export const withRestarts =
       Effect.catchAll(readAgain(read), (error): Effect.Effect<A, E | TableError, R> => {
         if (!(error instanceof CursorExpired)) return Effect.fail(error)
         return restarts === 0
-          ? Effect.fail(
-              unexpected(table, `the server forgot the list ${maxRestarts + 1} times before its end`)
-            )
+          ? unexpected(table, `the server forgot the list ${maxRestarts + 1} times before its end`)
           : Effect.zipRight(
               Effect.logWarning(`${error.message} It is read again from its beginning`),
               attempt(restarts - 1)
@@ -137,30 +136,19 @@ export const withRestarts =
     return attempt(maxRestarts)
   }
 
-interface Position {
-  readonly cursor: Option.Option<string>
-  /** How many records came before it. */
-  readonly read: number
-}
-
-/** Requests the pages of a table. */
-export const pagesOf = (client: typeof TableSourceClient.Service, request: TableRequest): Pages => {
+/** Requests the pages of a table. Each page is read when it is needed. */
+export const pagesOf = (client: Client, request: TableRequest): Pages => {
   const { table } = request
-
-  const ask = Effect.fnUntraced(function* ({ cursor, read }: Position) {
-    const page = yield* client.listPage({ ...request, cursor: Option.getOrUndefined(cursor) })
-    const next = { cursor: Option.fromNullable(page.next), read: read + page.records.length }
-    if (next.read > maxRecords) {
-      return yield* unexpected(table, `the list does not end: it has more than ${maxRecords} records`)
-    }
-    return { items: page.records, next: Option.as(next.cursor, next) }
-  })
-
-  return readList<Position, TableRecord, TableError | CursorExpired>({
+  return readList<string | undefined, TableRecord, TableError | CursorExpired>({
     name: `Table "${table}"`,
-    first: { cursor: Option.none(), read: 0 },
-    ask,
-    placeOf: ({ cursor }) => Option.getOrElse(cursor, () => ""),
+    first: undefined,
+    ask: Effect.fnUntraced(function* (cursor, { read }) {
+      const { next, records } = yield* client.listPage({ ...request, cursor })
+      return read + records.length > maxRecords
+        ? yield* unexpected(table, `the list does not end: it has more than ${maxRecords} records`)
+        : { items: records, next: Option.fromNullable(next) }
+    }),
+    placeOf: (cursor = "") => cursor,
     idOf: ({ id }) => Option.some(id),
     mistake: (detail) => unexpected(table, detail),
     firstAgain: "the pages form a circle: this is page 1 again"
@@ -169,3 +157,117 @@ export const pagesOf = (client: typeof TableSourceClient.Service, request: Table
 
 const unexpected = (table: string, detail: string) =>
   new TableError({ table, reason: "UnexpectedAnswer", detail })
+
+/** Makes errors about a table. */
+export const failedInTable = (table: string) => failedIn({ document: table, kind: "table" })
+
+/** A record in its saved form. */
+type SavedRecord = Readonly<Record<string, unknown>>
+
+/** The most names of columns that are checked. */
+const maxColumns = 1000
+
+/** The saved name of a column `id`, because `id` is the record's own. */
+const idColumn = "id_"
+
+/**
+ * The records of a table in their saved form, with warnings about an unexpected form. Fails if two columns would be
+ * saved as one.
+ */
+export const savedRecords = <E>(
+  table: string,
+  pages: Stream.Stream<ReadonlyArray<TableRecord>, E>
+): Stream.Stream<ReadonlyArray<SavedRecord>, E | SourceError> =>
+  Stream.suspend(() => {
+    const columns = new Set<string>()
+    const savedRecord = makeSavedRecord()
+
+    const form = (record: TableRecord) => {
+      for (const column of ["id", idColumn]) {
+        if (Object.hasOwn(record.fields, column)) columns.add(column)
+      }
+      for (const column of Object.keys(record.fields)) {
+        if (columns.size < maxColumns) columns.add(column)
+      }
+      return savedRecord(record)
+    }
+
+    const saved = Stream.mapEffect(pages, (records) =>
+      Effect.filterOrFail(
+        Effect.sync(() => records.map(form)),
+        () => !(columns.has("id") && columns.has(idColumn)),
+        () =>
+          failedInTable(table)(
+            `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
+          )
+      )
+    )
+    const warnings = Effect.suspend(() =>
+      notice([
+        ...(columns.has("id")
+          ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`]
+          : []),
+        ...nameWarnings("column", [...columns])
+      ])
+    )
+    return Stream.concat(saved, Stream.execute(warnings))
+  })
+
+/** By the saved names of columns. */
+const renamed = <A>(columns: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(columns).map(([name, cell]) => [name === "id" ? idColumn : name, cell]))
+
+/** The fields of a saved record, by the names of their columns. */
+export const columnsOf = ({ id: _, ...fields }: SavedRecord): SavedRecord => {
+  const { [idColumn]: column, ...others } = fields
+  return column === undefined ? fields : { ...others, id: column }
+}
+
+/** Brings the records of one table into their saved form: the id, then the fields. */
+export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {
+  const sort = makeSort()
+  return ({ fields, id }) => {
+    const cells = Object.hasOwn(fields, "id") ? renamed(fields) : fields
+    return fill({ id }, cells, sort(Object.keys(cells)))
+  }
+}
+
+/** Sorts names. Keeps the last order, because the records of a table mostly have the same names. */
+const makeSort = () => {
+  let latest: ReadonlyArray<string> = []
+  let inOrder: ReadonlyArray<string> = []
+  return (names: ReadonlyArray<string>) => {
+    if (names.length !== latest.length || names.some((name, index) => name !== latest[index])) {
+      latest = names
+      inOrder = [...names].sort()
+    }
+    return inOrder
+  }
+}
+
+/** The expectations of the tables of the options as they are saved, by their names. */
+export const tableSchemas = (
+  options: Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">,
+  format: AttachmentFormat | undefined
+): Readonly<Record<string, DocumentSchema>> => {
+  // The fields of a saved attachment that pages may rely on.
+  const attachment: FieldSchema = options.appendLocalAttachmentPaths
+    ? Schema.Struct({ ...format?.fields, [localPathField]: Schema.String })
+    : Schema.Struct({ ...format?.fields })
+  return Object.fromEntries(
+    tablesOf(options).map(({ holds, table }): [string, DocumentSchema] => {
+      const expectation = Option.getOrElse(Record.get(options.expect, table), () => ({}))
+      const schemas =
+        holds === "keys"
+          ? [expectedSchema(expectation, { attachment, emptyCells: "null" })]
+          : [ofRecord, expectedSchema(asSaved(expectation), { attachment, emptyCells: "left out" })]
+      return [table, { holds: holds === "keys" ? "value" : "records", schemas }]
+    })
+  )
+}
+
+const ofRecord = Schema.Struct({ id: Schema.String })
+
+/** A column may be saved under another name. */
+const asSaved = ({ fields, ...others }: TableExpectation): TableExpectation =>
+  fields === undefined || Schema.isSchema(fields) ? others : { ...others, fields: renamed(fields) }

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import type { DirectusSourceConfig } from "../../../../src/layers/sources/directus/DirectusOptions.ts"
+import type { DirectusSourceConfig } from "../../../../src/layers/sources/directus/directusSource.ts"
 import { directusSource } from "../../../../src/layers/sources/directus/directusSource.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { directusToken, startDirectus } from "../../../support/directus.ts"
@@ -104,14 +104,6 @@ describe("directusSource", () => {
       )
       expect(yield* (yield* fetch()).read("rooms")).toEqual(numbered(25))
     }
-  })
-
-  scenario("ends if a server returns the same page for ever", function* () {
-    const server = yield* setUp({}, { collections: { rooms: {} }, status: [] })
-    const page = json(200, { data: [{ id: 1 }], meta: { filter_count: 1_000_000 } })
-    server.next(...Array.from({ length: 50 }, () => page))
-    yield* Effect.exit(server.fetch())
-    expect(yield* Queue.size(server.received)).toBeLessThan(10)
   })
 
   for (const [what, after] of [
@@ -295,25 +287,6 @@ describe("directusSource", () => {
     expect(yield* (yield* fetch()).read("objects")).toMatchObject([{ cover: file }])
   })
 
-  scenario("reads on after a full page, even if the server states a smaller total", function* () {
-    const all = numbered(250)
-    const { fetch, next } = yield* setUp({ collections: {} }, { collections: { rooms: {} }, status: [] })
-    for (const filter_count of [100, 199]) {
-      next(
-        ...[0, 99, 198].map((start) =>
-          json(200, { data: all.slice(start, start + 100), meta: { filter_count } })
-        )
-      )
-      expect((yield* fetch()).records).toBe(250)
-    }
-  })
-
-  scenario("is read at each tick, whatever changes Directus reports", function* () {
-    const { url } = yield* startDirectus({})
-    const source = yield* directusSource({ id: "museum", url, collections: { rooms: {} } }).make
-    expect(source.poll).toBeUndefined()
-  })
-
   describe("the error of a Directus source says what to do", () => {
     scenario("if a token may not read a collection", function* () {
       const { fetch } = yield* setUp(
@@ -325,50 +298,17 @@ describe("directusSource", () => {
       )
     })
 
-    scenario("if the token is not sent to the target of a redirect", function* () {
-      const other = yield* make(json(401, { error: { name: "UnauthorizedError" } }))
-      const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
-      server.next(text(301, "", { location: `${other.url}/articles` }))
-      expect(yield* messageOf(server.fetch())).toMatch(
-        `redirects to ${other.url}, which is not sent "token": write that into "url"`
-      )
-    })
-
-    scenario("if the token is wrong, and never shows it", function* () {
-      const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
-      const error = { message: `No ${directusToken}`, extensions: { code: "INVALID_CREDENTIALS" } }
-      server.next(json(401, { errors: [error] }))
-      const message = yield* messageOf(server.fetch())
-      expect(message).toMatch("Directus does not accept the token")
-      expect(message).not.toContain(directusToken)
-    })
-
     scenario("if items have another key", function* () {
       const server = yield* setUp({}, { collections: { languages: {} }, status: [] })
       server.next(json(200, { data: [{ code: "de-DE" }], meta: { filter_count: 1 } }))
       expect(yield* messageOf(server.fetch())).toMatch('Set "collections.languages.key"')
     })
-
-    scenario("if the server is no Directus", function* () {
-      const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
-      server.next(json(200, [{ id: 1 }]))
-      expect(yield* messageOf(server.fetch())).toMatch('Check "url"')
-      const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`
-      server.next(text(200, `{"data":{"id":1,"deep":${deep}}}`))
-      expect(yield* messageOf(server.fetch())).toMatch("nested too deeply")
-      server.next(json(404, { message: "no such page" }))
-      expect(yield* messageOf(server.fetch())).toMatch('Check "url"')
-    })
   })
 
-  it("reports mistakes in options, without the token", () => {
+  it("reports mistakes in options", () => {
     const good = { id: "museum", url: "https://cms.example", collections: { articles: {} } }
     const placesIn = (config: object) => directusSource({ ...good, ...config }).issues.map(({ path }) => path)
-    expect(placesIn({ url: "https://user@cms.example/", token: "two words", locales: [""] })).toEqual([
-      "url",
-      "token",
-      "locales[0]"
-    ])
+    expect(placesIn({ locales: [""] })).toEqual(["locales[0]"])
     expect(placesIn({ collections: {} })).toEqual(["collections"])
     expect(placesIn({ status: "published" })).toEqual(["status"])
     expect(placesIn({ collections: { "../users": {}, articles: {} } })).toEqual(["collections.../users"])
@@ -377,15 +317,5 @@ describe("directusSource", () => {
       "collections.articles.sort",
       "collections.articles.deep"
     ])
-    expect(JSON.stringify(directusSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
-  })
-
-  it("accepts the address of the app as the address of the server", () => {
-    const { issues } = directusSource({
-      id: "a",
-      url: "https://cms.example/admin/",
-      collections: { articles: {} }
-    })
-    expect(issues).toEqual([])
   })
 })

@@ -1,18 +1,14 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import type { FolderSourceConfig } from "../../../../src/layers/sources/folder/FolderOptions.ts"
+import type { FolderSourceConfig } from "../../../../src/layers/sources/folder/folderSource.ts"
 import { folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
-import { BaseFolder } from "../../../../src/services/ContentSource.ts"
-import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { openWithTestClock } from "../../../support/openSource.ts"
+import { temporaryFolder } from "../../../support/temporaryFolder.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 
@@ -23,26 +19,10 @@ const fetchFiles = (
   names = Object.keys(files).map((file) => file.replace(/\.\w+$/, ""))
 ) =>
   Effect.gen(function* () {
-    const fileSystem = yield* FileSystem.FileSystem
-    const folder = yield* fileSystem.makeTempDirectoryScoped()
-    const directory = join(folder, "version")
-    yield* Effect.promise(async () => {
-      await mkdir(join(folder, "content"))
-      await mkdir(directory)
-      for (const [name, content] of Object.entries(files))
-        await writeFile(join(folder, "content", name), content)
-    })
-    const source = yield* folderSource({ id: "exhibits", directory: "content", ...config }).make.pipe(
-      Effect.provideService(BaseFolder, folder)
-    )
-    const { value } = yield* withAdvancingClock(
-      source.fetch({ directory, previous: Option.none(), progress: () => Effect.void })
-    )
-    const read = (name: string) =>
-      Effect.promise(
-        async (): Promise<unknown> => JSON.parse(await readFile(join(directory, `${name}.json`), "utf8"))
-      )
-    return { warnings: value.warnings ?? [], documents: yield* Effect.forEach(names, read) }
+    const { directory } = yield* temporaryFolder(files)
+    const { fetch } = yield* openWithTestClock(folderSource({ id: "exhibits", directory, ...config }))
+    const { read, warnings = [] } = yield* fetch()
+    return { warnings, documents: yield* Effect.forEach(names, read) }
   }).pipe(Effect.scoped, Effect.provide(environment))
 
 /** The records of a table. */

@@ -1,12 +1,9 @@
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
@@ -16,7 +13,7 @@ import { jsonSource } from "../../../../src/layers/sources/json/jsonSource.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { reaching } from "../../../support/elsewhere.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
-import { filesIn } from "../../../support/media.ts"
+import { openSource } from "../../../support/openSource.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
@@ -24,22 +21,10 @@ const run = Effect.provide(environment)
 
 type Config = Omit<JsonSourceConfig, "id">
 
-const setUp = (config: Config) =>
-  Effect.gen(function* () {
-    const fileSystem = yield* FileSystem.FileSystem
-    const { fetch } = yield* jsonSource({ id: "museum", ...config }).make
-    const directory = yield* fileSystem.makeTempDirectoryScoped()
-    return {
-      fetch: fetch({ directory, previous: Option.none(), progress: () => Effect.void }),
-      saved: (document: string) =>
-        Effect.map(fileSystem.readFileString(`${directory}/${document}.json`), (text): unknown =>
-          JSON.parse(text)
-        )
-    }
-  })
+const setUp = (config: Config) => openSource(jsonSource({ id: "museum", ...config }))
 
 const failure = (config: Config) =>
-  Effect.flatMap(setUp(config), ({ fetch }) => Effect.map(Effect.flip(fetch), ({ message }) => message))
+  Effect.flatMap(setUp(config), ({ fetch }) => Effect.map(Effect.flip(fetch()), ({ message }) => message))
 
 const issues = (documents: unknown) =>
   jsonSource({ id: "museum", documents } as never).issues.map(({ message, path }) => `${path}: ${message}`)
@@ -53,13 +38,14 @@ describe("a source of JSON at URLs", () => {
           request.url === "/settings" ? { title: "Museum" } : { data: { items: [{ id: 2 }, { id: 1 }] } }
         )(response, request)
       )
-      const { fetch, saved } = yield* setUp({
+      const { fetch } = yield* setUp({
         documents: {
           settings: `${server.url}/settings`,
           events: { url: `${server.url}/events?token=secret`, items: "data.items", key: ["id", "locale"] }
         }
       })
-      expect(yield* fetch).toMatchObject({
+      const { read, ...fetched } = yield* fetch()
+      expect(fetched).toMatchObject({
         records: 2,
         values: 1,
         documents: {
@@ -67,8 +53,8 @@ describe("a source of JSON at URLs", () => {
           "events.json": { url: `${server.url}/events`, key: ["id", "locale"] }
         }
       })
-      expect(yield* saved("settings")).toEqual({ title: "Museum" })
-      expect(yield* saved("events")).toEqual([{ id: 2 }, { id: 1 }])
+      expect(yield* read("settings")).toEqual({ title: "Museum" })
+      expect(yield* read("events")).toEqual([{ id: 2 }, { id: 1 }])
     }).pipe(run)
   )
 
@@ -77,9 +63,9 @@ describe("a source of JSON at URLs", () => {
       const server = yield* ScriptedServer.make(
         ScriptedServer.text(200, '\ufeffid,title\r\n1,"Opening, in May"\r\n', { "content-type": "text/csv" })
       )
-      const { fetch, saved } = yield* setUp({ documents: { events: { url: server.url, as: "csv" } } })
-      yield* fetch
-      expect(yield* saved("events")).toEqual([{ id: "1", title: "Opening, in May" }])
+      const { fetch } = yield* setUp({ documents: { events: { url: server.url, as: "csv" } } })
+      const { read } = yield* fetch()
+      expect(yield* read("events")).toEqual([{ id: "1", title: "Opening, in May" }])
     }).pipe(run)
   )
 
@@ -96,7 +82,7 @@ describe("a source of JSON at URLs", () => {
           }
         }
       })
-      yield* fetch
+      yield* fetch()
       const asked = Chunk.toReadonlyArray(yield* Queue.takeAll(server.received))
       expect(asked.map(({ url }) => url)).toEqual([
         "/events?_fields=id,title&limit=5",
@@ -112,11 +98,11 @@ describe("a source of JSON at URLs", () => {
       server.next(
         ScriptedServer.json(200, { records: [{ id: 1 }], next: "https://127.0.0.1:9/events?page=2" })
       )
-      const { fetch, saved } = yield* setUp({
+      const { fetch } = yield* setUp({
         documents: { events: { url: `${server.url}/events`, items: "records", next: "next" } }
       })
-      yield* fetch
-      expect(yield* saved("events")).toEqual([{ id: 1 }, { id: 2 }])
+      const { read } = yield* fetch()
+      expect(yield* read("events")).toEqual([{ id: 1 }, { id: 2 }])
     }).pipe(run)
   )
 
@@ -131,9 +117,9 @@ describe("a source of JSON at URLs", () => {
           )
       })
       const { fetch } = yield* setUp({ documents: { events: { url: server.url, page: "page" } } })
-      const first = yield* fetch
+      const first = yield* fetch()
       yield* Queue.takeAll(server.received)
-      expect((yield* fetch).fingerprint).toBe(first.fingerprint)
+      expect((yield* fetch()).fingerprint).toBe(first.fingerprint)
       const asked = Chunk.toReadonlyArray(yield* Queue.takeAll(server.received))
       expect(asked.map(({ headers }) => headers["if-none-match"])).toEqual(['"1"', '"1"'])
     }).pipe(run)
@@ -144,7 +130,7 @@ describe("a source of JSON at URLs", () => {
       const rows = as === "csv" ? "id,title\n1,M\ufffdller\n2,GrÃ¶ÃŸe\n" : '["M\ufffdller",\n"GrÃ¶ÃŸe"]'
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, rows))
       const { fetch } = yield* setUp({ documents: { events: { url: server.url, as } } })
-      expect((yield* fetch).warnings).toEqual([
+      expect((yield* fetch()).warnings).toEqual([
         expect.stringMatching(/^Document "events": .*has "\ufffd"/),
         expect.stringMatching(/^Document "events": .*has "Ã¶"/)
       ])
@@ -159,7 +145,7 @@ it.scopedLive("lost letters on many pages of a list are one warning of a JSON so
       return ScriptedServer.json(200, page > 3 ? [] : [{ id: page, title: "M\ufffdller" }])(response, request)
     })
     const { fetch } = yield* setUp({ documents: { events: { url: server.url, page: "page" } } })
-    expect((yield* fetch).warnings).toEqual([expect.stringMatching(/has "\ufffd"/)])
+    expect((yield* fetch()).warnings).toEqual([expect.stringMatching(/has "\ufffd"/)])
   }).pipe(run)
 )
 
@@ -172,26 +158,15 @@ describe("a list of a JSON source that becomes an error", () => {
       const answer = (body: unknown) =>
         ScriptedServer.text(200, typeof body === "string" ? body : JSON.stringify(body))
       server.next(answer(first), answer(second))
-      const opened = jsonSource({
-        id: "museum",
-        documents: { events: { url: server.url, ...document } },
-        ...config
-      }).make
-      const fileSystem = yield* FileSystem.FileSystem
-      const directory = yield* fileSystem.makeTempDirectoryScoped()
-      const before = { directory, previous: Option.none(), progress: () => Effect.void }
-      const { fingerprint } = yield* Effect.flatMap(opened, ({ fetch }) => fetch(before))
-      const previous = Option.some({
-        directory,
-        fingerprint: Option.some(fingerprint),
-        files: filesIn(directory)
-      })
+      const documents = { events: { url: server.url, ...document } }
+      const opened = setUp({ documents, ...config })
+      const before = yield* Effect.flatMap(opened, ({ fetch }) => fetch())
       // After a restart.
       const { fetch } = yield* opened
-      const fetched = yield* Effect.either(
-        fetch({ ...before, directory: yield* fileSystem.makeTempDirectoryScoped(), previous })
-      )
-      return Either.match(fetched, { onLeft: ({ message }) => message, onRight: () => "saved" })
+      return yield* Effect.match(fetch(before), {
+        onFailure: ({ message }) => message,
+        onSuccess: () => "saved"
+      })
     })
 
   it.scopedLive.each<readonly [string, object, unknown, unknown, RegExp]>([

@@ -9,13 +9,13 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import type { StrapiSourceConfig } from "../../../../src/layers/sources/strapi/StrapiOptions.ts"
+import type { StrapiSourceConfig } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 import { strapiSource } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
 import { messageOf, openWithTestClock } from "../../../support/openSource.ts"
-import { json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
+import type { ReceivedRequest } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
@@ -138,33 +138,6 @@ describe("strapiSource", () => {
       expect(saved).toEqual(after)
     })
   }
-
-  scenario("reads on after a full page, even if the server states a smaller total", function* () {
-    const all = numbered(250)
-    const { fetch, next } = yield* setUp({ types: {} }, { types: { articles: {} } })
-    const pages = (total: number) =>
-      [0, 100, 200].map((start) =>
-        json(200, {
-          data: all.slice(start, start + 100),
-          meta: { pagination: { pageSize: 100, pageCount: total / 100, total } }
-        })
-      )
-    for (const total of [100, 200]) {
-      next(...pages(total))
-      expect((yield* fetch()).records).toBe(250)
-    }
-  })
-
-  scenario("ends if a server returns the same page for ever", function* () {
-    const server = yield* setUp({ types: { articles: { entries: [] } } }, { types: { articles: {} } })
-    const page = json(200, {
-      data: numbered(2),
-      meta: { pagination: { page: 1, pageSize: 2, pageCount: 1_000_000, total: 2_000_000 } }
-    })
-    server.next(...Array.from({ length: 50 }, () => page))
-    yield* Effect.exit(server.fetch())
-    expect(yield* Queue.size(server.received)).toBeLessThan(10)
-  })
 
   scenario("sends filters, sorting and fields as Strapi names them", function* () {
     const server = yield* setUp(
@@ -298,12 +271,6 @@ describe("strapiSource", () => {
     expect(yield* (yield* fetch()).read("articles")).toMatchObject([{ cover }])
   })
 
-  scenario("is read at each tick, whatever changes Strapi reports", function* () {
-    const { url } = yield* startStrapi({})
-    const source = yield* strapiSource({ id: "museum", url, types: { articles: {} } }).make
-    expect(source.poll).toBeUndefined()
-  })
-
   scenario("finds an edit of an entry that only relations lead to", function* () {
     const article = (name: string) => entry("a", 1, { maker: entry("m", 2, { name }) })
     const { fetch, state } = yield* setUp(
@@ -330,45 +297,12 @@ describe("strapiSource", () => {
       const { fetch } = yield* setUp({}, { types: { article: {} } })
       expect(yield* messageOf(fetch())).toMatch("Strapi has no article. A collection goes by its plural")
     })
-
-    scenario("if the token is not sent to the target of a redirect", function* () {
-      const other = yield* make(json(401, { error: { name: "UnauthorizedError" } }))
-      const server = yield* setUp({}, { types: { articles: {} } })
-      server.next(text(301, "", { location: `${other.url}/articles` }))
-      expect(yield* messageOf(server.fetch())).toMatch(
-        `redirects to ${other.url}, which is not sent "token": write that into "url"`
-      )
-    })
-
-    scenario("if the token is wrong, and never shows it", function* () {
-      const server = yield* setUp({}, { types: { articles: {} } })
-      const error = { name: "UnauthorizedError", message: `No ${strapiToken}` }
-      server.next(json(401, { data: null, error }))
-      const message = yield* messageOf(server.fetch())
-      expect(message).toMatch("Strapi does not accept the token")
-      expect(message).not.toContain(strapiToken)
-    })
-
-    scenario("if the server is no Strapi 5", function* () {
-      const server = yield* setUp({}, { types: { articles: {} } })
-      server.next(json(200, { data: [{ id: 1, attributes: {} }], meta: {} }))
-      expect(yield* messageOf(server.fetch())).toMatch("version 4")
-      const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`
-      server.next(text(200, `{"data":{"documentId":"a","deep":${deep}}}`))
-      expect(yield* messageOf(server.fetch())).toMatch("nested too deeply")
-      server.next(json(404, { message: "no such page" }))
-      expect(yield* messageOf(server.fetch())).toMatch('Check "url"')
-    })
   })
 
-  it("reports mistakes in options, without the token", () => {
+  it("reports mistakes in options", () => {
     const good = { id: "museum", url: "https://cms.example", types: { articles: {} } }
     const placesIn = (config: object) => strapiSource({ ...good, ...config }).issues.map(({ path }) => path)
-    expect(placesIn({ url: "https://user@cms.example/", token: "two words", locales: [""] })).toEqual([
-      "url",
-      "token",
-      "locales[0]"
-    ])
+    expect(placesIn({ locales: [""] })).toEqual(["locales[0]"])
     expect(placesIn({ types: {} })).toEqual(["types"])
     expect(placesIn({ types: { "../admin": {}, articles: {} } })).toEqual(["types.../admin"])
     expect(placesIn({ types: { articles: { sort: [1], populate: 2, deep: true } } })).toEqual([
@@ -376,12 +310,5 @@ describe("strapiSource", () => {
       "types.articles.populate",
       "types.articles.sort"
     ])
-    expect(JSON.stringify(strapiSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
-  })
-
-  it("accepts the address of the API as the address of the server", () => {
-    expect(
-      strapiSource({ id: "a", url: "https://cms.example/api/", types: { articles: {} } }).issues
-    ).toEqual([])
   })
 })

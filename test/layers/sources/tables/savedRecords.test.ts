@@ -1,8 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Stream from "effect/Stream"
+import { listOf } from "../../../../src/layers/documents/Document.ts"
 import { sorted } from "../../../../src/layers/documents/jsonValues.ts"
-import { makeSavedRecord, makeSavedRecords } from "../../../../src/layers/sources/tables/savedRecords.ts"
+import { withWarnings } from "../../../../src/layers/documents/warnings.ts"
+import { makeSavedRecord, savedRecords } from "../../../../src/layers/sources/tables/tableDocuments.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 import { reversed } from "../../../support/reversed.ts"
 
@@ -101,13 +104,13 @@ describe("saved JSON", () => {
 describe("the columns of a table", () => {
   it.effect("are a warning if their names have a space or an invisible character that nobody sees", () =>
     Effect.gen(function* () {
-      const { add, warnings } = makeSavedRecords("Objects")
-      const saved = yield* add([
+      const pages = Stream.make([
         { id: "rec1", fields: { "Title ": "Bell", Year: 1862 } },
         { id: "rec2", fields: { "Title ": "Fog", "Room\u200bs": 1, "Opening hours": "10" } }
       ])
-      expect(saved[0]).toEqual({ id: "rec1", "Title ": "Bell", Year: 1862 })
-      expect(warnings()).toEqual([
+      const [saved, warnings] = yield* withWarnings(listOf(savedRecords("Objects", pages)))
+      expect(saved).toMatchObject([{ id: "rec1", "Title ": "Bell", Year: 1862 }, { id: "rec2" }])
+      expect(warnings).toEqual([
         'the name of the column "Title " begins or ends with a space or an invisible character. Remove it.',
         'the name of the column "Room\\u200bs" has an invisible character or more than one space inside. Remove it.'
       ])

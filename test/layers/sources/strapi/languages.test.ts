@@ -4,8 +4,8 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import type { Ask } from "../../../../src/layers/sources/strapi/api.ts"
-import { readPlain } from "../../../../src/layers/sources/strapi/readType.ts"
+import type { Ask } from "../../../../src/layers/documents/Cms.ts"
+import { readPlain } from "../../../../src/layers/sources/strapi/api.ts"
 
 const names = [..."abcdefghijklmnop"]
 

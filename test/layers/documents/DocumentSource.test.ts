@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import { type Document, failedIn, Records, Value } from "../../../src/layers/documents/Document.ts"
-import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
+import * as DocumentSource from "../../../src/layers/documents/DocumentSource.ts"
 import { notice } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
@@ -29,7 +29,7 @@ const setUp = (given: () => Given) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
     const { lasting } = given()
-    const source = yield* makeDocumentSource({
+    const source = yield* DocumentSource.make({
       options: { id: "things", expect: {}, steps: [] },
       open: () => Effect.sync(() => ({ documents: given().documents })),
       ...(lasting === undefined ? {} : { lasting })
@@ -153,7 +153,7 @@ describe("a source of documents", () => {
       const logger = Logger.make(({ annotations, message }) => {
         lines.push([message, HashMap.get(annotations, "source")])
       })
-      const { poll } = yield* makeDocumentSource({
+      const { poll } = yield* DocumentSource.make({
         options: { id: "things", expect: {}, steps: [] },
         open: () => Effect.succeed({ documents: [] }),
         poll: () =>
