@@ -19,7 +19,7 @@ import { Manifest } from "../../services/VersionStore.ts"
 import { hostnameOf } from "../http/Access.ts"
 import { BadRequest, type NotFound, type Unreadable } from "../http/errors.ts"
 import * as RequestTarget from "../http/RequestTarget.ts"
-import type { ContentServerOptions } from "./ContentServerOptions.ts"
+import type { ContentServerOptions } from "./ContentServer.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import {
   jsonResource,
@@ -43,10 +43,11 @@ export interface Asking {
   readonly version: string
 }
 
-export const make = Effect.fnUntraced(function* (
-  options: Pick<ContentServerOptions, "content" | "downloadPath" | "site">
-) {
-  const { downloadPath, site } = options
+export const make = Effect.fnUntraced(function* ({
+  content,
+  downloadPath,
+  site
+}: Pick<ContentServerOptions, "content" | "downloadPath" | "site">) {
   const fs = yield* FileSystem.FileSystem
   const { state } = yield* ControllerState
   const downloads = PlainFiles.make(downloadPath)
@@ -55,7 +56,7 @@ export const make = Effect.fnUntraced(function* (
     site === undefined
       ? undefined
       : Predicate.isString(site)
-        ? yield* SiteBuild.makePage(site, options)
+        ? yield* SiteBuild.makePage(site, content)
         : SourcePage.make(site.source, stored)
 
   /** The manifest that was read last: most clients ask for it again and again. */

@@ -4,7 +4,7 @@
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, posix, resolve, win32 } from "node:path"
 import * as Effect from "effect/Effect"
-import { pipePath, socketFile } from "../folderLock/socketFile.ts"
+import { pipePath, socketFile } from "../folderLock/folderLock.ts"
 
 export interface ControllerPaths {
   /** The folder for the files of a running controller. */

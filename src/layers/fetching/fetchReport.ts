@@ -14,10 +14,16 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import { type ContentSlice, errorOf, type Report, timestamp, withSources } from "./contentState.ts"
+import {
+  type ContentSlice,
+  countFetch,
+  errorOf,
+  type Report,
+  timestamp,
+  withSources
+} from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
-import { countFetch } from "./metrics.ts"
-import type { Fetched } from "./Provider.ts"
+import type { Fetched } from "./makeContent.ts"
 
 export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
   const { mode } = yield* ControllerState

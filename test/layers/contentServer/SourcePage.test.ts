@@ -105,9 +105,7 @@ describe("a page from a source", () => {
     serving((add, downloads) =>
       Effect.gen(function* () {
         yield* add(content("1"), first)
-        const { current } = yield* SiteBuild.make(`${downloads}/versions/${first}/page`, {
-          content: "content"
-        })
+        const current = yield* SiteBuild.make(`${downloads}/versions/${first}/page`, "content")
         yield* eventually(Effect.map(current, Option.isSome))
         const { headers } = yield* get("/manifest.json")
         expect(Option.some(headers["vitrine-build"])).toEqual(yield* current)

@@ -10,8 +10,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { lockFolder, lockHolder } from "../../../src/layers/folderLock/folderLock.ts"
-import { hashOf } from "../../../src/layers/folderLock/socketFile.ts"
+import { hashOf, lockFolder, lockHolder, pipePath } from "../../../src/layers/folderLock/folderLock.ts"
 import { contend, leaveDeadSocket } from "../../support/contenders.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually } from "../../support/waiting.ts"
@@ -233,4 +232,11 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         expect(yield* spareSockets(folder)).toEqual([])
       }).pipe(Effect.provide(NodeFileSystem.layer))
   )
+})
+
+it("the named pipe of a folder does not depend on the letter case of the folder's path", () => {
+  const pipe = pipePath("C:\\Exhibit\\downloads")
+  expect(pipe).toMatch(/^\\\\\.\\pipe\\vitrine-[0-9a-f]{16}$/)
+  expect(pipePath("c:\\EXHIBIT\\Downloads")).toBe(pipe)
+  expect(pipePath("c:\\exhibit2\\downloads")).not.toBe(pipe)
 })

@@ -17,7 +17,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { sha256OfText } from "../../../files/sha256.ts"
+import { sha256OfText } from "../../../files/fileContent.ts"
 import { explain } from "../../../files/systemError.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import type {

@@ -3,7 +3,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { linkOrCopy } from "../../src/files/reuseFile.ts"
+import { linkOrCopy } from "../../src/files/fileBatch.ts"
 import { withAdvancingClock } from "../../src/testing.ts"
 import { withLocked } from "../support/lockedFiles.ts"
 
