@@ -138,6 +138,18 @@ describe("going back", () => {
     }).pipe(withLog(log), Effect.provide(services("task")))
   })
 
+  it.scoped("shows a source that is new since the held version", () =>
+    Effect.gen(function* () {
+      const { source } = yield* makeSource
+      yield* Effect.scoped(
+        Content.fromSources({}, [source]).pipe(Effect.zipRight(fetch), Effect.zipRight(dispatch("hold")))
+      )
+      yield* Content.fromSources({}, [source, { ...source, id: "rooms" }])
+      expect(yield* fetchLater).toMatchObject({ held: { waiting: second } })
+      expect(Object.keys((yield* contentState).sources)).toEqual(["objects", "rooms"])
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
   it.scoped("can be a hold of the active version, without an event for clients", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource

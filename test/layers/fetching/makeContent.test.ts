@@ -11,8 +11,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
-import type { PollResult } from "../../../src/layers/fetching/makeContent.ts"
+import { makeContent, type PollResult } from "../../../src/layers/fetching/makeContent.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
@@ -76,6 +75,24 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
 const setUp = setUpEvery("5 seconds")
 
 const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
+
+it.scoped("a fetch that ends unexpectedly is reported as a failed fetch", () =>
+  Effect.gen(function* () {
+    const { fetch } = yield* makeContent(
+      {
+        commands: false,
+        name: "content",
+        rules: { failingFor: "15 minutes" },
+        schedule: Schedule.as(Schedule.stop, 0)
+      },
+      () => Effect.succeed({ sourceIds: [], fetch: Effect.die(new Error("no way")) })
+    )
+    yield* Effect.exit(fetch)
+    const state = yield* contentState
+    expect(state).not.toHaveProperty("fetchingSince")
+    expect(state.lastFetch).toMatchObject({ error: { message: "no way" } })
+  }).pipe(Effect.provide(services("task")))
+)
 
 describe("content that polls before it fetches", () => {
   it.scoped("fetches changes with events, and publishes nothing for a poll that finds none", () =>
