@@ -2,7 +2,7 @@
  * Plain calls for many files, as one effect: an effect for each call takes several times the processor time. And files
  * that are reused from another folder, one or many.
  */
-import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises"
+import { link, mkdir, readdir } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -61,13 +61,13 @@ export const entriesIn = (directory: string) =>
 
 /** Links a file, or copies it. Returns whether it is a link. If both fail, no part of the file is left. */
 export const linkOrCopy = (from: string, to: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
-    Effect.catchAll(Effect.as(fileSystem.link(from, to), true), () =>
-      retryHeldOpen(fileSystem.copyFile(from, to)).pipe(
-        Effect.tapError(() => Effect.ignore(remove(to))),
-        Effect.as(false)
-      )
-    )
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.orElse(Effect.as(fs.link(from, to), true), () => Effect.as(copy(from, to), false))
+  )
+
+const copy = (from: string, to: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => retryHeldOpen(fs.copyFile(from, to))).pipe(
+    Effect.tapError(() => Effect.ignore(remove(to)))
   )
 
 /** As `linkOrCopy`, for many files by their paths in the folder; it makes their folders. */
@@ -75,17 +75,17 @@ export const linkOrCopyAll = Effect.fnUntraced(function* (files: Iterable<string
   const all = [...files]
   const folders = new Set([to, ...all.map((file) => dirname(join(to, file)))])
   yield* forEachFile(folders, (folder) => mkdir(folder, { recursive: true }), toError)
-  yield* forEachFile(
+  const unlinked = yield* forEachFile(
     all,
-    async (file) => {
-      const place = join(to, file)
-      await link(join(from, file), place).catch(() =>
-        copyFile(join(from, file), place).catch(async (cause) => {
-          await rm(place, { force: true }).catch(() => undefined)
-          throw cause
-        })
-      )
-    },
+    (file) =>
+      link(join(from, file), join(to, file)).then(
+        () => [],
+        () => [file]
+      ),
     toError
   )
+  yield* Effect.forEach(unlinked.flat(), (file) => copy(join(from, file), join(to, file)), {
+    concurrency,
+    discard: true
+  })
 })
