@@ -43,6 +43,8 @@ const verify = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "co
 const environment = Effect.provide(Upstream.layer)
 
 const scenario = scenarios(Upstream.layer, makeUpstream)
+const withoutHub = scenarios(Upstream.layer, Effect.void)
+const live = scenarios(Upstream.layer, Effect.void, { isLive: true })
 
 const paths = (requests: ReadonlyArray<{ readonly path: string }>) => requests.map(({ path }) => path)
 
@@ -143,19 +145,15 @@ describe("a replica", () => {
     expect(yield* active).toEqual(yield* readActive(hub.directory))
   })
 
-  it.scopedLive("accepts compressed files without a Content-Length, up to the listed size", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote({ exhibits: { "objects.json": "0123456789" } })
-      const { active, fetchLive } = yield* makeReplica(hub.url)
-      hub.fault(/objects/, packed("x".repeat(1_000_000)), packed("0123456789"))
-      expect((yield* Effect.flip(fetchLive)).message).toMatch(
-        /objects\.json: .+ gave at least \d+ of 10 bytes/
-      )
-      yield* fetchLive
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
+  live("accepts compressed files without a Content-Length, up to the listed size", function* () {
+    const hub = yield* makeUpstream
+    yield* hub.promote({ exhibits: { "objects.json": "0123456789" } })
+    const { active, fetchLive } = yield* makeReplica(hub.url)
+    hub.fault(/objects/, packed("x".repeat(1_000_000)), packed("0123456789"))
+    expect((yield* Effect.flip(fetchLive)).message).toMatch(/objects\.json: .+ gave at least \d+ of 10 bytes/)
+    yield* fetchLive
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
 
   scenario("shows in the status that it waits for its hub", function* (hub) {
     yield* hub.promote(first)
@@ -277,26 +275,24 @@ describe("a download of a replica", () => {
     expect(yield* active).toEqual(yield* readActive(hub.directory))
   })
 
-  it.scoped("of a version that was removed starts again with the current version of the hub", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const gone = yield* hub.promote(first)
-      const { active, fetch } = yield* makeReplica(hub.url)
-      let versionId = ""
-      const moveOn = Effect.gen(function* () {
-        versionId = yield* hub.promote({
-          ...first,
-          exhibits: { ...first.exhibits, "objects.json": "[2]" }
-        })
-        yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
-      }).pipe(Effect.orDie)
-      hub.fault(/objects.json/, (request, signal) => Effect.zipRight(moveOn, text(404, "")(request, signal)))
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-      expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
+  withoutHub("of a version that was removed starts again with the current version of the hub", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const gone = yield* hub.promote(first)
+    const { active, fetch } = yield* makeReplica(hub.url)
+    let versionId = ""
+    const moveOn = Effect.gen(function* () {
+      versionId = yield* hub.promote({
+        ...first,
+        exhibits: { ...first.exhibits, "objects.json": "[2]" }
+      })
+      yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
+    }).pipe(Effect.orDie)
+    hub.fault(/objects.json/, (request, signal) => Effect.zipRight(moveOn, text(404, "")(request, signal)))
+    expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
 
   it.scoped.each(["while its last file comes", "while a file does not end"])(
     "of a version that the hub withdraws %s is dropped, and the version is never shown",
@@ -342,17 +338,15 @@ describe("a download of a replica", () => {
     }
   )
 
-  it.scoped("of a file that stays missing fails", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      yield* fs.remove(`${hub.directory}/versions/${versionId}/tours/tours.json`)
-      const { failure } = yield* makeReplica(hub.url)
-      expect(yield* failure).toContain(`versions/${versionId}/tours/tours.json`)
-      expect(yield* failure).toContain("responds with HTTP 404")
-    }).pipe(environment)
-  )
+  withoutHub("of a file that stays missing fails", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    yield* fs.remove(`${hub.directory}/versions/${versionId}/tours/tours.json`)
+    const { failure } = yield* makeReplica(hub.url)
+    expect(yield* failure).toContain(`versions/${versionId}/tours/tours.json`)
+    expect(yield* failure).toContain("responds with HTTP 404")
+  })
 })
 
 describe("a hub", () => {
@@ -418,15 +412,13 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scopedLive("with a list of more than 64 MiB when decompressed is refused", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const { fetchLive } = yield* makeReplica(hub.url)
-      hub.fault(/files\.json/, packed(Buffer.alloc(65 * 1024 * 1024)))
-      expect((yield* Effect.flip(fetchLive)).message).toMatch(/files\.json: .+ gave more than 64.0 MiB/)
-    }).pipe(environment)
-  )
+  live("with a list of more than 64 MiB when decompressed is refused", function* () {
+    const hub = yield* makeUpstream
+    yield* hub.promote(first)
+    const { fetchLive } = yield* makeReplica(hub.url)
+    hub.fault(/files\.json/, packed(Buffer.alloc(65 * 1024 * 1024)))
+    expect((yield* Effect.flip(fetchLive)).message).toMatch(/files\.json: .+ gave more than 64.0 MiB/)
+  })
 
   it.scoped.each([
     ["a name of a file that is refused", { files: { [`aux/${hostile}`]: emptyFile } }],
@@ -473,8 +465,9 @@ describe("a hub", () => {
     expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
   })
 
-  it.scoped("whose ETags change once a second is requested again after a change in the same second", () =>
-    Effect.gen(function* () {
+  withoutHub(
+    "whose ETags change once a second is requested again after a change in the same second",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
       const { fetch } = yield* makeReplica(hub.url)
@@ -501,7 +494,7 @@ describe("a hub", () => {
       hub.requests.length = 0
       expect(yield* fetch).toMatchObject({ changed: false, versionId })
       expect(hub.requests.map(({ status }) => status)).toEqual([304])
-    }).pipe(environment)
+    }
   )
 
   scenario(
@@ -524,47 +517,46 @@ describe("a hub", () => {
     }
   )
 
-  it.scoped(
+  withoutHub(
     "is copied while a version is held on the replica, and the last copy can be shown without the hub",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const directory = yield* fs.makeTempDirectoryScoped()
-        const hub = yield* makeUpstream
-        const older = yield* hub.promote(first)
-        yield* TestClock.adjust("1 hour")
-        const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-        yield* Effect.gen(function* () {
-          const { fetch, provided } = yield* makeReplica(hub.url, { directory })
-          const store = yield* provided(VersionStore)
-          yield* fetch
-          yield* store.hold({ by: "anna@desk" })
-          yield* hub.store.activate(older)
-          expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
-          hub.requests.length = 0
-          expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
-          expect(paths(hub.requests)).toEqual(["manifest.json"])
-        }).pipe(Effect.scoped)
+    function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const hub = yield* makeUpstream
+      const older = yield* hub.promote(first)
+      yield* TestClock.adjust("1 hour")
+      const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      yield* Effect.gen(function* () {
+        const { fetch, provided } = yield* makeReplica(hub.url, { directory })
+        const store = yield* provided(VersionStore)
+        yield* fetch
+        yield* store.hold({ by: "anna@desk" })
+        yield* hub.store.activate(older)
+        expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
+        hub.requests.length = 0
+        expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
+        expect(paths(hub.requests)).toEqual(["manifest.json"])
+      }).pipe(Effect.scoped)
 
-        const { active, log, provided, start } = yield* makeReplica(hub.url, {
-          directory,
-          mode: "persistent"
-        })
-        const events = yield* provided(follow)
-        yield* start
-        const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
-        expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
-        const { state } = yield* provided(ControllerState)
-        const before = yield* state
-        yield* withAdvancingClock(Effect.sleep("1 minute"))
-        expect((yield* state)._version).toBe(before._version)
-        expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
+      const { active, log, provided, start } = yield* makeReplica(hub.url, {
+        directory,
+        mode: "persistent"
+      })
+      const events = yield* provided(follow)
+      yield* start
+      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
+      expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
+      const { state } = yield* provided(ControllerState)
+      const before = yield* state
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
+      expect((yield* state)._version).toBe(before._version)
+      expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
 
-        hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
-        const { dispatch } = yield* provided(CommandBus)
-        expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
-        expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
-      }).pipe(environment)
+      hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
+      const { dispatch } = yield* provided(CommandBus)
+      expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
+      expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
+    }
   )
 
   scenario("that holds an older version is followed, without the hold", function* (hub) {
@@ -580,95 +572,88 @@ describe("a hub", () => {
     expect(yield* provided(rowValue("Held"))).toBe(undefined)
   })
 
-  it.scoped(
+  withoutHub(
     "that starts with earlier ids, after its clock was in the future, is followed, and few versions are kept",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const directory = yield* fs.makeTempDirectoryScoped()
-        const edition = (edition: number) => ({ exhibits: { "objects.json": `[${edition}]` } })
-        const anew = yield* makeUpstream
-        yield* TestClock.setTime(Date.parse("2026-11-22T09:30:00Z"))
-        yield* anew.promote(edition(3))
-        const hub = yield* makeUpstream
-        yield* TestClock.setTime(Date.parse("2040-01-01T00:00:00Z"))
-        expect(yield* hub.promote(edition(1))).toBe("20400101T000000Z")
-        const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
-        yield* Effect.scoped(copy)
-        yield* TestClock.setTime(Date.parse("2026-11-22T10:00:00Z"))
-        // A new id is greater than all ids on disk.
-        expect(yield* hub.promote(edition(2))).toBe("20400101T000000Z-01")
-        yield* Effect.scoped(copy)
-
-        const { active, fetch } = yield* makeReplica(anew.url, { directory })
-        for (let next = 4; next < 10; next++) {
-          expect(yield* fetch).toMatchObject({ changed: true })
-          expect(yield* active).toEqual(yield* readActive(anew.directory))
-          yield* anew.promote(edition(next))
-        }
-        expect(yield* fetch).toMatchObject({ versionId: "20261122T100000Z-05" })
-        expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([
-          "20261122T100000Z-04",
-          "20261122T100000Z-05",
-          "20400101T000000Z",
-          "20400101T000000Z-01"
-        ])
-      }).pipe(environment)
-  )
-
-  it.scoped("that reuses an id for other content is refused, with advice", () =>
-    Effect.gen(function* () {
+    function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const restored = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
       const directory = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.scoped(Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch))
-      const { active, failure, fetch } = yield* makeReplica(restored.url, { directory })
-      const version = `${directory}/versions/${versionId}`
-      expect(yield* failure).toContain(
-        `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${version}`
-      )
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      yield* fs.remove(version, { recursive: true })
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-      expect(yield* active).toEqual(yield* readActive(restored.directory))
-    }).pipe(environment)
+      const edition = (edition: number) => ({ exhibits: { "objects.json": `[${edition}]` } })
+      const anew = yield* makeUpstream
+      yield* TestClock.setTime(Date.parse("2026-11-22T09:30:00Z"))
+      yield* anew.promote(edition(3))
+      const hub = yield* makeUpstream
+      yield* TestClock.setTime(Date.parse("2040-01-01T00:00:00Z"))
+      expect(yield* hub.promote(edition(1))).toBe("20400101T000000Z")
+      const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
+      yield* Effect.scoped(copy)
+      yield* TestClock.setTime(Date.parse("2026-11-22T10:00:00Z"))
+      // A new id is greater than all ids on disk.
+      expect(yield* hub.promote(edition(2))).toBe("20400101T000000Z-01")
+      yield* Effect.scoped(copy)
+
+      const { active, fetch } = yield* makeReplica(anew.url, { directory })
+      for (let next = 4; next < 10; next++) {
+        expect(yield* fetch).toMatchObject({ changed: true })
+        expect(yield* active).toEqual(yield* readActive(anew.directory))
+        yield* anew.promote(edition(next))
+      }
+      expect(yield* fetch).toMatchObject({ versionId: "20261122T100000Z-05" })
+      expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([
+        "20261122T100000Z-04",
+        "20261122T100000Z-05",
+        "20400101T000000Z",
+        "20400101T000000Z-01"
+      ])
+    }
   )
 
-  it.scoped("restores missing or shortened files of a version when it is active again", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const older = yield* hub.promote(first)
-      const { active, fetch, folder } = yield* makeReplica(hub.url)
-      yield* fetch
-      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-      yield* fetch
-      yield* fs.remove(`${folder}/versions/${older}/tours/tours.json`)
-      yield* hub.store.activate(older)
-      expect(yield* fetch).toMatchObject({ changed: true, versionId: older })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
+  withoutHub("that reuses an id for other content is refused, with advice", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const restored = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
+    const directory = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.scoped(Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch))
+    const { active, failure, fetch } = yield* makeReplica(restored.url, { directory })
+    const version = `${directory}/versions/${versionId}`
+    expect(yield* failure).toContain(
+      `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${version}`
+    )
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    yield* fs.remove(version, { recursive: true })
+    expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    expect(yield* active).toEqual(yield* readActive(restored.directory))
+  })
 
-  it.scoped("restores files of the active version that a verification found to be changed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      const { active, fetch, folder, provided } = yield* makeReplica(hub.url)
-      yield* fetch
-      yield* fs.writeFileString(`${folder}/versions/${versionId}/exhibits/films/intro.mp4`, "9876543210")
-      expect(yield* provided(verify)).toMatchObject({
-        problems: expect.arrayContaining([{ path: "exhibits/films/intro.mp4", problem: "content" }])
-      })
-      expect(yield* fetch).toMatchObject({ changed: false, versionId })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(yield* provided(verify)).toMatchObject({ problems: [] })
-    }).pipe(environment)
-  )
+  withoutHub("restores missing or shortened files of a version when it is active again", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const older = yield* hub.promote(first)
+    const { active, fetch, folder } = yield* makeReplica(hub.url)
+    yield* fetch
+    yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+    yield* fetch
+    yield* fs.remove(`${folder}/versions/${older}/tours/tours.json`)
+    yield* hub.store.activate(older)
+    expect(yield* fetch).toMatchObject({ changed: true, versionId: older })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
+
+  withoutHub("restores files of the active version that a verification found to be changed", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    const { active, fetch, folder, provided } = yield* makeReplica(hub.url)
+    yield* fetch
+    yield* fs.writeFileString(`${folder}/versions/${versionId}/exhibits/films/intro.mp4`, "9876543210")
+    expect(yield* provided(verify)).toMatchObject({
+      problems: expect.arrayContaining([{ path: "exhibits/films/intro.mp4", problem: "content" }])
+    })
+    expect(yield* fetch).toMatchObject({ changed: false, versionId })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    expect(yield* provided(verify)).toMatchObject({ problems: [] })
+  })
 
   scenario("rejects a check, and explains where to run it", function* (hub) {
     const { provided } = yield* makeReplica(hub.url)
@@ -676,23 +661,21 @@ describe("a hub", () => {
     expect((yield* provided(Effect.flip(check))).message).toContain('run "vitrine check" on the hub')
   })
 
-  it.scoped("restores missing or shortened files of the active version", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      const { active, fetch, folder, log } = yield* makeReplica(hub.url)
-      yield* fetch
-      const version = `${folder}/versions/${versionId}`
-      yield* fs.remove(`${version}/tours/tours.json`)
-      yield* fs.truncate(`${version}/exhibits/films/intro.mp4`, 3)
-      expect(yield* fetch).toMatchObject({ changed: false, versionId })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        `WARN Files of version ${versionId} are missing or damaged: they are copied again.`
-      ])
-    }).pipe(environment)
-  )
+  withoutHub("restores missing or shortened files of the active version", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    const { active, fetch, folder, log } = yield* makeReplica(hub.url)
+    yield* fetch
+    const version = `${folder}/versions/${versionId}`
+    yield* fs.remove(`${version}/tours/tours.json`)
+    yield* fs.truncate(`${version}/exhibits/films/intro.mp4`, 3)
+    expect(yield* fetch).toMatchObject({ changed: false, versionId })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+      `WARN Files of version ${versionId} are missing or damaged: they are copied again.`
+    ])
+  })
 })
 
 describe("the address of a hub", () => {
