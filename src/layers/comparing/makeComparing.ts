@@ -6,16 +6,12 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
-import * as Cache from "effect/Cache"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import { CannotCompare, type ComparedVersion } from "../../services/ContentDiff.ts"
 import { activeIn, type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
 import { changeWords } from "../status/changes.ts"
@@ -36,6 +32,9 @@ const maxReportedBytes = 4 * 1024 * 1024
 /** How long each comparison may take. All three together take less than the timeout of the dashboard. */
 const timeout = "1500 millis"
 
+/** Changes by the ids of two versions; `None` if a comparison takes too long. */
+type Known = ReadonlyMap<string, Option.Option<ReadonlyArray<string>>>
+
 /**
  * Runs one effect at a time, each in a fiber that can be interrupted. In an uninterruptible region, a Stream that waits
  * for its own fibers would never end, and would keep the turn.
@@ -51,6 +50,7 @@ const makeTurns = Effect.map(
 export const makeComparing = Effect.gen(function* () {
   const store = yield* VersionStore
   const platform = yield* Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
+  const known = yield* Ref.make<Known>(new Map())
 
   const choose = Effect.fnUntraced(function* ({ from, to }: DiffRequest) {
     const versions = (yield* store.versions).map(({ versionId }) => versionId)
@@ -78,23 +78,33 @@ export const makeComparing = Effect.gen(function* () {
   })
 
   /** The changes between two versions; `None` if it takes too long to find them. */
-  const changesOf = yield* Cache.makeWith({
-    capacity: maxReported,
-    lookup: Effect.fnUntraced(function* ([from, to]: readonly [from: VersionId, to: VersionId]) {
-      const pair = yield* readPair(from, to)
-      return bytesToRead(pair) > maxReportedBytes
-        ? Option.none()
-        : yield* Effect.timeoutOption(Effect.map(comparePair(pair), changeWords), timeout)
-    }),
-    timeToLive: (exit: Exit.Exit<unknown, unknown>) => (Exit.isSuccess(exit) ? Number.POSITIVE_INFINITY : 0)
+  const changesOf = Effect.fnUntraced(function* (from: VersionId, to: VersionId) {
+    const pair = yield* readPair(from, to)
+    return bytesToRead(pair) > maxReportedBytes
+      ? Option.none()
+      : yield* Effect.timeoutOption(Effect.map(comparePair(pair), changeWords), timeout)
   })
 
-  /** Adds the changes since the version before. Nothing is added to a version that cannot be compared. */
-  const withChanges = (version: VersionsReport["versions"][number], before: VersionId) =>
-    Effect.map(Effect.option(changesOf.get(Data.tuple(before, version.versionId))), (changes) => ({
-      ...version,
-      ...defined({ changes: Option.getOrUndefined(Option.flatten(changes)) })
-    }))
+  /** The changes of the latest versions, by their ids. */
+  const latestChanges = Effect.fnUntraced(function* (versions: VersionsReport["versions"]) {
+    const before = yield* Ref.get(known)
+    const pairs = Array.zip(versions, versions.slice(1)).slice(-maxReported)
+    const found = yield* Effect.forEach(pairs, ([{ versionId: from }, { versionId: to }]) => {
+      const key = `${from} ${to}`
+      const cached = before.get(key)
+      return Effect.option(
+        Effect.map(cached === undefined ? changesOf(from, to) : Effect.succeed(cached), (changes) => ({
+          key,
+          to,
+          changes
+        }))
+      )
+    })
+    yield* Ref.set(known, new Map(Array.getSomes(found).map(({ key, changes }) => [key, changes])))
+    return new Map(
+      Array.getSomes(found).flatMap(({ to, changes }) => Option.toArray(changes).map((texts) => [to, texts]))
+    )
+  })
 
   const oneDiff = yield* makeTurns
   const oneReport = yield* makeTurns
@@ -116,12 +126,18 @@ export const makeComparing = Effect.gen(function* () {
 
     /** Adds their changes to the latest versions of a report. */
     withChanges: ({ versions, ...report }: VersionsReport) =>
-      Effect.forEach(versions, (version, index) => {
-        const before = index < versions.length - maxReported ? undefined : versions[index - 1]
-        return before === undefined ? Effect.succeed(version) : withChanges(version, before.versionId)
-      }).pipe(
-        Effect.map((versions): VersionsReport => ({ ...report, versions })),
-        oneReport
+      latestChanges(versions).pipe(
+        Effect.map(
+          (changes): VersionsReport => ({
+            ...report,
+            versions: versions.map((version) => {
+              const texts = changes.get(version.versionId)
+              return texts === undefined ? version : { ...version, changes: texts }
+            })
+          })
+        ),
+        oneReport,
+        Effect.provide(platform)
       )
   }
 })

@@ -172,6 +172,22 @@ describe("the difference of versions", () => {
     }
   )
 
+  inTask(
+    "is missing in the list while a version cannot be read, and there again afterwards",
+    function* ({ fs }) {
+      yield* registered
+      const { directory } = yield* VersionStore
+      const from = yield* version({ "Objects.json": [bell] })
+      yield* version({ "Objects.json": [bell, lamp] })
+      const list = `${directory}/versions/${from}/files.json`
+      const text = yield* fs.readFileString(list)
+      yield* fs.remove(list)
+      expect(yield* changes).toEqual([undefined, undefined])
+      yield* fs.writeFileString(list, text)
+      expect(yield* changes).toEqual([undefined, ['Objects: "Lamp" added']])
+    }
+  )
+
   inTask("names a version that does not exist", function* () {
     yield* registered
     const problem = (fields?: object) =>
