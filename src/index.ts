@@ -5,8 +5,8 @@ import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts
 
 // For configurations.
 
+export type { ContentServerConfig } from "./layers/contentServer/ContentServer.ts"
 export { contentServer } from "./layers/contentServer/ContentServer.ts"
-export type { ContentServerConfig } from "./layers/contentServer/ContentServerOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export type { DashboardConfig } from "./layers/dashboard/Dashboard.ts"
 export { dashboard } from "./layers/dashboard/Dashboard.ts"

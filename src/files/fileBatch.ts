@@ -1,9 +1,12 @@
 /**
- * Plain calls for many files, as one effect: an effect for each call takes several times the processor time.
+ * Plain calls for many files, as one effect: an effect for each call takes several times the processor time. And files
+ * that are reused from another folder, one or many.
  */
-import { readdir } from "node:fs/promises"
-import { join, relative, sep } from "node:path"
+import { link, mkdir, readdir } from "node:fs/promises"
+import { dirname, join, relative, sep } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import { remove, retryHeldOpen } from "./systemError.ts"
 
 /**
  * Runs the action for each file, 32 at a time, and returns the results in the order of the files. After a failure or
@@ -55,3 +58,34 @@ export const entriesIn = (directory: string) =>
       }))
     )
   )
+
+/** Links a file, or copies it. Returns whether it is a link. If both fail, no part of the file is left. */
+export const linkOrCopy = (from: string, to: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.orElse(Effect.as(fs.link(from, to), true), () => Effect.as(copy(from, to), false))
+  )
+
+const copy = (from: string, to: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => retryHeldOpen(fs.copyFile(from, to))).pipe(
+    Effect.tapError(() => Effect.ignore(remove(to)))
+  )
+
+/** As `linkOrCopy`, for many files by their paths in the folder; it makes their folders. */
+export const linkOrCopyAll = Effect.fnUntraced(function* (files: Iterable<string>, from: string, to: string) {
+  const all = [...files]
+  const folders = new Set([to, ...all.map((file) => dirname(join(to, file)))])
+  yield* forEachFile(folders, (folder) => mkdir(folder, { recursive: true }), toError)
+  const unlinked = yield* forEachFile(
+    all,
+    (file) =>
+      link(join(from, file), join(to, file)).then(
+        () => [],
+        () => [file]
+      ),
+    toError
+  )
+  yield* Effect.forEach(unlinked.flat(), (file) => copy(join(from, file), join(to, file)), {
+    concurrency,
+    discard: true
+  })
+})

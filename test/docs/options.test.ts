@@ -74,7 +74,7 @@ const tables = [
   },
   {
     heading: "### `contentServer({ … })`",
-    interfaces: [[`${layers}/contentServer/ContentServerOptions.ts`, "ContentServerConfig"]]
+    interfaces: [[`${layers}/contentServer/ContentServer.ts`, "ContentServerConfig"]]
   },
   {
     heading: "### `dashboard({ … })`",

@@ -26,8 +26,7 @@ import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/httpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
-import type { Found, StandingProblems } from "../status/problems.ts"
-import { withMutes } from "../status/problems.ts"
+import { type Found, type StandingProblems, withMutes } from "../status/problems.ts"
 import {
   type Alert,
   due,

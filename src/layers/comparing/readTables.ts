@@ -7,6 +7,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -83,63 +84,41 @@ const unequal = <E, R>(
   after: Lines<E, R>,
   entryOf: EntryOf
 ): Stream.Stream<Batch, E | NoTable, R> =>
-  Stream.unwrapScoped(
-    Effect.gen(function* () {
-      const one = { pull: yield* Stream.toPull(before), lines: new Set<string>(), isOpen: true }
-      const other = { pull: yield* Stream.toPull(after), lines: new Set<string>(), isOpen: true }
-      // Only the fiber that pulls the stream uses this count.
-      let waiting = 0
+  Stream.suspend(() => {
+    const [one, other] = [new Set<string>(), new Set<string>()]
+    // In characters. Only the fiber that pulls the stream uses this count.
+    let waiting = 0
 
-      /** Adds lines to their side, or removes their equals from the other side. */
-      const pass = (lines: ReadonlyArray<string>, own: Set<string>, opposite: Set<string>) => {
-        for (const line of lines) {
-          const isEqual = opposite.delete(line)
-          if (!isEqual) own.add(line)
-          waiting += isEqual ? -line.length : line.length
-        }
+    /** Adds lines to their side, or removes their equals from the other side. */
+    const pass = (lines: ReadonlyArray<string>, own: Set<string>, opposite: Set<string>) => {
+      for (const line of lines) {
+        const isEqual = opposite.delete(line)
+        if (!isEqual) own.add(line)
+        waiting += isEqual ? -line.length : line.length
       }
+    }
 
-      const readFrom = (side: typeof one, opposite: typeof one) =>
-        side.isOpen
-          ? Effect.matchEffect(side.pull, {
-              onFailure: Option.match({
-                onNone: () =>
-                  Effect.sync(() => {
-                    side.isOpen = false
-                  }),
-                onSome: (error) => Effect.fail(Option.some(error))
-              }),
-              onSuccess: (parts) =>
-                Effect.sync(() => {
-                  for (const lines of parts) pass(lines, side.lines, opposite.lines)
-                })
-            })
-          : Effect.void
+    const take = (lines: Set<string>) => {
+      const entries = [...lines].map(entryOf)
+      lines.clear()
+      return entries
+    }
 
-      const entriesOf = (lines: Set<string>) => {
-        const entries = [...lines].map(entryOf)
-        lines.clear()
-        return entries
-      }
-
-      const isOpen = () => one.isOpen || other.isOpen
-
-      const next: Effect.Effect<Batch, Option.Option<E | NoTable>, R> = Effect.gen(function* () {
-        if (!isOpen() && waiting === 0) return yield* Effect.fail(Option.none())
-        while (isOpen() && waiting <= maxWaiting) {
-          yield* readFrom(one, other)
-          yield* readFrom(other, one)
-          yield* nextTurn
-        }
-        waiting = 0
-        return yield* Effect.mapError(
-          tryRead((): Batch => ({ before: entriesOf(one.lines), after: entriesOf(other.lines) })),
-          Option.some
-        )
-      })
-      return Stream.repeatEffectOption(next)
+    const batch = Effect.suspend(() => {
+      waiting = 0
+      return tryRead((): Batch => ({ before: take(one), after: take(other) }))
     })
-  )
+
+    return Stream.zipAll(before, { other: after, defaultSelf: [], defaultOther: [] }).pipe(
+      Stream.mapEffect(([old, recent]) => {
+        pass(old, one, other)
+        pass(recent, other, one)
+        return Effect.zipRight(nextTurn, waiting > maxWaiting ? Effect.asSome(batch) : Effect.succeedNone)
+      }),
+      Stream.filterMap(identity),
+      Stream.concat(Stream.fromEffect(batch))
+    )
+  })
 
 /** Runs code that reads a table. If the code throws, the file is no table. */
 export const tryRead = <A>(read: () => A): Effect.Effect<A, NoTable> =>

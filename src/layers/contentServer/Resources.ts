@@ -18,7 +18,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { Manifest } from "../../services/VersionStore.ts"
 import { hostnameOf, unreadableTarget } from "../http/Access.ts"
 import { BadRequest, type NotFound, type Unreadable } from "../http/errors.ts"
-import type { ContentServerOptions } from "./ContentServerOptions.ts"
+import type { ContentServerOptions } from "./ContentServer.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import {
   jsonResource,
@@ -42,10 +42,11 @@ export interface Asking {
   readonly version: string
 }
 
-export const make = Effect.fnUntraced(function* (
-  options: Pick<ContentServerOptions, "content" | "downloadPath" | "site">
-) {
-  const { downloadPath, site } = options
+export const make = Effect.fnUntraced(function* ({
+  content,
+  downloadPath,
+  site
+}: Pick<ContentServerOptions, "content" | "downloadPath" | "site">) {
   const fs = yield* FileSystem.FileSystem
   const { state } = yield* ControllerState
   const downloads = PlainFiles.make(downloadPath)
@@ -54,7 +55,7 @@ export const make = Effect.fnUntraced(function* (
     site === undefined
       ? undefined
       : Predicate.isString(site)
-        ? yield* SiteBuild.makePage(site, options)
+        ? yield* SiteBuild.makePage(site, content)
         : SourcePage.make(site.source, stored)
 
   /** The manifest that was read last: most clients ask for it again and again. */

@@ -1,19 +1,21 @@
 /**
- * The routes of the content server.
+ * The routes of the content server. A version stays on disk while clients read it.
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
+import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
+import { CommandBus } from "../../services/CommandBus.ts"
+import type { VersionId } from "../../services/VersionStore.ts"
 import { pathOf } from "../http/Application.ts"
 import { Unreadable } from "../http/errors.ts"
 import * as Responses from "../http/Responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
-import type { WhileReading } from "./KeepWhileRead.ts"
 import type { Find } from "./Resources.ts"
 import type { FileResource, TextResource } from "./resource.ts"
 
@@ -30,7 +32,9 @@ export const preflight = Responses.preflight(
   "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Range"
 )
 
-export const make = Effect.fnUntraced(function* (whileReading: WhileReading, find: Find) {
+/** `content` is the name of the plugin whose command keeps versions. */
+export const make = Effect.fnUntraced(function* (content: string, find: Find) {
+  const whileReading = yield* makeWhileReading(content)
   const sendFile = yield* makeSendFile
   const warnOnce = makeWarnOnce((problem) => `Content cannot be served: ${problem}`)
 
@@ -102,3 +106,52 @@ const wantsGzip = (headers: Headers): boolean =>
   uncompressed.every((name) => headers[name] === undefined)
 
 const uncompressed = ["range", "if-match", "if-unmodified-since"]
+
+/** How often `content.keep` is sent for a version that clients read. The command keeps the version for two minutes. */
+const interval = "1 minute"
+
+/**
+ * Dispatches `content.keep` when a client begins to read a version, and each minute while clients read it. Does not wait for
+ * the command, and does nothing if the command is not registered.
+ */
+const makeWhileReading = Effect.fnUntraced(function* (content: string) {
+  const commands = yield* CommandBus
+  const readers = new Map<VersionId, number>()
+  const fibers = yield* FiberMap.make<VersionId>()
+
+  const keep = (versionId: VersionId, still: boolean) =>
+    Effect.ignore(commands.dispatch({ type: `${content}.keep`, versionId, still }, { timeout: interval }))
+
+  const keepWhileRead = (versionId: VersionId) =>
+    Effect.zipRight(
+      keep(versionId, false),
+      Effect.when(keep(versionId, true), () => readers.has(versionId)).pipe(
+        Effect.delay(interval),
+        Effect.repeat({ while: Option.isSome })
+      )
+    )
+
+  const begin = (versionId: VersionId) =>
+    Effect.suspend(() => {
+      readers.set(versionId, (readers.get(versionId) ?? 0) + 1)
+      return FiberMap.run(fibers, versionId, keepWhileRead(versionId), { onlyIfMissing: true })
+    })
+
+  const end = (versionId: VersionId) =>
+    Effect.sync(() => {
+      const others = (readers.get(versionId) ?? 1) - 1
+      if (others === 0) {
+        readers.delete(versionId)
+      } else {
+        readers.set(versionId, others)
+      }
+    })
+
+  return (versionId: VersionId) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.acquireUseRelease(
+        begin(versionId),
+        () => effect,
+        () => end(versionId)
+      )
+})

@@ -13,15 +13,14 @@ import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
+import { sha256OfFile, sha256OfText } from "../../files/fileContent.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
-import { sha256OfFile, sha256OfText } from "../../files/sha256.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { NotFound, Unreadable } from "../http/errors.ts"
-import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import { isDocument, notFound, type Page, pageResource, partOfBuild } from "./resource.ts"
 
@@ -56,11 +55,10 @@ interface Build {
  * A build counts when two looks in a row find the same files. If the folder was replaced by a folder whose files have not
  * changed for 5 seconds, the build counts at once. If the folder cannot be read, the last build stays. Warns if the folder is
  * missing at the start, unless a dev server has the page.
+ *
+ * Gives the current build, 16 hexadecimal digits; `None` until the files are read for the first time.
  */
-export const make = Effect.fnUntraced(function* (
-  site: string,
-  { content }: Pick<ContentServerOptions, "content">
-) {
+export const make = Effect.fnUntraced(function* (site: string, content: string) {
   const bus = yield* EventBus
   const fs = yield* FileSystem.FileSystem
   const counted = yield* Ref.make(Option.none<Build>())
@@ -110,13 +108,10 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.logWarning(missing(site))
   }
   yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
-  return {
-    /** The current build, 16 hexadecimal digits; `None` until the files are read for the first time. */
-    current: Effect.map(
-      Ref.get(counted),
-      Option.map(({ id }) => id)
-    )
-  }
+  return Effect.map(
+    Ref.get(counted),
+    Option.map(({ id }) => id)
+  )
 })
 
 const missing = (site: string): string =>
@@ -179,11 +174,8 @@ const listFiles = async (site: string): Promise<Listing> => {
 }
 
 /** The page in its own folder. */
-export const makePage = Effect.fnUntraced(function* (
-  site: string,
-  options: Pick<ContentServerOptions, "content">
-) {
-  const { current } = yield* make(site, options)
+export const makePage = Effect.fnUntraced(function* (site: string, content: string) {
+  const current = yield* make(site, content)
   const files = PlainFiles.make(site)
   return {
     build: () => current,

@@ -32,7 +32,7 @@ import {
   IpcProtocolError
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
-import { socketAddress } from "../folderLock/socketFile.ts"
+import { socketAddress } from "../folderLock/folderLock.ts"
 import { isTrustedOwner, locateController } from "./runFolder.ts"
 
 /** How long the controller may take to respond, except to a command. */

@@ -12,8 +12,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
-import type { PlacedIssue } from "../../internal/Options.ts"
-import { InvalidOptions, needsEffect3 } from "../../internal/Options.ts"
+import { InvalidOptions, needsEffect3, type PlacedIssue } from "../../internal/Options.ts"
 import {
   type Plugin,
   type PluginContext,

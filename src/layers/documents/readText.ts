@@ -16,8 +16,7 @@ import {
   RequestFailed,
   type RequestOptions
 } from "../httpClient/Requests.ts"
-import type { Delimiter } from "./csvText.ts"
-import { type CsvRecord, type CsvTable, parseCsvTable } from "./csvText.ts"
+import { type CsvRecord, type CsvTable, type Delimiter, parseCsvTable } from "./csvText.ts"
 import {
   findStrayMarks,
   isMarkup,

@@ -21,8 +21,7 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { type ContentSlice, type Report, timestamp } from "./contentState.ts"
-import { countPromotion, countVersions } from "./metrics.ts"
+import { type ContentSlice, countPromotion, countVersions, type Report, timestamp } from "./contentState.ts"
 import { activeText } from "./pluginReading.ts"
 
 /**

@@ -18,7 +18,7 @@ import {
 } from "../../internal/Options.ts"
 import { type DurationConfig, duration, durationWithin } from "../../internal/optionSchemas.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
-import { folder, release, retentionOptions } from "../versions/VersionStoreDiskOptions.ts"
+import { folder, retentionOptions } from "../versions/VersionStoreDisk.ts"
 
 const isDefinition = (value: unknown): value is ContentSourceDefinition =>
   Predicate.isRecord(value) && Array.isArray(value.issues) && Predicate.isObject(value.make)
@@ -141,7 +141,6 @@ export const ContentOptions = Schema.Struct({
   failingFor: optional(ruleDuration, defaultFailingFor),
   maxAge: omittable(ruleDuration),
   ...retentionOptions,
-  release,
   sources
 })
 export type ContentOptions = typeof ContentOptions.Type

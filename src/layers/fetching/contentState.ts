@@ -1,21 +1,23 @@
 /**
- * The slice of a content in the state, and its events: an event first changes the slice, then it is published.
+ * The slice of a content in the state, its events and its metrics. An event first changes the slice, then it is
+ * published. The metrics add up all controllers of the process.
  */
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { ContentEvent } from "../../services/ContentEvents.ts"
+import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import type { Provider } from "./Provider.ts"
+import type { Provider } from "./makeContent.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const { updateSlice } = yield* ControllerState
@@ -49,7 +51,7 @@ export const errorOf = ({ lastFetch }: ContentState) =>
 /** Gives the fields of the slice that change all the time. */
 export const makeMomentary = (
   slice: ContentSlice,
-  { hub = Effect.succeed({}), sourceData = Effect.succeed({}) }: Provider,
+  { hub = Effect.succeed({}), sourceData = Effect.succeed({}) }: Pick<Provider, "hub" | "sourceData">,
   screens: Effect.Effect<ReadonlyArray<Screen>>
 ) =>
   Effect.map(VersionStore, (store) => {
@@ -209,3 +211,56 @@ const makePublish = Effect.fnUntraced(function* (contentName: string) {
       ? Effect.zipRight(Ref.set(unannounced, Option.some(event)), announce)
       : Effect.asVoid(Effect.whenEffect(announce, publish(event)))
 })
+
+const fetches = Metric.counter("vitrine_content_fetches_total", {
+  description: "Ended fetches of all sources, by outcome: promoted, unchanged or failed",
+  incremental: true
+})
+
+const lastSuccess = Metric.gauge("vitrine_content_last_success_timestamp_seconds", {
+  description: "When a fetch last succeeded, as Unix time; 0 before the first"
+}).pipe(Metric.tagged("unit", "s"))
+
+const promotions = Metric.counter("vitrine_content_promotions_total", {
+  description: "Versions that became active",
+  incremental: true
+})
+
+const records = Metric.gauge("vitrine_content_records", {
+  description: "Records that the source had when it was last fetched"
+})
+
+const versions = Metric.gauge("vitrine_content_versions", { description: "Versions on disk" })
+
+/** Counts an activated version. */
+export const countPromotion = Metric.increment(promotions)
+
+/** Counts a fetch when it ends; an interrupted fetch does not count. */
+export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
+  fetch.pipe(
+    Effect.tap(({ changed, timestamp }) =>
+      Effect.all([
+        count(changed ? "promoted" : "unchanged"),
+        Metric.set(lastSuccess, Date.parse(timestamp) / 1000)
+      ])
+    ),
+    Effect.tapErrorCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.void : count("failed")))
+  )
+
+const outcomes = ["promoted", "unchanged", "failed"] as const
+
+const ofOutcome = (outcome: (typeof outcomes)[number]) => Metric.tagged(fetches, "outcome", outcome)
+
+const count = (outcome: (typeof outcomes)[number]) => Metric.increment(ofOutcome(outcome))
+
+/** Starts the counts at 0 before the first fetch: an alert on a missing number never fires. */
+export const beginCounts = Effect.all([
+  ...outcomes.map((outcome) => Metric.incrementBy(ofOutcome(outcome), 0)),
+  Metric.incrementBy(lastSuccess, 0)
+])
+
+export const setRecords = (source: string, count: number) =>
+  Metric.set(Metric.tagged(records, "source", source), count)
+
+export const countVersions = (store: VersionStore["Type"]) =>
+  Effect.flatMap(store.versions, ({ length }) => Metric.set(versions, length))

@@ -2,6 +2,7 @@
  * Reports the outcome of a fetch: by events, in the state, in the log and in metrics.
  */
 
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { countsText, sumCounts } from "../../internal/contentCounts.ts"
@@ -14,10 +15,16 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import { type ContentSlice, errorOf, type Report, timestamp, withSources } from "./contentState.ts"
+import {
+  type ContentSlice,
+  countFetch,
+  errorOf,
+  type Report,
+  timestamp,
+  withSources
+} from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
-import { countFetch } from "./metrics.ts"
-import type { Fetched } from "./Provider.ts"
+import type { Fetched } from "./makeContent.ts"
 
 export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
   const { mode } = yield* ControllerState
@@ -49,14 +56,16 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     ).pipe(Effect.annotateLogs({ version, durationMs, records: outcome.records }))
   })
 
+  const reportError = (error: unknown) =>
+    Effect.flatMap(timestamp, (timestamp) =>
+      report({ name: "content:fetch:error", payload: { timestamp, error: serializeError(error) } })
+    )
+
   /** Logs a repeated failure once until a fetch succeeds. The failure of a task is in its result. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${messageOf(error)}`
     yield* (yield* isFirst(error)) && mode !== "task" ? Effect.logWarning(text) : Effect.logDebug(text)
-    yield* report({
-      name: "content:fetch:error",
-      payload: { timestamp: yield* timestamp, error: serializeError(error) }
-    })
+    yield* reportError(error)
   })
 
   const run = Effect.fnUntraced(function* (fetch: Effect.Effect<Fetched, FetchError>) {
@@ -75,7 +84,11 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
       durationMs: Math.round(Duration.toMillis(duration))
     }
     yield* logDone(outcome, fetched)
-    yield* slice.note(withSources(manifest.sources.map(({ sourceId }) => sourceId)))
+    // A held version does not have the sources that are new since.
+    yield* slice.note((state) => {
+      const others = manifest.held === undefined ? [] : Object.keys(state.sources)
+      return withSources([...others, ...manifest.sources.map(({ sourceId }) => sourceId)])(state)
+    })
     yield* report({ name: "content:fetch:done", payload: outcome })
     yield* Effect.annotateCurrentSpan({ changed, versionId, records: counts.records })
     return outcome
@@ -84,7 +97,13 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   return {
     /** Runs a fetch, and reports its beginning and its end. */
     reported: (fetch: Effect.Effect<Fetched, FetchError>) =>
-      run(fetch).pipe(countFetch, Effect.tapError(reportFailed), Effect.withSpan("Content.fetch")),
+      run(fetch).pipe(
+        countFetch,
+        Effect.tapError(reportFailed),
+        // The content logs a defect.
+        Effect.tapDefect((cause) => reportError(Cause.squash(cause))),
+        Effect.withSpan("Content.fetch")
+      ),
 
     /** Whether the last fetch failed in the same way. The failure is then counted, and should not be reported again. */
     repeats: Effect.fnUntraced(function* (error: FetchError) {

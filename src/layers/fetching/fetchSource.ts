@@ -13,8 +13,7 @@ import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
-import { type Report, timestamp } from "./contentState.ts"
-import { setRecords } from "./metrics.ts"
+import { type Report, setRecords, timestamp } from "./contentState.ts"
 
 /** Fetches into the folder of the source in a staged version. */
 export const fetchSource = Effect.fn("Content.fetchSource")(

@@ -16,13 +16,14 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
+import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources, sampleSource } from "./checkSources.ts"
-import { fetchSource } from "./fetchSource.ts"
-import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
-import { type Changed, makePolling } from "./polling.ts"
+import { fetchSource, reportFailure } from "./fetchSource.ts"
+import type { Fetched, MakeProvider, Provider } from "./makeContent.ts"
 
 /** The pause between two polls while changes continue. */
 const settlePause = Duration.seconds(1)
@@ -141,3 +142,82 @@ export const fetchSources = (
 
 /** The sources changed again while they were read. */
 class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}
+
+/** The ids of sources that have changed. */
+type Changed = ReadonlySet<string>
+
+/** After a permanent failure, the pause before the next try if nothing has changed. */
+const permanentPause = Duration.minutes(10)
+
+/** Polls sources for changes, and remembers the changes until a version has them. */
+export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
+  /** Where the next poll of each source begins. */
+  const cursors = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
+  const found = yield* Ref.make<Changed>(new Set())
+  const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? permanentPause : fetchPause(inRow)))
+
+  /** Sources that know of a failed poll: only a fetch tells them that they work again. */
+  const failed = new Set<string>()
+
+  const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
+    const { id, poll } = source
+    if (poll === undefined) {
+      return []
+    }
+    const cursor = Option.fromNullable((yield* Ref.get(cursors)).get(id))
+    const changes = yield* poll(cursor).pipe(
+      Effect.catchAllDefect((cause) => new SourceError({ source: id, cause })),
+      Effect.tapError((error) => {
+        if (!error.isTransient) failed.add(id)
+        return reportFailure(source, error)
+      })
+    )
+    return [{ id, ...changes, ...(failed.delete(id) ? { changed: "everything" as const } : {}) }]
+  })
+
+  const add = (changed: Iterable<string>) => Ref.update(found, (before) => new Set([...before, ...changed]))
+
+  const poll = Effect.gen(function* () {
+    const answers = (yield* Effect.forEach(sources, pollSource, { concurrency: "unbounded" })).flat()
+    const changed = answers.flatMap(({ changed, id }) => (changed === "nothing" ? [] : [id]))
+    // Before the cursors: after an interruption in between, changes come twice, and none is lost.
+    yield* add(changed)
+    yield* Ref.update(
+      cursors,
+      (before) => new Map([...before, ...answers.map(({ cursor, id }) => [id, cursor] as const)])
+    )
+    return changed.length > 0
+  })
+
+  return {
+    /** Polls all sources, and gives whether any has changed since the previous poll. */
+    poll,
+
+    hasPolled: Effect.map(Ref.get(cursors), ({ size }) => size > 0),
+
+    /** The changes that are in no version yet. */
+    found: Ref.get(found),
+
+    /** Adds changes. */
+    add,
+
+    /** Takes the changes for a new version. If `use` fails, they count as changes again. */
+    take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
+      Effect.flatMap(Ref.getAndSet(found, new Set()), (changed) =>
+        Effect.onError(use(changed), () => add(changed))
+      ),
+
+    /** Remembers how a fetch ends, for `refusal`. */
+    remember: <A>(fetch: Effect.Effect<A, FetchError>) =>
+      Effect.tapBoth(fetch, {
+        onFailure: (error) => failure.failed(error, !("isTransient" in error && error.isTransient === true)),
+        onSuccess: () => failure.worked
+      }),
+
+    /** The error of the last fetch, while it is too early to try again. */
+    refusal: Effect.map(
+      failure.resting,
+      Option.map(({ error }) => error)
+    )
+  }
+})

@@ -1,33 +1,82 @@
 /**
  * Fetches content of any provider, one version at a time, and reports by events, in the state and in the log.
  *
- * The provider makes the versions; the store of versions keeps them.
+ * The provider makes the versions: from sources that are fetched, or from the versions of another controller. The
+ * store of versions keeps them.
  */
 
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { singleFlight, withoutParentSpan } from "../../internal/background.ts"
+import type { ContentCounts } from "../../internal/contentCounts.ts"
 import type { Fetches } from "../../internal/Schedules.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
+import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { VersionStore } from "../../services/VersionStore.ts"
+import type { ContentState, SourceState } from "../../services/Slices.ts"
+import type { Promotion, VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/makeComparing.ts"
 import { makeScreens } from "../screens/Consumers.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { registerCommands } from "./contentCommands.ts"
-import { makeMomentary, makeReport, makeSlice, type Report, withSources } from "./contentState.ts"
+import {
+  beginCounts,
+  makeMomentary,
+  makeReport,
+  makeSlice,
+  type Report,
+  withSources
+} from "./contentState.ts"
 import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
-import { beginCounts } from "./metrics.ts"
-import type { MakeProvider, Provider } from "./Provider.ts"
 import { reading } from "./pluginReading.ts"
-import { makeSweeping } from "./sweeping.ts"
 import { keepFetching } from "./ticks.ts"
 import { endHolds } from "./Undo.ts"
+
+/** Makes versions. Does not own when versions are made, nor how this is reported: the content does. */
+export interface Provider {
+  /** The ids of the sources that are known before the first fetch. */
+  readonly sourceIds: ReadonlyArray<string>
+
+  /** Makes the newest content the latest version, if it differs. Reports the steps source by source. */
+  readonly fetch: Effect.Effect<Fetched, FetchError>
+
+  /**
+   * A cheap check before each fetch, so that only new content is fetched. Publishes no events and writes nothing.
+   * Without `poll`, each tick fetches.
+   */
+  readonly poll?: Effect.Effect<PollResult, FetchError>
+
+  /** Emits when there may be something new before the next tick. */
+  readonly changes?: Stream.Stream<void>
+
+  /** Finds out what `fetch` would change. Reports and promotes nothing. */
+  readonly check?: Effect.Effect<ContentCheck, FetchError>
+
+  /** Finds out what one source would save. Reports and promotes nothing. */
+  readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
+
+  /** As `fetch`, only for the changes that polls found. Without it, `fetch` runs instead. */
+  readonly fetchNew?: Effect.Effect<Fetched, FetchError>
+
+  /** The fields of the state about a hub. */
+  readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
+
+  /** The data that sources report in the state, by their ids. */
+  readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>
+}
+
+/** `same`: no change since the last fetch. `nothing`: there is nothing to fetch. */
+export type PollResult = "new" | "same" | "nothing"
+
+/** The outcome of a fetch, with counts of the version. */
+export interface Fetched extends Promotion, ContentCounts {}
+
+export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>
 
 export interface Settings {
   /** The prefix of the commands and events, and the name of the slice of the state. */
@@ -56,12 +105,10 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
 
   return yield* Effect.gen(function* () {
-    const { sweep, sweepIfDue, withRoom } = yield* makeSweeping(screens)
-    const measureDisk = yield* makeDiskSpace(slice)
+    const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens, slice)
     const { repeats, reported } = yield* makeFetchReport(report, slice)
     const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
-    const onceReported = (fetch: Provider["fetch"]) =>
-      once(Effect.ensuring(reported(fetch), Effect.zipRight(sweep, measureDisk)))
+    const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), afterFetch))
     const fetch = onceReported(withRoom(provider.fetch))
     const fetchNew = provider.fetchNew === undefined ? fetch : onceReported(withRoom(provider.fetchNew))
 

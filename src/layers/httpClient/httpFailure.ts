@@ -13,8 +13,7 @@ import { request } from "../../internal/Schedules.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
-import type { Headers } from "./headers.ts"
-import { maxHeaderBytes } from "./headers.ts"
+import { type Headers, maxHeaderBytes } from "./headers.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
 
 /**

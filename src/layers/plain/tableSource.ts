@@ -28,8 +28,7 @@ import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import * as AirtableClient from "../sources/tables/AirtableClient.ts"
 import { isAttachment } from "../sources/tables/Attachments.ts"
 import type { PlainSourceConfig } from "../sources/tables/TableConfig.ts"
-import type { TableSourceOptions } from "../sources/tables/TableSourceOptions.ts"
-import { decodePlain } from "../sources/tables/TableSourceOptions.ts"
+import { decodePlain, type TableSourceOptions } from "../sources/tables/TableSourceOptions.ts"
 import {
   columnsOf,
   failedInTable,

@@ -9,15 +9,44 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { issueText, placedIssues } from "../../internal/Options.ts"
+import { expectsSecret, issueText, placedIssues } from "../../internal/Options.ts"
 import { CopyFailed } from "../../services/Content.ts"
 import { Manifest } from "../../services/VersionStore.ts"
 import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import { naming } from "../httpClient/localAddress.ts"
 import * as Requests from "../httpClient/Requests.ts"
-import { pathOf } from "../versions/fileLists.ts"
-import type { Address } from "./ReplicaOptions.ts"
+import { pathOf } from "../versions/DownloadsFolder.ts"
+
+/** The address of a copy of a downloads folder. */
+export interface Address {
+  /** With a slash at the end and without credentials; safe to display. */
+  readonly url: string
+  /** The value of the header `Authorization`, if the address has credentials. */
+  readonly authorization: Redacted.Redacted | undefined
+}
+
+/** `None` if the text is not an address. */
+const addressOf = Option.liftThrowable((text: string): Address => {
+  const { origin, password, pathname, protocol, username } = new URL(text)
+  if (/[\s?#]/.test(text) || !/^https?:$/.test(protocol)) throw new Error("This is no address of a hub.")
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return {
+    url: `${origin}${pathname.replace(/\/*$/, "/")}`,
+    authorization:
+      credentials === ":" ? undefined : Redacted.make(`Basic ${Buffer.from(credentials).toString("base64")}`)
+  }
+})
+
+/** The address of a hub, from its text. A wrong value is not displayed: it may have a password. */
+export const Address = Schema.transform(
+  expectsSecret(
+    Schema.String.pipe(Schema.filter((text) => Option.isSome(addressOf(text)))),
+    'the address of a hub: an http or https URL without query or fragment, such as "http://hub:8730"'
+  ),
+  Schema.declare((input): input is Address => Predicate.hasProperty(input, "url")),
+  { strict: true, decode: (from) => Option.getOrThrow(addressOf(from)), encode: ({ url }) => url }
+)
 
 /** The hub has no such file, or its manifest names another version than the version that is being copied. */
 export class MovedOn extends Data.TaggedError("vitrine/MovedOn")<{ readonly error: CopyFailed }> {}

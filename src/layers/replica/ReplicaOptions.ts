@@ -1,59 +1,12 @@
 /**
  * The options of the replica plugin.
  */
-import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
-import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expectsSecret, omittable, optional } from "../../internal/Options.ts"
+import { decodeOptions, omittable, optional } from "../../internal/Options.ts"
 import { type DurationConfig, duration, maxTimeout } from "../../internal/optionSchemas.ts"
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
 import { type ReportConfig, ReportOptions } from "../fleet/PostReport.ts"
-
-/** The address of a copy of a downloads folder. */
-export interface Address {
-  /** With a slash at the end and without credentials; safe to display. */
-  readonly url: string
-  /** The value of the header `Authorization`, if the address has credentials. */
-  readonly authorization: Redacted.Redacted | undefined
-}
-
-/** `None` if the text is not an address. */
-const addressOf = (text: unknown): Option.Option<Address> =>
-  Predicate.isString(text) && !/[\s?#]/.test(text) ? parse(text) : Option.none()
-
-const parse = (text: string): Option.Option<Address> =>
-  Option.liftThrowable(() => {
-    const { origin, password, pathname, protocol, username } = new URL(text)
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-    return {
-      isHttp: /^https?:$/.test(protocol),
-      url: `${origin}${pathname.replace(/\/*$/, "/")}`,
-      authorization:
-        credentials === ":"
-          ? undefined
-          : Redacted.make(`Basic ${Buffer.from(credentials).toString("base64")}`)
-    }
-  })().pipe(Option.filter(({ isHttp }) => isHttp))
-
-/** A wrong value is not displayed: it may have a password. */
-const from = Schema.transformOrFail(
-  expectsSecret(
-    Schema.declare((input): input is string => Option.isSome(addressOf(input))),
-    'the address of a hub: an http or https URL without query or fragment, such as "http://hub:8730"'
-  ),
-  Schema.declare((input): input is Address => Predicate.hasProperty(input, "url")),
-  {
-    strict: true,
-    decode: (from, _, ast) =>
-      Option.match(addressOf(from), {
-        onNone: () => ParseResult.fail(new ParseResult.Type(ast, from)),
-        onSome: ParseResult.succeed
-      }),
-    encode: ({ url }) => ParseResult.succeed(url)
-  }
-)
+import { Address } from "./Hub.ts"
 
 const { ackLease, commands, downloadPath, failingFor, keepVersions, maxAge, name } = ContentOptions.fields
 
@@ -97,7 +50,7 @@ export const FollowingOptions = Schema.Struct({
   commands,
   failingFor,
   maxAge,
-  from,
+  from: Address,
   pollEvery: optional(duration, "5 seconds"),
   maxTimeout: maxTimeout(30_000),
   report: omittable(ReportOptions)

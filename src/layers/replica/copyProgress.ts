@@ -8,8 +8,7 @@ import type { FileList, ListedSource } from "../../files/FileList.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { CopiedFile } from "../../services/VersionStore.ts"
-import { type Report, timestamp } from "../fetching/contentState.ts"
-import { setRecords } from "../fetching/metrics.ts"
+import { type Report, setRecords, timestamp } from "../fetching/contentState.ts"
 
 /** Milliseconds between two reports of a source, however many files it has. */
 const reportEvery = 1000

@@ -2,7 +2,9 @@
  * Copies a version of a hub: reuses files on disk with equal content, and downloads the rest.
  */
 
+import { rm, stat, unlink } from "node:fs/promises"
 import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -10,8 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { decodeFileList, type FileList, fileListName } from "../../files/FileList.ts"
-import { sha256OfText } from "../../files/sha256.ts"
-import { isDiskFull } from "../../files/systemError.ts"
+import { forEachFile, linkOrCopy, toError } from "../../files/fileBatch.ts"
+import { sha256OfText } from "../../files/fileContent.ts"
+import { isDiskFull, move, retryHeldOpen } from "../../files/systemError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import {
@@ -23,13 +26,12 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import type { Report } from "../fetching/contentState.ts"
-import type { Fetched } from "../fetching/Provider.ts"
+import type { Fetched } from "../fetching/makeContent.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
-import { pathOf } from "../versions/fileLists.ts"
+import { mapDiskError, pathOf, refuseLink } from "../versions/DownloadsFolder.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
 import { folderOf, type Hub, type HubVersion, type MovedOn } from "./Hub.ts"
-import * as Parts from "./Parts.ts"
 
 /** Fails if the hub names another version by now. */
 export type IsWanted = Effect.Effect<void, MovedOn>
@@ -47,7 +49,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
   pollEvery: Duration.DurationInput
 ) {
   const store = yield* VersionStore
-  const parts = yield* Parts.make(join(store.directory, ".partial"))
+  const parts = yield* makeParts(join(store.directory, ".partial"))
 
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
@@ -215,3 +217,53 @@ const twiceIfWrong = <A>(
     Effect.catchTag("vitrine/WrongDigest", () => attempt),
     Effect.catchTag("vitrine/WrongDigest", ({ error }) => error)
   )
+
+/** Downloads that are kept over restarts until they are part of a version. Each file is named by its digest. */
+const makeParts = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const fileOf = (sha256: string) => join(folder, sha256)
+
+  /** Makes the folder of downloads, and removes unwanted files from it. Gives the remaining files. */
+  const keepOnly = (wanted: ReadonlySet<string>) =>
+    Effect.zipRight(
+      Effect.provideService(refuseLink(folder), FileSystem.FileSystem, fs),
+      fs.makeDirectory(folder, { recursive: true }).pipe(
+        Effect.zipRight(fs.readDirectory(folder)),
+        Effect.flatMap((names) => forEachFile(names, (name) => keepOrRemove(name, wanted), toError)),
+        retryHeldOpen,
+        Effect.map((kept) => new Set(kept.flat())),
+        mapDiskError("write", folder)
+      )
+    )
+
+  const keepOrRemove = async (name: string, wanted: ReadonlySet<string>) => {
+    const file = fileOf(name)
+    if (wanted.has(name) && !(await isOfVersion(file))) return [name]
+    await unlink(file).catch(() => rm(file, { recursive: true, force: true }))
+    return []
+  }
+
+  return {
+    fileOf,
+    keepOnly,
+
+    remove: (sha256: string) => Effect.ignore(retryHeldOpen(fs.remove(fileOf(sha256), { force: true }))),
+
+    /**
+     * Moves a finished download into a version, whose folders must exist. In further places, the file is a link or a
+     * copy.
+     */
+    moveTo: (sha256: string, file: string, others: ReadonlyArray<string>) =>
+      move(fileOf(sha256), file).pipe(
+        Effect.zipRight(Effect.forEach(others, (other) => linkOrCopy(file, other), { discard: true })),
+        Effect.provideService(FileSystem.FileSystem, fs),
+        mapDiskError("write", file)
+      )
+  }
+})
+
+/** A file that is also linked into a version must not be written to. */
+const isOfVersion = async (file: string): Promise<boolean> => {
+  const stats = await stat(file)
+  return !stats.isFile() || stats.nlink > 1
+}

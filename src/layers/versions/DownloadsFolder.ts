@@ -1,9 +1,11 @@
 /**
- * The downloads folder: its paths, its lock, the versions in it, and the removal of folders.
+ * The downloads folder: its paths, its lock, the versions in it with their lists of files, the removal of folders, and
+ * its errors.
  */
 
 import { randomUUID } from "node:crypto"
 import { join, resolve } from "node:path"
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Cache from "effect/Cache"
@@ -18,8 +20,8 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { makePath, syncDirectory } from "../../files/durable.ts"
-import { fileListName, type WrittenList } from "../../files/FileList.ts"
-import { isDiskFull, retryHeldOpen } from "../../files/systemError.ts"
+import { decodeFileList, type FileList, fileListName, type WrittenList } from "../../files/FileList.ts"
+import { explain, isDiskFull, retryHeldOpen } from "../../files/systemError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import {
@@ -27,12 +29,11 @@ import {
   SavesNothing,
   VersionId,
   VersionNotFound,
+  VersionStore,
   VersionStoreError,
   type VersionSummary
 } from "../../services/VersionStore.ts"
 import { lockFolder } from "../folderLock/folderLock.ts"
-import { mapDiskError, orWhereMissing, refuseLink } from "./diskError.ts"
-import { readList, summaryOf } from "./fileLists.ts"
 
 export class DownloadsFolder extends Context.Tag("vitrine/DownloadsFolder")<
   DownloadsFolder,
@@ -286,3 +287,72 @@ const make = Effect.fnUntraced(function* (directory: string) {
     emptyTrash
   })
 })
+
+/** The list of a version that is in a folder, where there is one. */
+const readList = Effect.fnUntraced(function* (folder: string, versionId: VersionId) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFileString(join(folder, fileListName)).pipe(
+    Effect.flatMap(decodeFileList),
+    Effect.filterOrFail(({ list }) => list.versionId === versionId),
+    Effect.option
+  )
+})
+
+/** The path of a version in the downloads folder, as in the manifest. */
+export const pathOf = (versionId: VersionId) => `versions/${versionId}`
+
+/** The list of a version in the store, where there is one. */
+export const listOf = (versionId: VersionId) =>
+  Effect.flatMap(VersionStore, ({ directory }) => readList(join(directory, pathOf(versionId)), versionId))
+
+/** A summary of the list, for people. */
+const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary => ({
+  generatedAt,
+  sources: sources.map(({ files, fingerprint, keys, ...source }) => ({
+    ...source,
+    files: Object.keys(files).length,
+    bytes: Object.values(files).reduce((sum, { size }) => sum + size, 0)
+  }))
+})
+
+/** Turns a disk error into an error that says which action failed on which path, and why. */
+export const mapDiskError =
+  (action: string, file: string) =>
+  <A, R>(effect: Effect.Effect<A, PlatformError | Error, R>): Effect.Effect<A, VersionStoreError, R> =>
+    Effect.mapError(
+      effect,
+      (cause) => new VersionStoreError({ action, path: file, detail: explain(cause), cause })
+    )
+
+/** Fails if a link has taken the place of a file or folder of the controller: the target is not the controller's. */
+export const refuseLink = (path: string): Effect.Effect<void, VersionStoreError, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.matchEffect(fs.readLink(path), {
+      onFailure: () => Effect.void,
+      onSuccess: (target) =>
+        new VersionStoreError({
+          action: "use",
+          path,
+          detail: `it is a link to ${target}, whose content would be removed or overwritten. Remove the link.`
+        })
+    })
+  )
+
+/** Succeeds with `otherwise` if the file or folder is missing. */
+export const orWhereMissing =
+  <B>(otherwise: B) =>
+  <A, R>(effect: Effect.Effect<A, PlatformError, R>): Effect.Effect<A | B, PlatformError, R> =>
+    Effect.catchIf(
+      effect,
+      (error) => error._tag === "SystemError" && error.reason === "NotFound",
+      () => Effect.succeed(otherwise)
+    )
+
+/** The content of a file; `None` if it does not exist. */
+export const readIfThere = (file: string) =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.readFileString(file)),
+    Effect.asSome,
+    orWhereMissing(Option.none<string>()),
+    mapDiskError("read", file)
+  )

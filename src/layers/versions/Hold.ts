@@ -106,8 +106,7 @@ const refused = (action: string, detail: string) =>
 
 /** The hold that applies: a person's hold, or else the hold by the rule of release. */
 const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
-  const { release } = yield* ManifestFile
-  const isByHand = release === "by hand"
+  const { isByHand } = yield* ManifestFile
   return held !== undefined && (held.byRule === undefined || isByHand)
     ? Option.some(held)
     : isByHand

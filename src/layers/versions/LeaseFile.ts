@@ -14,7 +14,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
 import type { Heard, LeaseContent } from "../screens/Consumers.ts"
-import { mapDiskError } from "./diskError.ts"
+import { mapDiskError } from "./DownloadsFolder.ts"
 
 /** The largest lease file that is read, in bytes. */
 const maxBytes = 4096

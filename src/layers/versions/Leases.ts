@@ -28,8 +28,7 @@ import {
 } from "../../services/VersionStore.ts"
 import * as Consumers from "../screens/Consumers.ts"
 import * as Runs from "../screens/Runs.ts"
-import { DownloadsFolder } from "./DownloadsFolder.ts"
-import { mapDiskError, orWhereMissing } from "./diskError.ts"
+import { DownloadsFolder, mapDiskError, orWhereMissing } from "./DownloadsFolder.ts"
 import * as LeaseFile from "./LeaseFile.ts"
 
 const extension = ".json"

@@ -26,16 +26,13 @@ import {
   type VersionId,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder } from "./DownloadsFolder.ts"
-import { mapDiskError, readIfThere, refuseLink } from "./diskError.ts"
-import { pathOf } from "./fileLists.ts"
-import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
+import { DownloadsFolder, mapDiskError, pathOf, readIfThere, refuseLink } from "./DownloadsFolder.ts"
 
 export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
   ManifestFile,
   {
     /** Whether new versions wait until somebody releases them. */
-    readonly release: VersionStoreDiskOptions["release"]
+    readonly isByHand: boolean
 
     /** What the manifest says now. A manifest whose version is not on disk is invalid. */
     readonly read: Effect.Effect<ManifestReading, VersionStoreError>
@@ -112,10 +109,9 @@ export const manifestOf = ({
 })
 
 /** If the folder can be written, the manifest is restored at once. */
-export const layer = (release: VersionStoreDiskOptions["release"]) =>
-  Layer.effect(ManifestFile, make(release))
+export const layer = (isByHand: boolean) => Layer.effect(ManifestFile, make(isByHand))
 
-const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["release"]) {
+const make = Effect.fnUntraced(function* (isByHand: boolean) {
   const folder = yield* DownloadsFolder
   const platform = yield* Effect.context<FileSystem.FileSystem>()
   const changing = yield* Effect.makeSemaphore(1)
@@ -211,7 +207,7 @@ const make = Effect.fnUntraced(function* (release: VersionStoreDiskOptions["rele
     yield* restore
   }
   return ManifestFile.of({
-    release,
+    isByHand,
     read,
     active,
     restored: Effect.zipRight(Effect.whenEffect(restore, isHeld), active),

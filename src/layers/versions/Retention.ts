@@ -34,38 +34,40 @@ export class Readers extends Context.Tag("vitrine/Readers")<
 const readMs = Duration.toMillis("2 minutes")
 
 interface OngoingRead {
-  readonly versionId: VersionId
   readonly still: boolean
   /** Monotonic time, in milliseconds. */
   readonly end: number
 }
 
+type OngoingReads = ReadonlyMap<VersionId, OngoingRead>
+
+const currentAt = (now: number, reads: OngoingReads): OngoingReads =>
+  new Map([...reads].filter(([, { end }]) => end > now))
+
 const byRank = Order.reverse(
-  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<OngoingRead>
+  Order.mapInput(
+    Order.tuple(Order.boolean, Order.string),
+    ([versionId, { still }]: readonly [VersionId, OngoingRead]) => [still, versionId] as const
+  )
 )
 
 export const readersLayer = Layer.effect(
   Readers,
-  Effect.gen(function* () {
-    const reads = yield* Ref.make<ReadonlyArray<OngoingRead>>([])
-    const current = Effect.flatMap(monotonicMillis, (now) =>
-      Ref.updateAndGet(
-        reads,
-        Array.filter(({ end }) => end > now)
-      )
-    )
-    return Readers.of({
-      keep: Effect.fnUntraced(function* (versionId, still) {
-        const [before, others] = Array.partition(yield* current, (read) => read.versionId !== versionId)
-        const end = (yield* monotonicMillis) + readMs
-        yield* Ref.set(reads, [
-          ...others,
-          { versionId, still: still || before.some(({ still }) => still), end }
-        ])
-      }),
-      kept: Effect.map(current, (reads) => Array.sort(reads, byRank).map(({ versionId }) => versionId))
+  Effect.map(Ref.make<OngoingReads>(new Map()), (reads) =>
+    Readers.of({
+      keep: (versionId, still) =>
+        Effect.flatMap(monotonicMillis, (now) =>
+          Ref.update(reads, (before) => {
+            const current = currentAt(now, before)
+            const wasStill = current.get(versionId)?.still === true
+            return new Map([...current, [versionId, { still: still || wasStill, end: now + readMs }]])
+          })
+        ),
+      kept: Effect.flatMap(monotonicMillis, (now) =>
+        Ref.updateAndGet(reads, (before) => currentAt(now, before))
+      ).pipe(Effect.map((current) => Array.sort(current, byRank).map(([versionId]) => versionId)))
     })
-  })
+  )
 )
 
 /** Keeps a version from being swept while it is read. `still` is as for `VersionStore.keep`. */

@@ -8,9 +8,11 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
-import type { InvalidOptions } from "../../internal/Options.ts"
+import { decodeOptions, expects, type InvalidOptions, optional } from "../../internal/Options.ts"
+import { duration } from "../../internal/optionSchemas.ts"
 import {
   type AckDetails,
   type DownloadsInUse,
@@ -25,14 +27,35 @@ import * as ManifestFile from "./ManifestFile.ts"
 import * as Retention from "./Retention.ts"
 import { stageCopy } from "./stageCopy.ts"
 import { stage } from "./staging.ts"
-import {
-  decode,
-  type VersionStoreDiskConfig,
-  type VersionStoreDiskOptions
-} from "./VersionStoreDiskOptions.ts"
 import { verify } from "./verify.ts"
 
-export type { VersionStoreDiskConfig }
+/** @internal */
+export const folder = expects(Schema.NonEmptyString, "the path of a folder")
+
+/** The options that the content plugin has too. @internal */
+export const retentionOptions = {
+  keepVersions: optional(expects(Schema.Int.pipe(Schema.between(1, 1000)), "an integer from 1 to 1000"), 3),
+  ackLease: optional(duration, "30 minutes"),
+  release: optional(expects(Schema.Literal("at once", "by hand"), '"at once" or "by hand"'), "at once")
+}
+
+const VersionStoreDiskOptions = Schema.Struct({
+  /** The downloads folder; made if it is missing. */
+  directory: folder,
+  /** As in the content plugin. */
+  ...retentionOptions
+})
+type VersionStoreDiskOptions = typeof VersionStoreDiskOptions.Type
+
+/**
+ * The options of the store.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type VersionStoreDiskConfig = typeof VersionStoreDiskOptions.Encoded
+
+const decode = decodeOptions("the options of the store of versions", VersionStoreDiskOptions)
 
 /**
  * The versions in a folder. No other controller can use the folder while the layer lives.
@@ -77,9 +100,11 @@ export const open = (options: VersionStoreDiskOptions) =>
   )
 
 const diskLayer = ({ ackLease, directory, release }: VersionStoreDiskOptions) =>
-  Layer.mergeAll(ManifestFile.layer(release), Leases.layer(ackLease), Retention.readersLayer).pipe(
-    Layer.provideMerge(DownloadsFolder.layer(directory))
-  )
+  Layer.mergeAll(
+    ManifestFile.layer(release === "by hand"),
+    Leases.layer(ackLease),
+    Retention.readersLayer
+  ).pipe(Layer.provideMerge(DownloadsFolder.layer(directory)))
 
 const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDiskOptions) {
   const folder = yield* DownloadsFolder.DownloadsFolder

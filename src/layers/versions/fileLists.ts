@@ -1,5 +1,5 @@
 /**
- * Makes and reads the list of the files of a version. A version whose list cannot be read is incomplete.
+ * Makes the list of the files of a version, and finds out which of them are in a folder.
  */
 import { stat as statFile } from "node:fs"
 import { join } from "node:path"
@@ -10,19 +10,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { decodeFileList, FileList, fileListName, ListedSource, writtenList } from "../../files/FileList.ts"
+import { FileList, fileListName, ListedSource, writtenList } from "../../files/FileList.ts"
 import { entriesIn, forEachFile, toError } from "../../files/fileBatch.ts"
-import { sha256OfFile } from "../../files/sha256.ts"
+import { sha256OfFile } from "../../files/fileContent.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
-import {
-  type VersionId,
-  type VersionSource,
-  VersionStore,
-  VersionStoreError,
-  type VersionSummary
-} from "../../services/VersionStore.ts"
-import { mapDiskError } from "./diskError.ts"
+import { type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
+import { mapDiskError } from "./DownloadsFolder.ts"
 
 const stat = promisify(statFile)
 
@@ -104,33 +98,6 @@ export const filesIn = Effect.fnUntraced(function* (
     toError
   )
   return new Map(sizes.flat())
-})
-
-/** The list of a version that is in a folder, where there is one. */
-export const readList = Effect.fnUntraced(function* (folder: string, versionId: VersionId) {
-  const fs = yield* FileSystem.FileSystem
-  return yield* fs.readFileString(join(folder, fileListName)).pipe(
-    Effect.flatMap(decodeFileList),
-    Effect.filterOrFail(({ list }) => list.versionId === versionId),
-    Effect.option
-  )
-})
-
-/** The path of a version in the downloads folder, as in the manifest. */
-export const pathOf = (versionId: VersionId) => `versions/${versionId}`
-
-/** The list of a version in the store, where there is one. */
-export const listOf = (versionId: VersionId) =>
-  Effect.flatMap(VersionStore, ({ directory }) => readList(join(directory, pathOf(versionId)), versionId))
-
-/** A summary of the list, for people. */
-export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary => ({
-  generatedAt,
-  sources: sources.map(({ files, fingerprint, keys, ...source }) => ({
-    ...source,
-    files: Object.keys(files).length,
-    bytes: Object.values(files).reduce((sum, { size }) => sum + size, 0)
-  }))
 })
 
 /** Whether a file exists with the expected size. */

@@ -7,7 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { decodeFileList, fileListName, type WrittenList } from "../../files/FileList.ts"
-import { linkOrCopy } from "../../files/reuseFile.ts"
+import { linkOrCopy } from "../../files/fileBatch.ts"
 import { isDiskFull } from "../../files/systemError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -18,8 +18,7 @@ import {
   type VersionCopy,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder } from "./DownloadsFolder.ts"
-import { mapDiskError } from "./diskError.ts"
+import { DownloadsFolder, mapDiskError } from "./DownloadsFolder.ts"
 import { filesIn, isWhole } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { type Disk, disk, ManifestFile, manifestOf } from "./ManifestFile.ts"

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as ContentServerLayer from "../../../src/layers/contentServer/ContentServer.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import type { Case } from "../../../src/testing/runCase.ts"
 import * as server from "../../support/contentServer.ts"
 import { sha256 } from "../../support/sha256.ts"
 import { memoryServices } from "../../support/transport.ts"
@@ -41,78 +42,75 @@ const serving = <A, E, R>(
     )
   }).pipe(Effect.provide(server.environment))
 
+/** A test that gets the folder of a server. */
+const served = (
+  title: string,
+  test: Case<string, ContentServer | Layer.Layer.Success<typeof server.environment>>,
+  options?: Parameters<typeof serving>[1]
+) => it.scoped(title, () => serving((folder) => Effect.gen(() => test(folder)), options))
+
 describe("the manifest", () => {
-  it.scoped("is revalidated at every use, with 304 while it has not changed", () =>
-    serving((folder) =>
-      Effect.gen(function* () {
-        const first = yield* get("/manifest.json")
-        expect(first).toMatchObject({
-          status: 200,
-          headers: {
-            "cache-control": "no-cache",
-            "content-type": "application/json",
-            "access-control-allow-origin": "*",
-            "x-content-type-options": "nosniff"
-          }
-        })
-        expect(JSON.parse(first.body.toString())).toMatchObject({ versionId })
-        const etag = first.headers.etag ?? ""
-        expect(etag).toBe(`"${sha256(first.body)}"`)
-        for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-          const again = yield* get("/manifest.json", { "If-None-Match": tags })
-          expect(again).toMatchObject({ status: 304, headers: { etag, "cache-control": "no-cache" } })
-          expect(again.body).toHaveLength(0)
-        }
+  served("is revalidated at every use, with 304 while it has not changed", function* (folder) {
+    const first = yield* get("/manifest.json")
+    expect(first).toMatchObject({
+      status: 200,
+      headers: {
+        "cache-control": "no-cache",
+        "content-type": "application/json",
+        "access-control-allow-origin": "*",
+        "x-content-type-options": "nosniff"
+      }
+    })
+    expect(JSON.parse(first.body.toString())).toMatchObject({ versionId })
+    const etag = first.headers.etag ?? ""
+    expect(etag).toBe(`"${sha256(first.body)}"`)
+    for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = yield* get("/manifest.json", { "If-None-Match": tags })
+      expect(again).toMatchObject({ status: 304, headers: { etag, "cache-control": "no-cache" } })
+      expect(again.body).toHaveLength(0)
+    }
 
-        yield* server.addVersion(`${folder}/downloads`, files, "20261121T093001Z")
-        const changed = yield* get("/manifest.json", {
-          "If-None-Match": etag,
-          "If-Modified-Since": new Date(Date.now() + 60_000).toUTCString()
-        })
-        expect(changed.status).toBe(200)
-        expect(JSON.parse(changed.body.toString())).toMatchObject({ versionId: "20261121T093001Z" })
+    yield* server.addVersion(`${folder}/downloads`, files, "20261121T093001Z")
+    const changed = yield* get("/manifest.json", {
+      "If-None-Match": etag,
+      "If-Modified-Since": new Date(Date.now() + 60_000).toUTCString()
+    })
+    expect(changed.status).toBe(200)
+    expect(JSON.parse(changed.body.toString())).toMatchObject({ versionId: "20261121T093001Z" })
+  })
+
+  served(
+    "names the build of the page, as the page itself does",
+    function* (folder) {
+      const buildOf = (target: string, headers = {}) =>
+        Effect.map(get(target, headers), ({ headers }) => headers["vitrine-build"])
+      yield* eventually(Effect.map(buildOf("/manifest.json"), (build) => build !== undefined))
+      const build = yield* buildOf("/manifest.json")
+      expect(build).toMatch(/^[0-9a-f]{16}$/)
+      const { headers } = yield* get("/manifest.json")
+      expect(headers["access-control-expose-headers"]).toContain("Vitrine-Build")
+      const unchanged = yield* get("/manifest.json", { "If-None-Match": headers.etag ?? "" })
+      expect(unchanged).toMatchObject({ status: 304, headers: { "vitrine-build": build } })
+
+      const timing = `build;desc="${build}"`
+      for (const target of ["/", "/index.html?screen=left", "/more/"]) {
+        expect(yield* get(target)).toMatchObject({ headers: { "server-timing": timing } })
+      }
+      const page = yield* get("/")
+      expect(yield* get("/", { "If-None-Match": page.headers.etag ?? "" })).toMatchObject({
+        status: 304,
+        headers: { "server-timing": timing }
       })
-    )
+      yield* server.writeFile(`${folder}/page/a.js`, "1")
+      expect((yield* get("/a.js")).headers).not.toHaveProperty("server-timing")
+      expect((yield* get(`${version}/exhibits/Objects.json`)).headers).not.toHaveProperty("server-timing")
+    },
+    { site: "page" }
   )
 
-  it.scoped("names the build of the page, as the page itself does", () =>
-    serving(
-      (folder) =>
-        Effect.gen(function* () {
-          const buildOf = (target: string, headers = {}) =>
-            Effect.map(get(target, headers), ({ headers }) => headers["vitrine-build"])
-          yield* eventually(Effect.map(buildOf("/manifest.json"), (build) => build !== undefined))
-          const build = yield* buildOf("/manifest.json")
-          expect(build).toMatch(/^[0-9a-f]{16}$/)
-          const { headers } = yield* get("/manifest.json")
-          expect(headers["access-control-expose-headers"]).toContain("Vitrine-Build")
-          const unchanged = yield* get("/manifest.json", { "If-None-Match": headers.etag ?? "" })
-          expect(unchanged).toMatchObject({ status: 304, headers: { "vitrine-build": build } })
-
-          const timing = `build;desc="${build}"`
-          for (const target of ["/", "/index.html?screen=left", "/more/"]) {
-            expect(yield* get(target)).toMatchObject({ headers: { "server-timing": timing } })
-          }
-          const page = yield* get("/")
-          expect(yield* get("/", { "If-None-Match": page.headers.etag ?? "" })).toMatchObject({
-            status: 304,
-            headers: { "server-timing": timing }
-          })
-          yield* server.writeFile(`${folder}/page/a.js`, "1")
-          expect((yield* get("/a.js")).headers).not.toHaveProperty("server-timing")
-          expect((yield* get(`${version}/exhibits/Objects.json`)).headers).not.toHaveProperty("server-timing")
-        }),
-      { site: "page" }
-    )
-  )
-
-  it.scoped("names no build where no page is served", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        expect((yield* get("/manifest.json")).headers).not.toHaveProperty("vitrine-build")
-      })
-    )
-  )
+  served("names no build where no page is served", function* () {
+    expect((yield* get("/manifest.json")).headers).not.toHaveProperty("vitrine-build")
+  })
 
   it.scoped("is 404 until there is a manifest", () =>
     Effect.gen(function* () {
@@ -133,171 +131,132 @@ describe("the manifest", () => {
 })
 
 describe("a file of a version", () => {
-  it.scoped("can be cached for a year, has its digest as a strong ETag, and cannot run scripts", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const answer = yield* get(`${version}/exhibits/attachments/att1/Bell%201.svg`)
-        expect(answer).toMatchObject({
-          status: 200,
-          headers: {
-            "cache-control": "public, max-age=31536000, immutable",
-            "content-type": "image/svg+xml",
-            "content-length": "6",
-            "accept-ranges": "bytes",
-            "content-security-policy": "sandbox",
-            "x-content-type-options": "nosniff",
-            "access-control-allow-origin": "*",
-            "last-modified": expect.stringContaining("GMT"),
-            etag: `"${sha256("<svg/>")}"`
-          }
-        })
-        expect(answer.headers["access-control-expose-headers"]).toContain("Content-Range")
-        expect(answer.body.toString()).toBe("<svg/>")
-        expect((yield* get(`${version}/exhibits/a.js`)).headers["content-type"]).toBe(
-          "text/plain; charset=utf-8"
-        )
-      })
-    )
-  )
+  served("can be cached for a year, has its digest as a strong ETag, and cannot run scripts", function* () {
+    const answer = yield* get(`${version}/exhibits/attachments/att1/Bell%201.svg`)
+    expect(answer).toMatchObject({
+      status: 200,
+      headers: {
+        "cache-control": "public, max-age=31536000, immutable",
+        "content-type": "image/svg+xml",
+        "content-length": "6",
+        "accept-ranges": "bytes",
+        "content-security-policy": "sandbox",
+        "x-content-type-options": "nosniff",
+        "access-control-allow-origin": "*",
+        "last-modified": expect.stringContaining("GMT"),
+        etag: `"${sha256("<svg/>")}"`
+      }
+    })
+    expect(answer.headers["access-control-expose-headers"]).toContain("Content-Range")
+    expect(answer.body.toString()).toBe("<svg/>")
+    expect((yield* get(`${version}/exhibits/a.js`)).headers["content-type"]).toBe("text/plain; charset=utf-8")
+  })
 
-  it.scoped("has its headers in the response to HEAD, with any range", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const target = `${version}/exhibits/Objects.json`
-        const answer = yield* request({ method: "HEAD", target, headers: { Range: "bytes=0-0" } })
-        expect(answer).toMatchObject({ status: 200, headers: { "content-length": "2" } })
-        expect(answer.body).toHaveLength(0)
-        const text = yield* request({ method: "HEAD", target: "/manifest.json" })
-        expect(text.status).toBe(200)
-        expect(Number(text.headers["content-length"])).toBeGreaterThan(100)
-        expect(text.body).toHaveLength(0)
-      })
-    )
-  )
+  served("has its headers in the response to HEAD, with any range", function* () {
+    const target = `${version}/exhibits/Objects.json`
+    const answer = yield* request({ method: "HEAD", target, headers: { Range: "bytes=0-0" } })
+    expect(answer).toMatchObject({ status: 200, headers: { "content-length": "2" } })
+    expect(answer.body).toHaveLength(0)
+    const text = yield* request({ method: "HEAD", target: "/manifest.json" })
+    expect(text.status).toBe(200)
+    expect(Number(text.headers["content-length"])).toBeGreaterThan(100)
+    expect(text.body).toHaveLength(0)
+  })
 
-  it.scoped("is listed in files.json, which is served too", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const answer = yield* get(`${version}/files.json`)
-        expect(JSON.parse(answer.body.toString())).toEqual(server.fileListOf(files))
-        expect(answer.headers.etag).toBe(`"${sha256(answer.body)}"`)
-      })
-    )
-  )
+  served("is listed in files.json, which is served too", function* () {
+    const answer = yield* get(`${version}/files.json`)
+    expect(JSON.parse(answer.body.toString())).toEqual(server.fileListOf(files))
+    expect(answer.headers.etag).toBe(`"${sha256(answer.body)}"`)
+  })
 
-  it.scoped("is 404 where it does not match the list of files, or there is no list", () =>
-    serving((folder) =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const message = (target: string) =>
-          Effect.map(get(target), ({ body, status }) => [status, JSON.parse(body.toString()).error.message])
-        const onDisk = `${folder}/downloads${version}`
-        yield* fs.writeFileString(`${onDisk}/exhibits/Objects.json`, "[1]")
-        expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
-          404,
-          expect.stringMatching(/^exhibits\/Objects.json of version .* is damaged/)
-        ])
-        yield* fs.writeFileString(`${onDisk}/exhibits/other.json`, "[]")
-        expect(yield* message(`${version}/exhibits/other.json`)).toEqual([
-          404,
-          `Not found: ${version}/exhibits/other.json`
-        ])
-        yield* fs.writeFileString(`${onDisk}/files.json`, "{")
-        expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
-          404,
-          expect.stringMatching(/^The files.json of version .* is damaged/)
-        ])
-        yield* fs.remove(`${onDisk}/files.json`)
-        yield* fs.makeDirectory(`${onDisk}/files.json`)
-        expect(yield* message(`${version}/files.json`)).toEqual([
-          404,
-          expect.stringMatching(/has no files.json/)
-        ])
-        yield* fs.remove(`${onDisk}/files.json`, { recursive: true })
-        expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
-          404,
-          expect.stringMatching(/has no files.json: it was made by an older Vitrine/)
-        ])
-        expect(yield* message("/versions/20261121T093009Z/files.json")).toEqual([
-          404,
-          expect.stringMatching(/^There is no version 20261121T093009Z/)
-        ])
-      })
-    )
-  )
+  served("is 404 where it does not match the list of files, or there is no list", function* (folder) {
+    const fs = yield* FileSystem.FileSystem
+    const message = (target: string) =>
+      Effect.map(get(target), ({ body, status }) => [status, JSON.parse(body.toString()).error.message])
+    const onDisk = `${folder}/downloads${version}`
+    yield* fs.writeFileString(`${onDisk}/exhibits/Objects.json`, "[1]")
+    expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
+      404,
+      expect.stringMatching(/^exhibits\/Objects.json of version .* is damaged/)
+    ])
+    yield* fs.writeFileString(`${onDisk}/exhibits/other.json`, "[]")
+    expect(yield* message(`${version}/exhibits/other.json`)).toEqual([
+      404,
+      `Not found: ${version}/exhibits/other.json`
+    ])
+    yield* fs.writeFileString(`${onDisk}/files.json`, "{")
+    expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
+      404,
+      expect.stringMatching(/^The files.json of version .* is damaged/)
+    ])
+    yield* fs.remove(`${onDisk}/files.json`)
+    yield* fs.makeDirectory(`${onDisk}/files.json`)
+    expect(yield* message(`${version}/files.json`)).toEqual([404, expect.stringMatching(/has no files.json/)])
+    yield* fs.remove(`${onDisk}/files.json`, { recursive: true })
+    expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
+      404,
+      expect.stringMatching(/has no files.json: it was made by an older Vitrine/)
+    ])
+    expect(yield* message("/versions/20261121T093009Z/files.json")).toEqual([
+      404,
+      expect.stringMatching(/^There is no version 20261121T093009Z/)
+    ])
+  })
 
-  it.scoped("is found by composed and decomposed letters", () =>
-    serving((folder) =>
-      Effect.gen(function* () {
-        yield* server.addVersion(`${folder}/downloads`, {
-          "gr\u00fcn.txt": "composed",
-          "blu\u0308.txt": "decomposed",
-          constructor: "plain"
-        })
-        const body = (name: string) =>
-          Effect.map(get(`${version}/exhibits/${encodeURIComponent(name)}`), ({ body, status }) =>
-            status === 200 ? body.toString() : status
-          )
-        expect([yield* body("gr\u00fcn.txt"), yield* body("gru\u0308n.txt")]).toEqual([
-          "composed",
-          "composed"
-        ])
-        expect([yield* body("bl\u00fc.txt"), yield* body("blu\u0308.txt")]).toEqual([
-          "decomposed",
-          "decomposed"
-        ])
-        expect([yield* body("constructor"), yield* body("toString"), yield* body("__proto__")]).toEqual([
-          "plain",
-          404,
-          404
-        ])
-      })
-    )
-  )
+  served("is found by composed and decomposed letters", function* (folder) {
+    yield* server.addVersion(`${folder}/downloads`, {
+      "gr\u00fcn.txt": "composed",
+      "blu\u0308.txt": "decomposed",
+      constructor: "plain"
+    })
+    const body = (name: string) =>
+      Effect.map(get(`${version}/exhibits/${encodeURIComponent(name)}`), ({ body, status }) =>
+        status === 200 ? body.toString() : status
+      )
+    expect([yield* body("gr\u00fcn.txt"), yield* body("gru\u0308n.txt")]).toEqual(["composed", "composed"])
+    expect([yield* body("bl\u00fc.txt"), yield* body("blu\u0308.txt")]).toEqual(["decomposed", "decomposed"])
+    expect([yield* body("constructor"), yield* body("toString"), yield* body("__proto__")]).toEqual([
+      "plain",
+      404,
+      404
+    ])
+  })
 
-  it.scoped("is served after its list was added later", () =>
-    serving((folder) =>
-      Effect.gen(function* () {
-        const target = `${version}/exhibits/new.json`
-        expect((yield* get(target)).status).toBe(404)
-        yield* server.addVersion(`${folder}/downloads`, { ...files, "new.json": "{}" })
-        expect((yield* get(target)).body.toString()).toBe("{}")
-      })
-    )
-  )
+  served("is served after its list was added later", function* (folder) {
+    const target = `${version}/exhibits/new.json`
+    expect((yield* get(target)).status).toBe(404)
+    yield* server.addVersion(`${folder}/downloads`, { ...files, "new.json": "{}" })
+    expect((yield* get(target)).body.toString()).toBe("{}")
+  })
 })
 
 describe("a page in a folder", () => {
-  it.scoped(
+  served(
     "is served at the root, after the manifest and the versions, with the address of the transport",
-    () =>
-      serving(
-        (folder) =>
-          Effect.gen(function* () {
-            const { updateSlice } = yield* ControllerState
-            yield* updateSlice("http-transport", () => ({ url: "http://127.0.0.1:8710" }))
-            yield* server.writeFile(`${folder}/page/manifest.json`, "{}")
-            yield* server.writeFile(`${folder}/page/versions/x`, "x")
+    function* (folder) {
+      const { updateSlice } = yield* ControllerState
+      yield* updateSlice("http-transport", () => ({ url: "http://127.0.0.1:8710" }))
+      yield* server.writeFile(`${folder}/page/manifest.json`, "{}")
+      yield* server.writeFile(`${folder}/page/versions/x`, "x")
 
-            const index = yield* get("/?lang=de")
-            expect(index).toMatchObject({
-              status: 200,
-              headers: { "cache-control": "no-cache", "content-type": "text/html; charset=utf-8" }
-            })
-            expect(index.headers).not.toHaveProperty("content-security-policy")
-            expect(index.body.toString()).toBe("<h1>Exhibit</h1>")
-            expect((yield* get("/", { "If-None-Match": index.headers.etag ?? "" })).status).toBe(304)
-            expect((yield* get("/index.html", { Range: "bytes=0-3" })).body.toString()).toBe("<h1>")
-            expect(JSON.parse((yield* get("/endpoint.json")).body.toString())).toEqual({
-              transport: "http://127.0.0.1:8710"
-            })
-            expect(yield* get("/more")).toMatchObject({ status: 301, headers: { location: "/more/" } })
-            expect((yield* get("/more/")).body.toString()).toBe("<h1>More</h1>")
-            expect(JSON.parse((yield* get("/manifest.json")).body.toString())).toMatchObject({ versionId })
-            expect((yield* get("/versions/x")).status).toBe(404)
-          }),
-        { site: "page" }
-      )
+      const index = yield* get("/?lang=de")
+      expect(index).toMatchObject({
+        status: 200,
+        headers: { "cache-control": "no-cache", "content-type": "text/html; charset=utf-8" }
+      })
+      expect(index.headers).not.toHaveProperty("content-security-policy")
+      expect(index.body.toString()).toBe("<h1>Exhibit</h1>")
+      expect((yield* get("/", { "If-None-Match": index.headers.etag ?? "" })).status).toBe(304)
+      expect((yield* get("/index.html", { Range: "bytes=0-3" })).body.toString()).toBe("<h1>")
+      expect(JSON.parse((yield* get("/endpoint.json")).body.toString())).toEqual({
+        transport: "http://127.0.0.1:8710"
+      })
+      expect(yield* get("/more")).toMatchObject({ status: 301, headers: { location: "/more/" } })
+      expect((yield* get("/more/")).body.toString()).toBe("<h1>More</h1>")
+      expect(JSON.parse((yield* get("/manifest.json")).body.toString())).toMatchObject({ versionId })
+      expect((yield* get("/versions/x")).status).toBe(404)
+    },
+    { site: "page" }
   )
 
   it.scoped.each([
@@ -356,78 +315,60 @@ describe("a page in a folder", () => {
       )
   )
 
-  it.scoped("is not served without an option for it", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        expect((yield* get("/")).status).toBe(404)
-        expect((yield* get("/endpoint.json")).status).toBe(404)
-      })
-    )
-  )
+  served("is not served without an option for it", function* () {
+    expect((yield* get("/")).status).toBe(404)
+    expect((yield* get("/endpoint.json")).status).toBe(404)
+  })
 })
 
 describe("a request", () => {
-  it.scoped("with another method gets 405", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        for (const method of ["POST", "PUT", "DELETE", "PROPFIND"]) {
-          const answer = yield* request({ method, target: "/manifest.json" })
-          expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, OPTIONS" } })
-        }
-      })
-    )
+  served("with another method gets 405", function* () {
+    for (const method of ["POST", "PUT", "DELETE", "PROPFIND"]) {
+      const answer = yield* request({ method, target: "/manifest.json" })
+      expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, OPTIONS" } })
+    }
+  })
+
+  served("is allowed from every page", function* () {
+    const answer = yield* request({
+      method: "OPTIONS",
+      target: `${version}/files.json`,
+      headers: { Origin: "http://example.com", "Access-Control-Request-Headers": "range" }
+    })
+    expect(answer).toMatchObject({
+      status: 204,
+      headers: {
+        "access-control-allow-origin": "*",
+        "access-control-allow-methods": "GET, HEAD, OPTIONS",
+        "access-control-allow-headers": expect.stringContaining("Range")
+      }
+    })
+  })
+
+  served(
+    "is refused for host names that are not allowed",
+    function* () {
+      const answer = yield* get("/manifest.json", { Host: "evil.example:8730" })
+      expect(answer.status).toBe(403)
+      expect(answer.body.toString()).toContain(
+        'Host not allowed: \\"evil.example:8730\\" is not among the \\"allowedHosts\\" of the content server.'
+      )
+      expect((yield* get("/manifest.json", { Host: "LOCALHOST:1" })).status).toBe(200)
+    },
+    { allowedHosts: ["localhost"] }
   )
 
-  it.scoped("is allowed from every page", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const answer = yield* request({
-          method: "OPTIONS",
-          target: `${version}/files.json`,
-          headers: { Origin: "http://example.com", "Access-Control-Request-Headers": "range" }
-        })
-        expect(answer).toMatchObject({
-          status: 204,
-          headers: {
-            "access-control-allow-origin": "*",
-            "access-control-allow-methods": "GET, HEAD, OPTIONS",
-            "access-control-allow-headers": expect.stringContaining("Range")
-          }
-        })
-      })
-    )
-  )
-
-  it.scoped("is refused for host names that are not allowed", () =>
-    serving(
-      () =>
-        Effect.gen(function* () {
-          const answer = yield* get("/manifest.json", { Host: "evil.example:8730" })
-          expect(answer.status).toBe(403)
-          expect(answer.body.toString()).toContain(
-            'Host not allowed: \\"evil.example:8730\\" is not among the \\"allowedHosts\\" of the content server.'
-          )
-          expect((yield* get("/manifest.json", { Host: "LOCALHOST:1" })).status).toBe(200)
-        }),
-      { allowedHosts: ["localhost"] }
-    )
-  )
-
-  it.scoped("that is malformed gets 400", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const { received, send } = yield* server.connect
-        send("GET /manifest.json HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n")
-        expect(yield* received.whole).toMatch(/^HTTP\/1\.1 400 /)
-        expect((yield* get("/%")).status).toBe(400)
-        expect((yield* get("/%ff")).status).toBe(400)
-        expect((yield* get("manifest.json")).status).toBe(400)
-        const malformed = yield* server.connect
-        malformed.send("nonsense\r\n\r\n")
-        expect(yield* malformed.received.whole).toMatch(/^HTTP\/1\.1 400 .*Access-Control-Allow-Origin: \*/s)
-      })
-    )
-  )
+  served("that is malformed gets 400", function* () {
+    const { received, send } = yield* server.connect
+    send("GET /manifest.json HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n")
+    expect(yield* received.whole).toMatch(/^HTTP\/1\.1 400 /)
+    expect((yield* get("/%")).status).toBe(400)
+    expect((yield* get("/%ff")).status).toBe(400)
+    expect((yield* get("manifest.json")).status).toBe(400)
+    const malformed = yield* server.connect
+    malformed.send("nonsense\r\n\r\n")
+    expect(yield* malformed.received.whole).toMatch(/^HTTP\/1\.1 400 .*Access-Control-Allow-Origin: \*/s)
+  })
 })
 
 describe("the server", () => {
@@ -440,131 +381,112 @@ describe("the server", () => {
     }).pipe(Effect.provide([server.environment, memoryServices("task")]))
   )
 
-  it.scoped("has the URL of its page in the state", () =>
-    serving(
-      () =>
-        Effect.gen(function* () {
-          const { plugins } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
-          const page = `http://127.0.0.1:${yield* server.port}/`
-          expect(plugins["content-server"]).toMatchObject({ page })
-        }),
-      { site: "page" }
-    )
+  served(
+    "has the URL of its page in the state",
+    function* () {
+      const { plugins } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
+      const page = `http://127.0.0.1:${yield* server.port}/`
+      expect(plugins["content-server"]).toMatchObject({ page })
+    },
+    { site: "page" }
   )
 
-  it.scoped("has its URL and its counters in the state and the status", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const { state, status } = yield* ControllerState
-        const url = `http://127.0.0.1:${yield* server.port}`
-        const slice = Effect.map(state, ({ plugins }) => plugins["content-server"])
-        expect(yield* slice).toEqual({
-          kind: "content-server",
-          url,
-          maxConnections: 1024,
-          connections: 0,
-          openResponses: 0,
-          requests: 0,
-          bytes: 0
-        })
-        yield* get(`${version}/exhibits/Objects.json`)
-        expect(yield* slice).toMatchObject({ requests: 1 })
-        expect(yield* slice).not.toHaveProperty("page")
-        const { sections } = yield* status
-        expect(sections).toMatchObject([
-          {
-            name: "content-server",
-            title: "Content server",
-            rows: [
-              { label: "Address", value: url },
-              { label: "Connections", value: expect.stringMatching(/^\d of 1024$/) },
-              { label: "Responses", value: expect.stringMatching(/^1, \d+ bytes; 0 open$/) }
-            ]
-          }
-        ])
-        const { statistics } = yield* ContentServer
-        expect(yield* statistics).toMatchObject({ openResponses: 0, requests: 1 })
-      })
-    )
-  )
+  served("has its URL and its counters in the state and the status", function* () {
+    const { state, status } = yield* ControllerState
+    const url = `http://127.0.0.1:${yield* server.port}`
+    const slice = Effect.map(state, ({ plugins }) => plugins["content-server"])
+    expect(yield* slice).toEqual({
+      kind: "content-server",
+      url,
+      maxConnections: 1024,
+      connections: 0,
+      openResponses: 0,
+      requests: 0,
+      bytes: 0
+    })
+    yield* get(`${version}/exhibits/Objects.json`)
+    expect(yield* slice).toMatchObject({ requests: 1 })
+    expect(yield* slice).not.toHaveProperty("page")
+    const { sections } = yield* status
+    expect(sections).toMatchObject([
+      {
+        name: "content-server",
+        title: "Content server",
+        rows: [
+          { label: "Address", value: url },
+          { label: "Connections", value: expect.stringMatching(/^\d of 1024$/) },
+          { label: "Responses", value: expect.stringMatching(/^1, \d+ bytes; 0 open$/) }
+        ]
+      }
+    ])
+    const { statistics } = yield* ContentServer
+    expect(yield* statistics).toMatchObject({ openResponses: 0, requests: 1 })
+  })
 
-  it.scoped("fails with advice where its port is in use", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const port = yield* server.port
-        const error = yield* Effect.flip(ContentServerLayer.make({ port }))
-        expect(error).toMatchObject({ _tag: "vitrine/BindError", code: "EADDRINUSE", port })
-      })
-    )
-  )
+  served("fails with advice where its port is in use", function* () {
+    const port = yield* server.port
+    const error = yield* Effect.flip(ContentServerLayer.make({ port }))
+    expect(error).toMatchObject({ _tag: "vitrine/BindError", code: "EADDRINUSE", port })
+  })
 })
 
 describe("the list of a version's files", () => {
   const list = `${version}/files.json`
 
-  it.scoped("is compressed for clients that accept gzip, with an ETag of its own", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        const plain = yield* get(list)
-        const gzip = { "Accept-Encoding": "br, gzip;q=0.8" }
-        const compressed = yield* get(list, gzip)
-        expect(gunzipSync(compressed.body)).toEqual(plain.body)
-        expect(compressed).toMatchObject({
+  served("is compressed for clients that accept gzip, with an ETag of its own", function* () {
+    const plain = yield* get(list)
+    const gzip = { "Accept-Encoding": "br, gzip;q=0.8" }
+    const compressed = yield* get(list, gzip)
+    expect(gunzipSync(compressed.body)).toEqual(plain.body)
+    expect(compressed).toMatchObject({
+      status: 200,
+      headers: {
+        "content-encoding": "gzip",
+        "content-length": String(compressed.body.length),
+        "content-type": "application/json",
+        "cache-control": "public, max-age=31536000, immutable",
+        "content-security-policy": "sandbox",
+        vary: "Accept-Encoding",
+        etag: `"${sha256(plain.body)}-gzip"`
+      }
+    })
+    expect(plain.headers).toMatchObject({ vary: "Accept-Encoding", etag: `"${sha256(plain.body)}"` })
+    expect(plain.headers).not.toHaveProperty("content-encoding")
+
+    const etag = compressed.headers.etag ?? ""
+    expect(yield* get(list, { ...gzip, "If-None-Match": etag })).toMatchObject({
+      status: 304,
+      headers: { etag, vary: "Accept-Encoding" }
+    })
+    const other = yield* get(list, { ...gzip, "If-None-Match": plain.headers.etag ?? "" })
+    expect(other.status).toBe(200)
+    const part = yield* get(list, { ...gzip, Range: "bytes=1-4" })
+    expect(part).toMatchObject({ status: 206, headers: { vary: "Accept-Encoding" } })
+    expect(part.body).toEqual(plain.body.subarray(1, 5))
+  })
+
+  served("is not compressed for other clients, as all other files", function* () {
+    for (const accepted of ["", "identity", "br", "gzip;q=0", "gzip;q=0.0", "xgzip"]) {
+      const { headers } = yield* get(list, { "Accept-Encoding": accepted })
+      expect(headers).not.toHaveProperty("content-encoding")
+    }
+    const { headers } = yield* get(`${version}/exhibits/Objects.json`, { "Accept-Encoding": "gzip" })
+    expect(headers).not.toHaveProperty("content-encoding")
+    expect(headers).not.toHaveProperty("vary")
+  })
+
+  served(
+    "is complete whatever the query is, because older players ask for changes since a version",
+    function* () {
+      for (const headers of [{}, { "Accept-Encoding": "gzip" }]) {
+        const whole = yield* get(list, headers)
+        expect(yield* get(`${list}?since=20261121T092959Z`, headers)).toMatchObject({
           status: 200,
-          headers: {
-            "content-encoding": "gzip",
-            "content-length": String(compressed.body.length),
-            "content-type": "application/json",
-            "cache-control": "public, max-age=31536000, immutable",
-            "content-security-policy": "sandbox",
-            vary: "Accept-Encoding",
-            etag: `"${sha256(plain.body)}-gzip"`
-          }
+          body: whole.body,
+          headers: { etag: whole.headers.etag, "content-type": "application/json" }
         })
-        expect(plain.headers).toMatchObject({ vary: "Accept-Encoding", etag: `"${sha256(plain.body)}"` })
-        expect(plain.headers).not.toHaveProperty("content-encoding")
-
-        const etag = compressed.headers.etag ?? ""
-        expect(yield* get(list, { ...gzip, "If-None-Match": etag })).toMatchObject({
-          status: 304,
-          headers: { etag, vary: "Accept-Encoding" }
-        })
-        const other = yield* get(list, { ...gzip, "If-None-Match": plain.headers.etag ?? "" })
-        expect(other.status).toBe(200)
-        const part = yield* get(list, { ...gzip, Range: "bytes=1-4" })
-        expect(part).toMatchObject({ status: 206, headers: { vary: "Accept-Encoding" } })
-        expect(part.body).toEqual(plain.body.subarray(1, 5))
-      })
-    )
-  )
-
-  it.scoped("is not compressed for other clients, as all other files", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        for (const accepted of ["", "identity", "br", "gzip;q=0", "gzip;q=0.0", "xgzip"]) {
-          const { headers } = yield* get(list, { "Accept-Encoding": accepted })
-          expect(headers).not.toHaveProperty("content-encoding")
-        }
-        const { headers } = yield* get(`${version}/exhibits/Objects.json`, { "Accept-Encoding": "gzip" })
-        expect(headers).not.toHaveProperty("content-encoding")
-        expect(headers).not.toHaveProperty("vary")
-      })
-    )
-  )
-
-  it.scoped("is complete whatever the query is, because older players ask for changes since a version", () =>
-    serving(() =>
-      Effect.gen(function* () {
-        for (const headers of [{}, { "Accept-Encoding": "gzip" }]) {
-          const whole = yield* get(list, headers)
-          expect(yield* get(`${list}?since=20261121T092959Z`, headers)).toMatchObject({
-            status: 200,
-            body: whole.body,
-            headers: { etag: whole.headers.etag, "content-type": "application/json" }
-          })
-        }
-      })
-    )
+      }
+    }
   )
 })
 

@@ -32,7 +32,7 @@ const watch = Effect.fnUntraced(function* () {
   // What is done to files has the time of the real clock: it was done a moment ago, unless it is later.
   const setClock = (ms: number) => TestClock.setTime(Date.now() + ms)
   yield* setClock(-60_000)
-  const { current } = yield* SiteBuild.make(`${folder}/page`, { content: "show" })
+  const current = yield* SiteBuild.make(`${folder}/page`, "show")
   yield* somebodySleeps
   const build = Effect.map(current, Option.getOrThrow)
   const first = yield* build
@@ -110,7 +110,7 @@ describe("a build of the page", () => {
       yield* server.writeFile(`${folder}/2/index.html`, "2")
       yield* Effect.promise(() => symlink("1", `${folder}/page`))
       yield* TestClock.setTime(Date.now() + 60_000)
-      const { current } = yield* SiteBuild.make(`${folder}/page`, { content: "content" })
+      const current = yield* SiteBuild.make(`${folder}/page`, "content")
       yield* somebodySleeps
       const first = yield* current
       yield* Effect.promise(async () => {
@@ -180,7 +180,7 @@ describe("a build of the page", () => {
       const lines: Array<string> = []
       return Effect.gen(function* () {
         const folder = yield* server.makeFolder
-        const { current } = yield* SiteBuild.make(`${folder}/${name}`, { content: "show" })
+        const current = yield* SiteBuild.make(`${folder}/${name}`, "show")
         yield* somebodySleeps
         expect(lines).toEqual([`WARN The folder of the page is missing: ${folder}/${name}${end}`])
         yield* server.writeFile(`${folder}/${name}/index.html`, "<h1>Exhibit</h1>")
@@ -194,7 +194,7 @@ describe("a build of the page", () => {
   it.scoped("causes no warning where a dev server serves the page", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
-      yield* SiteBuild.make(`${yield* server.makeFolder}/dist`, { content: "show" })
+      yield* SiteBuild.make(`${yield* server.makeFolder}/dist`, "show")
       yield* somebodySleeps
       expect(lines).toEqual([])
     }).pipe(Effect.provideService(HasDevServer, true), Effect.provide(server.environment), withLog(lines))

@@ -29,6 +29,7 @@ import {
 } from "../../support/content.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
+import { inController, inTask } from "../../support/scenario.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
@@ -65,140 +66,126 @@ const makeSource = (id: string) =>
   })
 
 describe("Content", () => {
-  it.scoped("publishes the steps of a fetch in order, and announces the promoted version", () =>
-    Effect.gen(function* () {
-      const { source } = yield* makeSource("objects")
-      yield* Content.fromSources({}, [source])
-      const events = yield* follow
-      const outcome = yield* fetch
-      expect(outcome).toMatchObject({ changed: true, versionId: "19700101T000000Z", records: 1 })
+  inTask("publishes the steps of a fetch in order, and announces the promoted version", function* () {
+    const { source } = yield* makeSource("objects")
+    yield* Content.fromSources({}, [source])
+    const events = yield* follow
+    const outcome = yield* fetch
+    expect(outcome).toMatchObject({ changed: true, versionId: "19700101T000000Z", records: 1 })
 
-      const told = yield* events.until("content:fetch:done")
-      expect(names(told)).toEqual([
-        "content:fetch:start",
-        "content:source:start",
-        "content:source:progress",
-        "content:source:done",
-        "content:version:promoted",
-        "content:fetch:done"
-      ])
-      expect(told[0]?.payload).toEqual({ timestamp: "1970-01-01T00:00:00.000Z" })
-      expect(told[4]?.payload).toEqual({
-        versionId: "19700101T000000Z",
-        versionPath: "versions/19700101T000000Z",
-        generatedAt: "1970-01-01T00:00:00.000Z"
-      })
-      expect(told[5]?.payload).toEqual(outcome)
-    }).pipe(Effect.provide(services("task")))
-  )
+    const told = yield* events.until("content:fetch:done")
+    expect(names(told)).toEqual([
+      "content:fetch:start",
+      "content:source:start",
+      "content:source:progress",
+      "content:source:done",
+      "content:version:promoted",
+      "content:fetch:done"
+    ])
+    expect(told[0]?.payload).toEqual({ timestamp: "1970-01-01T00:00:00.000Z" })
+    expect(told[4]?.payload).toEqual({
+      versionId: "19700101T000000Z",
+      versionPath: "versions/19700101T000000Z",
+      generatedAt: "1970-01-01T00:00:00.000Z"
+    })
+    expect(told[5]?.payload).toEqual(outcome)
+  })
 
-  it.scoped("logs version, duration and records of a fetch as fields", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const { source } = yield* makeSource("objects")
-      yield* Content.fromSources({}, [source])
-      const { versionId } = Schema.decodeUnknownSync(Schema.Struct({ versionId: Schema.String }))(
-        yield* fetch.pipe(logTo({ format: "json", write: (line) => lines.push(line) }))
-      )
-      expect(lines.map((line) => JSON.parse(line).annotations)).toEqual([
-        { version: versionId, durationMs: expect.any(Number), records: 1 }
-      ])
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("logs version, duration and records of a fetch as fields", function* () {
+    const lines: Array<string> = []
+    const { source } = yield* makeSource("objects")
+    yield* Content.fromSources({}, [source])
+    const { versionId } = Schema.decodeUnknownSync(Schema.Struct({ versionId: Schema.String }))(
+      yield* fetch.pipe(logTo({ format: "json", write: (line) => lines.push(line) }))
+    )
+    expect(lines.map((line) => JSON.parse(line).annotations)).toEqual([
+      { version: versionId, durationMs: expect.any(Number), records: 1 }
+    ])
+  })
 
-  it.scoped("passes a source its folder in the active version, and publishes its counts", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const before: Array<Option.Option<string>> = []
-      const source: ContentSource = {
-        id: "objects",
-        fetch: ({ directory, previous }) =>
-          Effect.gen(function* () {
-            before.push(
-              yield* Effect.transposeMapOption(previous, ({ directory }) =>
-                fs.readFileString(`${directory}/n`)
-              )
-            )
-            yield* fs.writeFileString(`${directory}/n`, String(before.length))
-            const attachments = { total: 3, bytes: 30, reused: 1 }
-            return { fingerprint: String(before.length), records: 1, bytes: 31, attachments }
-          }).pipe(Effect.mapError((cause) => new SourceError({ source: "objects", cause })))
-      }
-      yield* Content.fromSources({}, [source])
-      const events = yield* follow
-      yield* fetch
-      yield* fetch
-      expect(before).toEqual([Option.none(), Option.some("1")])
-      const done = (yield* events.until("content:fetch:done")).find(
-        ({ name }) => name === "content:source:done"
-      )
-      expect(done?.payload).toEqual({
-        timestamp: "1970-01-01T00:00:00.000Z",
-        sourceId: "objects",
-        records: 1,
-        bytes: 31,
-        attachments: { total: 3, bytes: 30, reused: 1 },
-        durationMs: expect.any(Number)
-      })
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("passes a source its folder in the active version, and publishes its counts", function* ({ fs }) {
+    const before: Array<Option.Option<string>> = []
+    const source: ContentSource = {
+      id: "objects",
+      fetch: ({ directory, previous }) =>
+        Effect.gen(function* () {
+          before.push(
+            yield* Effect.transposeMapOption(previous, ({ directory }) => fs.readFileString(`${directory}/n`))
+          )
+          yield* fs.writeFileString(`${directory}/n`, String(before.length))
+          const attachments = { total: 3, bytes: 30, reused: 1 }
+          return { fingerprint: String(before.length), records: 1, bytes: 31, attachments }
+        }).pipe(Effect.mapError((cause) => new SourceError({ source: "objects", cause })))
+    }
+    yield* Content.fromSources({}, [source])
+    const events = yield* follow
+    yield* fetch
+    yield* fetch
+    expect(before).toEqual([Option.none(), Option.some("1")])
+    const done = (yield* events.until("content:fetch:done")).find(
+      ({ name }) => name === "content:source:done"
+    )
+    expect(done?.payload).toEqual({
+      timestamp: "1970-01-01T00:00:00.000Z",
+      sourceId: "objects",
+      records: 1,
+      bytes: 31,
+      attachments: { total: 3, bytes: 30, reused: 1 },
+      durationMs: expect.any(Number)
+    })
+  })
 
-  it.scoped("promotes and announces nothing when nothing has changed", () =>
-    Effect.gen(function* () {
-      const { source } = yield* makeSource("objects")
-      yield* Content.fromSources({}, [source])
-      yield* fetch
-      const before = yield* readManifest
-      const events = yield* follow
-      expect(yield* fetch).toMatchObject({ changed: false })
-      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
-      expect(yield* readManifest).toEqual(before)
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("promotes and announces nothing when nothing has changed", function* () {
+    const { source } = yield* makeSource("objects")
+    yield* Content.fromSources({}, [source])
+    yield* fetch
+    const before = yield* readManifest
+    const events = yield* follow
+    expect(yield* fetch).toMatchObject({ changed: false })
+    expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+    expect(yield* readManifest).toEqual(before)
+  })
 
-  it.scoped("keeps the active version when one source fails, and reports the reason", () =>
-    Effect.gen(function* () {
-      const good = yield* makeSource("objects")
-      const bad = yield* makeSource("events")
-      yield* Content.fromSources({}, [good.source, bad.source])
-      yield* fetch
-      const before = yield* readManifest
+  inTask("keeps the active version when one source fails, and reports the reason", function* () {
+    const good = yield* makeSource("objects")
+    const bad = yield* makeSource("events")
+    yield* Content.fromSources({}, [good.source, bad.source])
+    yield* fetch
+    const before = yield* readManifest
 
-      yield* Ref.set(good.text, "two")
-      yield* Ref.set(bad.failure, Option.some(new Error("the table is gone")))
-      const events = yield* follow
-      const error = yield* Effect.flip(fetch)
-      expect(error.message).toContain('Source "events": the table is gone')
+    yield* Ref.set(good.text, "two")
+    yield* Ref.set(bad.failure, Option.some(new Error("the table is gone")))
+    const events = yield* follow
+    const error = yield* Effect.flip(fetch)
+    expect(error.message).toContain('Source "events": the table is gone')
 
-      const told = yield* events.until("content:fetch:error")
-      expect(told.at(-1)?.payload).toMatchObject({
-        error: { name: "SourceError", message: 'Source "events": the table is gone' }
-      })
-      expect(names(told)).toContain("content:source:error")
-      expect(names(told)).not.toContain("content:version:promoted")
-      expect(yield* readManifest).toEqual(before)
-      expect(yield* lastFetchRow).toMatchObject({
-        tone: "error",
-        value: expect.stringMatching(/, failed: see its source below$/)
-      })
+    const told = yield* events.until("content:fetch:error")
+    expect(told.at(-1)?.payload).toMatchObject({
+      error: { name: "SourceError", message: 'Source "events": the table is gone' }
+    })
+    expect(names(told)).toContain("content:source:error")
+    expect(names(told)).not.toContain("content:version:promoted")
+    expect(yield* readManifest).toEqual(before)
+    expect(yield* lastFetchRow).toMatchObject({
+      tone: "error",
+      value: expect.stringMatching(/, failed: see its source below$/)
+    })
 
-      yield* Ref.set(bad.failure, Option.none())
-      expect(yield* fetch).toMatchObject({ changed: true })
-      expect(yield* lastFetchRow).toMatchObject({ tone: "ok" })
-    }).pipe(Effect.provide(services("task")))
-  )
+    yield* Ref.set(bad.failure, Option.none())
+    expect(yield* fetch).toMatchObject({ changed: true })
+    expect(yield* lastFetchRow).toMatchObject({ tone: "ok" })
+  })
 
-  it.scoped("reports a defect of a source as a failed fetch", () =>
-    Effect.gen(function* () {
-      const { hold, source } = yield* makeSource("objects")
-      yield* Ref.set(hold, Effect.die(new Error("a bug")))
-      yield* Content.fromSources({}, [source])
-      expect((yield* Effect.flip(fetch)).message).toContain('Source "objects": a bug')
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("reports a defect of a source as a failed fetch", function* () {
+    const { hold, source } = yield* makeSource("objects")
+    yield* Ref.set(hold, Effect.die(new Error("a bug")))
+    yield* Content.fromSources({}, [source])
+    expect((yield* Effect.flip(fetch)).message).toContain('Source "objects": a bug')
+  })
 
-  it.scoped("continues to fetch after a defect, and after the manifest could not be read at the start", () =>
-    Effect.gen(function* () {
+  inController(
+    "continues to fetch after a defect, and after the manifest could not be read at the start",
+    function* () {
       const { source } = yield* makeSource("objects")
       const store = yield* VersionStore
       const calls = yield* Ref.make(0)
@@ -218,150 +205,116 @@ describe("Content", () => {
       yield* somebodySleeps
       yield* TestClock.adjust("10 minutes")
       yield* events.until("content:fetch:done")
-    }).pipe(Effect.provide(services("persistent")))
+    }
   )
 
-  it.scoped("keeps the files of a source that has not changed, and replaces those that are damaged", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const objects = yield* makeSource("objects")
-      const tours = yield* makeSource("tours")
-      yield* Content.fromSources({}, [objects.source, tours.source])
-      const file = Effect.map(Effect.scoped(Effect.flatMap(VersionStore, ({ stage }) => stage)), (staged) =>
-        Option.match(staged.previous("objects"), {
-          onNone: () => "",
-          onSome: ({ directory }) => `${directory}/text.txt`
-        })
-      )
-      const inode = Effect.flatMap(file, (file) => fs.stat(file)).pipe(Effect.map(({ ino }) => ino))
-      expect(yield* fetch).toMatchObject({ changed: true })
-      const first = yield* inode
-      yield* Ref.set(tours.text, "two")
-      expect(yield* fetch).toMatchObject({ changed: true })
-      expect(yield* inode).toEqual(first)
-      yield* fs.truncate(yield* file, 1)
-      expect(yield* fetch).toMatchObject({ changed: true })
-      expect(yield* fs.readFileString(yield* file)).toBe("one")
-      expect(yield* fetch).toMatchObject({ changed: false })
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("does not start a second fetch while one runs, but waits for the first", function* () {
+    const { fetches, hold, source } = yield* makeSource("objects")
+    const release = yield* Deferred.make<void>()
+    yield* Ref.set(hold, Deferred.await(release))
+    yield* Content.fromSources({}, [source])
+    const events = yield* follow
+    const first = yield* Effect.fork(fetch)
+    yield* events.until("content:source:progress")
+    const second = yield* Effect.fork(fetch)
+    yield* Effect.yieldNow()
+    yield* Deferred.succeed(release, undefined)
+    expect(yield* Fiber.join(second)).toEqual(yield* Fiber.join(first))
+    expect(yield* Ref.get(fetches)).toBe(1)
+    yield* fetch
+    expect(yield* Ref.get(fetches)).toBe(2)
+  })
 
-  it.scoped("does not start a second fetch while one runs, but waits for the first", () =>
-    Effect.gen(function* () {
-      const { fetches, hold, source } = yield* makeSource("objects")
-      const release = yield* Deferred.make<void>()
-      yield* Ref.set(hold, Deferred.await(release))
-      yield* Content.fromSources({}, [source])
-      const events = yield* follow
-      const first = yield* Effect.fork(fetch)
-      yield* events.until("content:source:progress")
-      const second = yield* Effect.fork(fetch)
-      yield* Effect.yieldNow()
-      yield* Deferred.succeed(release, undefined)
-      expect(yield* Fiber.join(second)).toEqual(yield* Fiber.join(first))
-      expect(yield* Ref.get(fetches)).toBe(1)
-      yield* fetch
-      expect(yield* Ref.get(fetches)).toBe(2)
-    }).pipe(Effect.provide(services("task")))
-  )
+  inController("announces the active version when it starts, before it fetches", function* () {
+    const { source } = yield* makeSource("objects")
+    const { start } = yield* Content.fromSources({}, [source])
+    yield* fetch
+    const events = yield* follow
+    yield* start
+    expect(names(yield* events.until("content:fetch:done"))).toEqual([
+      "content:version:promoted",
+      "content:fetch:start",
+      "content:source:start",
+      "content:source:progress",
+      "content:source:done",
+      "content:fetch:done"
+    ])
+  })
 
-  it.scoped("announces the active version when it starts, before it fetches", () =>
-    Effect.gen(function* () {
-      const { source } = yield* makeSource("objects")
-      const { start } = yield* Content.fromSources({}, [source])
-      yield* fetch
-      const events = yield* follow
-      yield* start
-      expect(names(yield* events.until("content:fetch:done"))).toEqual([
-        "content:version:promoted",
-        "content:fetch:start",
-        "content:source:start",
-        "content:source:progress",
-        "content:source:done",
-        "content:fetch:done"
-      ])
-    }).pipe(Effect.provide(services("persistent")))
-  )
-
-  it.scoped("fetches at the start and then every fetchEvery, even after failures", () =>
-    Effect.gen(function* () {
-      const { failure, fetches, source } = yield* makeSource("objects")
-      const events = yield* follow
-      const { start } = yield* Content.fromSources({ fetchEvery: "10 minutes" }, [source])
-      yield* start
-      yield* events.until("content:fetch:done")
-      yield* Ref.set(failure, Option.some(new Error("no network")))
-      yield* somebodySleeps
-      yield* TestClock.adjust("599 seconds")
-      expect(yield* Ref.get(fetches)).toBe(1)
-      yield* TestClock.adjust("1 second")
-      yield* events.until("content:fetch:error")
-      yield* Ref.set(failure, Option.none())
-      yield* somebodySleeps
-      yield* TestClock.adjust("10 minutes")
-      yield* events.until("content:fetch:done")
-      expect(yield* Ref.get(fetches)).toBe(3)
-    }).pipe(Effect.provide(services("persistent")))
-  )
+  inController("fetches at the start and then every fetchEvery, even after failures", function* () {
+    const { failure, fetches, source } = yield* makeSource("objects")
+    const events = yield* follow
+    const { start } = yield* Content.fromSources({ fetchEvery: "10 minutes" }, [source])
+    yield* start
+    yield* events.until("content:fetch:done")
+    yield* Ref.set(failure, Option.some(new Error("no network")))
+    yield* somebodySleeps
+    yield* TestClock.adjust("599 seconds")
+    expect(yield* Ref.get(fetches)).toBe(1)
+    yield* TestClock.adjust("1 second")
+    yield* events.until("content:fetch:error")
+    yield* Ref.set(failure, Option.none())
+    yield* somebodySleeps
+    yield* TestClock.adjust("10 minutes")
+    yield* events.until("content:fetch:done")
+    expect(yield* Ref.get(fetches)).toBe(3)
+  })
 
   for (const [title, fetchEvery, pauses] of [
     ["up to fetchEvery", "1 minute", [15, 30, 60, 60]],
     ["up to five minutes where there is no fetchEvery", undefined, [15, 30, 60, 120, 240, 300, 300]]
   ] as const) {
-    it.scoped(`retries a fetch after a transient failure, with growing pauses, ${title}`, () =>
-      Effect.gen(function* () {
-        const { failure, fetches, isTransient, source } = yield* makeSource("objects")
-        yield* Ref.set(failure, Option.some(new Error("no network")))
-        yield* Ref.set(isTransient, true)
-        const events = yield* follow
-        const { start } = yield* Content.fromSources(fetchEvery === undefined ? {} : { fetchEvery }, [source])
-        yield* start
-        let failed = 0
-        let at = 0
-        for (const pause of pauses) {
-          yield* events.until("content:fetch:error")
-          failed++
-          yield* somebodySleeps
-          at += pause
-          expect(yield* rowValue("Next fetch")).toBe(
-            `${new Date(at * 1000).toISOString()}, a retry: what failed may pass by itself`
-          )
-          yield* TestClock.adjust(`${pause - 1} seconds`)
-          expect(yield* Ref.get(fetches)).toBe(failed)
-          yield* TestClock.adjust("1 second")
-        }
+    inController(`retries a fetch after a transient failure, with growing pauses, ${title}`, function* () {
+      const { failure, fetches, isTransient, source } = yield* makeSource("objects")
+      yield* Ref.set(failure, Option.some(new Error("no network")))
+      yield* Ref.set(isTransient, true)
+      const events = yield* follow
+      const { start } = yield* Content.fromSources(fetchEvery === undefined ? {} : { fetchEvery }, [source])
+      yield* start
+      let failed = 0
+      let at = 0
+      for (const pause of pauses) {
         yield* events.until("content:fetch:error")
-        yield* Ref.set(failure, Option.none())
+        failed++
         yield* somebodySleeps
-        yield* TestClock.adjust("5 minutes")
-        yield* events.until("content:fetch:done")
-        if (fetchEvery !== undefined) {
-          yield* somebodySleeps
-        }
-        yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value?.includes("retry") === false))
+        at += pause
         expect(yield* rowValue("Next fetch")).toBe(
-          fetchEvery === undefined ? "none planned" : new Date((at + 300 + 60) * 1000).toISOString()
+          `${new Date(at * 1000).toISOString()}, a retry: what failed may pass by itself`
         )
-      }).pipe(Effect.provide(services("persistent")))
-    )
+        yield* TestClock.adjust(`${pause - 1} seconds`)
+        expect(yield* Ref.get(fetches)).toBe(failed)
+        yield* TestClock.adjust("1 second")
+      }
+      yield* events.until("content:fetch:error")
+      yield* Ref.set(failure, Option.none())
+      yield* somebodySleeps
+      yield* TestClock.adjust("5 minutes")
+      yield* events.until("content:fetch:done")
+      if (fetchEvery !== undefined) {
+        yield* somebodySleeps
+      }
+      yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value?.includes("retry") === false))
+      expect(yield* rowValue("Next fetch")).toBe(
+        fetchEvery === undefined ? "none planned" : new Date((at + 300 + 60) * 1000).toISOString()
+      )
+    })
   }
 
-  it.scoped("does not retry a fetch after a permanent failure before the next one is due", () =>
-    Effect.gen(function* () {
-      const { failure, source } = yield* makeSource("objects")
-      yield* Ref.set(failure, Option.some(new Error("the key is wrong")))
-      const events = yield* follow
-      const { start } = yield* Content.fromSources({}, [source])
-      yield* start
-      yield* events.until("content:fetch:error")
-      yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value !== "running now"))
-      expect(yield* rowValue("Next fetch")).toBe("none planned")
-      expect(Chunk.size(yield* TestClock.sleeps())).toBe(0)
-    }).pipe(Effect.provide(services("persistent")))
-  )
+  inController("does not retry a fetch after a permanent failure before the next one is due", function* () {
+    const { failure, source } = yield* makeSource("objects")
+    yield* Ref.set(failure, Option.some(new Error("the key is wrong")))
+    const events = yield* follow
+    const { start } = yield* Content.fromSources({}, [source])
+    yield* start
+    yield* events.until("content:fetch:error")
+    yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value !== "running now"))
+    expect(yield* rowValue("Next fetch")).toBe("none planned")
+    expect(Chunk.size(yield* TestClock.sleeps())).toBe(0)
+  })
 
-  it.scoped("shows in the status what every source does and did, and when the next fetch is", () =>
-    Effect.gen(function* () {
+  inController(
+    "shows in the status what every source does and did, and when the next fetch is",
+    function* () {
       const { failure, hold, source } = yield* makeSource("objects")
       const release = yield* Deferred.make<void>()
       yield* Ref.set(hold, Deferred.await(release))
@@ -394,7 +347,7 @@ describe("Content", () => {
         ["Last success", "1970-01-01T00:00:00.000Z, 1 record, 3 bytes, in 0.0 s"],
         ["Last error", '1970-01-01T00:10:00.000Z, Source "objects": no network']
       ])
-    }).pipe(Effect.provide(services("persistent")))
+    }
   )
 
   it.scoped.skipIf(!mayMount)("removes versions that no screen shows from a full disk, once", () =>
@@ -465,49 +418,47 @@ describe("Content", () => {
     }).pipe(withLog(lines), Effect.provide(services("task")))
   })
 
-  it.scoped("keeps the version that a consumer acknowledged from being swept", () =>
-    Effect.gen(function* () {
-      const { source, text } = yield* makeSource("objects")
-      yield* Content.fromSources({}, [source])
-      const { dispatch } = yield* CommandBus
+  inTask("keeps the version that a consumer acknowledged from being swept", function* () {
+    const { source, text } = yield* makeSource("objects")
+    yield* Content.fromSources({}, [source])
+    const { dispatch } = yield* CommandBus
+    yield* fetch
+    const { state, status } = yield* ControllerState
+    const versions = Effect.map(state, ({ plugins }) => Object(plugins.content).versions)
+    const first = { versionId: "19700101T000000Z", active: true, isWaiting: false, isRead: false }
+    expect(yield* versions).toEqual([{ ...first, leases: [] }])
+    yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: first.versionId })
+    const lease = {
+      consumerId: "screen-1",
+      versionId: first.versionId,
+      until: 1_800_000,
+      heardAt: 0,
+      isSilent: false
+    }
+    expect(yield* versions).toEqual([{ ...first, leases: [lease] }])
+    for (const content of ["two", "three", "four"]) {
+      yield* Ref.set(text, content)
       yield* fetch
-      const { state, status } = yield* ControllerState
-      const versions = Effect.map(state, ({ plugins }) => Object(plugins.content).versions)
-      const first = { versionId: "19700101T000000Z", active: true, isWaiting: false, isRead: false }
-      expect(yield* versions).toEqual([{ ...first, leases: [] }])
-      yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: first.versionId })
-      const lease = {
-        consumerId: "screen-1",
-        versionId: first.versionId,
-        until: 1_800_000,
-        heardAt: 0,
-        isSilent: false
-      }
-      expect(yield* versions).toEqual([{ ...first, leases: [lease] }])
-      for (const content of ["two", "three", "four"]) {
-        yield* Ref.set(text, content)
-        yield* fetch
-      }
-      expect((yield* versions)[0]).toEqual({ ...first, active: false, leases: [lease] })
-      expect(JSON.stringify(yield* status)).toContain(
-        '"screen-1","value":"showing version 19700101T000000Z, last report at 1970-01-01T00:00:00.000Z"'
-      )
-      yield* dispatch({
-        type: "content.ack",
-        consumerId: "screen-1",
-        versionId: first.versionId,
-        problem: "no film",
-        renewMs: 60_000
-      })
-      const problem = "Screen screen-1 has had a problem since 1970-01-01T00:00:00.000Z: no film"
-      expect(JSON.stringify(yield* status)).toContain(problem)
-      yield* TestClock.adjust("3 minutes")
-      expect(JSON.stringify(yield* status)).not.toContain(problem)
-      expect(JSON.stringify(yield* status)).toContain("silent, last report at 1970-01-01T00:00:00.000Z")
-      const error = yield* Effect.flip(
-        dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })
-      )
-      expect(error.message).toContain('no version "20990101T000000Z" on disk')
-    }).pipe(Effect.provide(services("task")))
-  )
+    }
+    expect((yield* versions)[0]).toEqual({ ...first, active: false, leases: [lease] })
+    expect(JSON.stringify(yield* status)).toContain(
+      '"screen-1","value":"showing version 19700101T000000Z, last report at 1970-01-01T00:00:00.000Z"'
+    )
+    yield* dispatch({
+      type: "content.ack",
+      consumerId: "screen-1",
+      versionId: first.versionId,
+      problem: "no film",
+      renewMs: 60_000
+    })
+    const problem = "Screen screen-1 has had a problem since 1970-01-01T00:00:00.000Z: no film"
+    expect(JSON.stringify(yield* status)).toContain(problem)
+    yield* TestClock.adjust("3 minutes")
+    expect(JSON.stringify(yield* status)).not.toContain(problem)
+    expect(JSON.stringify(yield* status)).toContain("silent, last report at 1970-01-01T00:00:00.000Z")
+    const error = yield* Effect.flip(
+      dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })
+    )
+    expect(error.message).toContain('no version "20990101T000000Z" on disk')
+  })
 })

@@ -33,6 +33,7 @@ import {
 } from "../../support/content.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withLog } from "../../support/logged.ts"
+import { inController, inTask } from "../../support/scenario.ts"
 
 const dispatch = (type: string, fields: object = {}) =>
   Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: `content.${type}`, ...fields }))
@@ -138,48 +139,54 @@ describe("going back", () => {
     }).pipe(withLog(log), Effect.provide(services("task")))
   })
 
-  it.scoped("can be a hold of the active version, without an event for clients", () =>
-    Effect.gen(function* () {
-      const { edit, source } = yield* makeSource
-      yield* Content.fromSources({}, [source])
-      yield* fetch
-      const events = yield* follow
-      const held = { since: "1970-01-01T00:00:00.000Z" }
-      expect(yield* dispatch("hold")).toEqual({ versionId: first, changed: false, held })
-      expect(yield* rowValue("Held")).toBe(`since ${held.since}: version ${first} stays`)
-      yield* edit("two")
-      yield* fetchLater
-      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
-      expect(yield* dispatch("resume")).toEqual({ versionId: second, changed: true })
-    }).pipe(Effect.provide(services("task")))
-  )
+  inController("shows a source that is new since the held version", function* () {
+    const { source } = yield* makeSource
+    yield* Effect.scoped(
+      Content.fromSources({}, [source]).pipe(Effect.zipRight(fetch), Effect.zipRight(dispatch("hold")))
+    )
+    yield* Content.fromSources({}, [source, { ...source, id: "rooms" }])
+    expect(yield* fetchLater).toMatchObject({ held: { waiting: second } })
+    expect(Object.keys((yield* contentState).sources)).toEqual(["objects", "rooms"])
+  })
 
-  it.scoped("keeps holding after the waiting version was released", () =>
-    Effect.gen(function* () {
-      const { edit, source } = yield* makeSource
-      yield* Content.fromSources({}, [source])
-      yield* fetch
-      yield* dispatch("hold", { by: "anna@desk" })
-      yield* edit("two")
-      yield* fetchLater
-      const events = yield* follow
-      const held = { since: "1970-01-01T00:00:00.000Z", by: "anna@desk" }
-      expect(yield* dispatch("release", { by: "ben@desk" })).toEqual({
-        versionId: second,
-        changed: true,
-        held
-      })
-      expect(yield* events.until("content:version:promoted")).toMatchObject([
-        { payload: { versionId: second } }
-      ])
-      const released = { at: "1970-01-01T00:00:01.000Z", by: "ben@desk" }
-      expect(yield* contentState).toMatchObject({ versionId: second, held, released })
-      expect(yield* dispatch("versions")).toMatchObject({ held, released })
-      expect(yield* dispatch("release")).toEqual({ versionId: second, changed: false, held })
-      const error = yield* Effect.flip(dispatch("release", { versionId: "20990101T000000Z" }))
-      expect(error.message).toContain('There is no version "20990101T000000Z" on disk')
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("can be a hold of the active version, without an event for clients", function* () {
+    const { edit, source } = yield* makeSource
+    yield* Content.fromSources({}, [source])
+    yield* fetch
+    const events = yield* follow
+    const held = { since: "1970-01-01T00:00:00.000Z" }
+    expect(yield* dispatch("hold")).toEqual({ versionId: first, changed: false, held })
+    expect(yield* rowValue("Held")).toBe(`since ${held.since}: version ${first} stays`)
+    yield* edit("two")
+    yield* fetchLater
+    expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+    expect(yield* dispatch("resume")).toEqual({ versionId: second, changed: true })
+  })
+
+  inTask("keeps holding after the waiting version was released", function* () {
+    const { edit, source } = yield* makeSource
+    yield* Content.fromSources({}, [source])
+    yield* fetch
+    yield* dispatch("hold", { by: "anna@desk" })
+    yield* edit("two")
+    yield* fetchLater
+    const events = yield* follow
+    const held = { since: "1970-01-01T00:00:00.000Z", by: "anna@desk" }
+    expect(yield* dispatch("release", { by: "ben@desk" })).toEqual({
+      versionId: second,
+      changed: true,
+      held
+    })
+    expect(yield* events.until("content:version:promoted")).toMatchObject([
+      { payload: { versionId: second } }
+    ])
+    const released = { at: "1970-01-01T00:00:01.000Z", by: "ben@desk" }
+    expect(yield* contentState).toMatchObject({ versionId: second, held, released })
+    expect(yield* dispatch("versions")).toMatchObject({ held, released })
+    expect(yield* dispatch("release")).toEqual({ versionId: second, changed: false, held })
+    const error = yield* Effect.flip(dispatch("release", { versionId: "20990101T000000Z" }))
+    expect(error.message).toContain('There is no version "20990101T000000Z" on disk')
+  })
 
   it.scoped("causes no warning if versions are released by hand", () => {
     const log: Array<string> = []
@@ -207,111 +214,101 @@ describe("going back", () => {
     }).pipe(withLog(log), Effect.scoped, Effect.provide(services("task")))
   })
 
-  it.scoped("overrides a fetch that promoted a version just before", () =>
-    Effect.gen(function* () {
-      const store = yield* VersionStore
-      const promoted = yield* Effect.makeLatch()
-      const release = yield* Effect.makeLatch(true)
-      let edition = 0
-      yield* makeContent({ ...settings, schedule: Schedule.recurs(0) }, () =>
-        Effect.succeed({
-          sourceIds: [],
-          fetch: Effect.gen(function* () {
-            const staged = yield* store.stage
-            yield* staged.sourceDirectory("objects")
-            const promotion = yield* staged.promote([{ sourceId: "objects", fingerprint: String(++edition) }])
-            yield* promoted.open
-            yield* release.await
-            return { ...promotion, records: 1 }
-          }).pipe(Effect.scoped)
-        })
-      )
+  inTask("overrides a fetch that promoted a version just before", function* () {
+    const store = yield* VersionStore
+    const promoted = yield* Effect.makeLatch()
+    const release = yield* Effect.makeLatch(true)
+    let edition = 0
+    yield* makeContent({ ...settings, schedule: Schedule.recurs(0) }, () =>
+      Effect.succeed({
+        sourceIds: [],
+        fetch: Effect.gen(function* () {
+          const staged = yield* store.stage
+          yield* staged.sourceDirectory("objects")
+          const promotion = yield* staged.promote([{ sourceId: "objects", fingerprint: String(++edition) }])
+          yield* promoted.open
+          yield* release.await
+          return { ...promotion, records: 1 }
+        }).pipe(Effect.scoped)
+      })
+    )
+    yield* fetch
+    yield* promoted.close
+    yield* release.close
+    const fetching = yield* Effect.fork(fetchLater)
+    yield* promoted.await
+    const events = yield* follow
+    expect(yield* dispatch("rollback")).toMatchObject({ versionId: first, held: { waiting: second } })
+    yield* release.open
+    expect(yield* Fiber.join(fetching)).toMatchObject({ versionId: first, held: { waiting: second } })
+    // The first version was announced last, and is active again.
+    expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+    expect(yield* contentState).toMatchObject({ versionId: first, held: { waiting: second } })
+  })
+
+  inTask("still applies after a restart of the controller", function* ({ fs }) {
+    const directory = yield* fs.makeTempDirectoryScoped()
+    const { edit, source } = yield* makeSource
+    yield* Effect.gen(function* () {
+      yield* Content.fromSources({}, [source])
       yield* fetch
-      yield* promoted.close
-      yield* release.close
-      const fetching = yield* Effect.fork(fetchLater)
-      yield* promoted.await
+      yield* edit("two")
+      yield* fetchLater
+      yield* dispatch("rollback", { versionId: first })
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+    yield* Effect.gen(function* () {
+      const { start } = yield* Content.fromSources({}, [source])
       const events = yield* follow
-      expect(yield* dispatch("rollback")).toMatchObject({ versionId: first, held: { waiting: second } })
-      yield* release.open
-      expect(yield* Fiber.join(fetching)).toMatchObject({ versionId: first, held: { waiting: second } })
-      // The first version was announced last, and is active again.
-      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+      yield* start
+      const [ready, ...others] = yield* events.until("content:fetch:done")
+      expect(ready).toMatchObject({ name: "content:version:promoted", payload: { versionId: first } })
+      expect(names(others)).not.toContain("content:version:promoted")
       expect(yield* contentState).toMatchObject({ versionId: first, held: { waiting: second } })
-    }).pipe(Effect.provide(services("task")))
-  )
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "persistent"))))
+  })
 
-  it.scoped("still applies after a restart of the controller", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* fs.makeTempDirectoryScoped()
-      const { edit, source } = yield* makeSource
-      yield* Effect.gen(function* () {
-        yield* Content.fromSources({}, [source])
-        yield* fetch
-        yield* edit("two")
-        yield* fetchLater
-        yield* dispatch("rollback", { versionId: first })
-      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
-      yield* Effect.gen(function* () {
-        const { start } = yield* Content.fromSources({}, [source])
-        const events = yield* follow
-        yield* start
-        const [ready, ...others] = yield* events.until("content:fetch:done")
-        expect(ready).toMatchObject({ name: "content:version:promoted", payload: { versionId: first } })
-        expect(names(others)).not.toContain("content:version:promoted")
-        expect(yield* contentState).toMatchObject({ versionId: first, held: { waiting: second } })
-      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "persistent"))))
-    }).pipe(Effect.provide(services("task")))
-  )
-
-  it.scoped("shows in the status which held version is gone", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.gen(function* () {
-        yield* makeTwoVersions
-        yield* dispatch("hold", { by: "anna" })
-        yield* fs.remove(`${directory}/versions/${second}`, { recursive: true })
-        yield* fetchLater
-        expect(yield* rowOf("Held")).toEqual({
-          type: "kv",
-          label: "Held",
-          value: `since 1970-01-01T00:00:01.000Z by anna: version ${first} stays in place of ${second}, which is no longer on disk; version ${third} waits`,
-          tone: "warn"
-        })
-        expect(yield* contentState).toMatchObject({ versionId: first, held: { lost: second } })
-      }).pipe(Effect.scoped, withLog([]), Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
-    }).pipe(Effect.provide(services("task")))
-  )
+  inTask("shows in the status which held version is gone", function* ({ fs }) {
+    const directory = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.gen(function* () {
+      yield* makeTwoVersions
+      yield* dispatch("hold", { by: "anna" })
+      yield* fs.remove(`${directory}/versions/${second}`, { recursive: true })
+      yield* fetchLater
+      expect(yield* rowOf("Held")).toEqual({
+        type: "kv",
+        label: "Held",
+        value: `since 1970-01-01T00:00:01.000Z by anna: version ${first} stays in place of ${second}, which is no longer on disk; version ${third} waits`,
+        tone: "warn"
+      })
+      expect(yield* contentState).toMatchObject({ versionId: first, held: { lost: second } })
+    }).pipe(Effect.scoped, withLog([]), Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+  })
 
   for (const [step, shown] of [
     ["rollback", first],
     ["resume", second]
   ] as const) {
-    it.scoped(`does not activate a version with changed files, by a ${step}`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const directory = yield* fs.makeTempDirectoryScoped()
-        yield* Effect.gen(function* () {
-          yield* makeTwoVersions
-          yield* step === "resume" ? dispatch("rollback") : Effect.void
-          const before = yield* contentState
-          const file = `${directory}/versions/${shown}/objects/text.txt`
-          const text = yield* fs.readFileString(file)
-          yield* fs.writeFileString(file, text.toUpperCase())
-          expect((yield* Effect.flip(dispatch(step))).message).toContain("files are missing or damaged")
-          expect(unread(yield* contentState)).toEqual(unread(before))
-          yield* fs.writeFileString(file, text)
-          yield* fs.writeFileString(`${directory}/versions/${shown}/.DS_Store`, "of a file manager")
-          expect(yield* dispatch(step)).toMatchObject({ versionId: shown, changed: true })
-        }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
-      }).pipe(Effect.provide(services("task")))
-    )
+    inTask(`does not activate a version with changed files, by a ${step}`, function* ({ fs }) {
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        yield* makeTwoVersions
+        yield* step === "resume" ? dispatch("rollback") : Effect.void
+        const before = yield* contentState
+        const file = `${directory}/versions/${shown}/objects/text.txt`
+        const text = yield* fs.readFileString(file)
+        yield* fs.writeFileString(file, text.toUpperCase())
+        expect((yield* Effect.flip(dispatch(step))).message).toContain("files are missing or damaged")
+        expect(unread(yield* contentState)).toEqual(unread(before))
+        yield* fs.writeFileString(file, text)
+        yield* fs.writeFileString(`${directory}/versions/${shown}/.DS_Store`, "of a file manager")
+        expect(yield* dispatch(step)).toMatchObject({ versionId: shown, changed: true })
+      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+    })
   }
 
-  it.scoped("announces the version that is active after two concurrent steps, whichever reports first", () =>
-    Effect.gen(function* () {
+  inTask(
+    "announces the version that is active after two concurrent steps, whichever reports first",
+    function* () {
       yield* makeTwoVersions
       const events = yield* follow
       const store = yield* VersionStore
@@ -320,71 +317,66 @@ describe("going back", () => {
       expect(yield* events.until("content:version:promoted")).toMatchObject([
         { payload: { versionId: first } }
       ])
-    }).pipe(Effect.provide(services("task")))
+    }
   )
 
-  it.scoped("fails with a list of the existing versions if it is not possible", () =>
-    Effect.gen(function* () {
+  inTask("fails with a list of the existing versions if it is not possible", function* () {
+    const { edit, source } = yield* makeSource
+    yield* Content.fromSources({}, [source])
+    const failure = (fields: object) =>
+      Effect.map(Effect.flip(dispatch("rollback", fields)), ({ message }) => message)
+    expect(yield* failure({})).toContain("Cannot roll back: no version is active. On disk: no versions.")
+    yield* fetch
+    expect(yield* failure({})).toContain(
+      `Cannot roll back: no version is older than the active one, ${first}. On disk: ${first}.`
+    )
+    yield* edit("two")
+    yield* fetchLater
+    for (const versionId of ["20990101T000000Z", "../versions", ""]) {
+      expect(yield* failure({ versionId })).toContain(
+        `there is no version ${JSON.stringify(versionId)}. On disk: ${first}, ${second}.`
+      )
+    }
+    expect(yield* rowOf("Held")).toBe(undefined)
+  })
+
+  inTask("has a list of versions with their sources to choose from", function* ({ fs }) {
+    const directory = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.gen(function* () {
       const { edit, source } = yield* makeSource
       yield* Content.fromSources({}, [source])
-      const failure = (fields: object) =>
-        Effect.map(Effect.flip(dispatch("rollback", fields)), ({ message }) => message)
-      expect(yield* failure({})).toContain("Cannot roll back: no version is active. On disk: no versions.")
       yield* fetch
-      expect(yield* failure({})).toContain(
-        `Cannot roll back: no version is older than the active one, ${first}. On disk: ${first}.`
-      )
-      yield* edit("two")
+      yield* edit("second")
       yield* fetchLater
-      for (const versionId of ["20990101T000000Z", "../versions", ""]) {
-        expect(yield* failure({ versionId })).toContain(
-          `there is no version ${JSON.stringify(versionId)}. On disk: ${first}, ${second}.`
-        )
-      }
-      expect(yield* rowOf("Held")).toBe(undefined)
-    }).pipe(Effect.provide(services("task")))
-  )
-
-  it.scoped("has a list of versions with their sources to choose from", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.gen(function* () {
-        const { edit, source } = yield* makeSource
-        yield* Content.fromSources({}, [source])
-        yield* fetch
-        yield* edit("second")
-        yield* fetchLater
-        yield* dispatch("ack", { consumerId: "screen-1", versionId: first })
-        yield* dispatch("rollback")
-        const overview = { isRead: false, leases: [] }
-        expect(yield* dispatch("versions")).toEqual({
-          held: expect.objectContaining({ waiting: second }),
-          versions: [
-            {
-              ...overview,
-              isRead: true,
-              versionId: first,
-              active: true,
-              isWaiting: false,
-              leases: [expect.objectContaining({ consumerId: "screen-1" })],
-              generatedAt: "1970-01-01T00:00:00.000Z",
-              sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 3 }]
-            },
-            {
-              ...overview,
-              versionId: second,
-              active: false,
-              isWaiting: true,
-              changes: ["files: text.txt changed"],
-              generatedAt: "1970-01-01T00:00:01.000Z",
-              sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 6 }]
-            }
-          ]
-        })
-      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
-    }).pipe(Effect.provide(services("task")))
-  )
+      yield* dispatch("ack", { consumerId: "screen-1", versionId: first })
+      yield* dispatch("rollback")
+      const overview = { isRead: false, leases: [] }
+      expect(yield* dispatch("versions")).toEqual({
+        held: expect.objectContaining({ waiting: second }),
+        versions: [
+          {
+            ...overview,
+            isRead: true,
+            versionId: first,
+            active: true,
+            isWaiting: false,
+            leases: [expect.objectContaining({ consumerId: "screen-1" })],
+            generatedAt: "1970-01-01T00:00:00.000Z",
+            sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 3 }]
+          },
+          {
+            ...overview,
+            versionId: second,
+            active: false,
+            isWaiting: true,
+            changes: ["files: text.txt changed"],
+            generatedAt: "1970-01-01T00:00:01.000Z",
+            sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 6 }]
+          }
+        ]
+      })
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+  })
 })
 
 type Step = "fetch" | "edit" | "rollback" | "hold" | "release" | "resume"

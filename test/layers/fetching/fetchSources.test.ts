@@ -24,11 +24,17 @@ import { SourceError } from "../../../src/services/SourceError.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { fetch, rowValue, temporaryStore } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
+import { scenarios } from "../../support/scenario.ts"
 import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
 
 const environment = temporaryStore.pipe(
   Layer.merge(EventBusMemory.layer),
   Layer.provideMerge(NodeContext.layer)
+)
+
+const scenario = scenarios(
+  Layer.mergeAll(environment, CommandBusMemory.layer, ControllerStateMemory.layer("persistent")),
+  Effect.all({ fs: FileSystem.FileSystem })
 )
 
 const parts = ["A", "B"] as const
@@ -158,65 +164,57 @@ describe("sources with a poll", () => {
       return world
     })
 
-  it.scoped("are read at the start, and then only if they have changed", () =>
-    Effect.gen(function* () {
-      const { counts, edit, newest } = yield* setUp({})
-      expect(yield* latest).toBe("A0,B0")
-      yield* pass("10 seconds")
-      expect(counts).toMatchObject({ reads: 1, parts: 2 })
-      edit("B")
-      yield* pass(1000 + 2 * pollMillis + 2 * partMillis)
-      expect(yield* latest).toBe(newest())
-      expect(counts).toMatchObject({ reads: 2, parts: 4 })
-    }).pipe(Effect.provide(services()), Effect.provide(environment))
-  )
+  scenario("are read at the start, and then only if they have changed", function* () {
+    const { counts, edit, newest } = yield* setUp({})
+    expect(yield* latest).toBe("A0,B0")
+    yield* pass("10 seconds")
+    expect(counts).toMatchObject({ reads: 1, parts: 2 })
+    edit("B")
+    yield* pass(1000 + 2 * pollMillis + 2 * partMillis)
+    expect(yield* latest).toBe(newest())
+    expect(counts).toMatchObject({ reads: 2, parts: 4 })
+  })
 
-  it.scoped("make one version of continuing changes, and wait no longer than settle", () =>
-    Effect.gen(function* () {
-      const { counts, edit, newest } = yield* setUp({ settle: "5 seconds" })
-      const { versions } = yield* VersionStore
-      yield* Effect.forEach(Array.from({ length: 10 }), () =>
-        Effect.zipRight(
-          Effect.sync(() => edit("A")),
-          pass(200)
-        )
+  scenario("make one version of continuing changes, and wait no longer than settle", function* () {
+    const { counts, edit, newest } = yield* setUp({ settle: "5 seconds" })
+    const { versions } = yield* VersionStore
+    yield* Effect.forEach(Array.from({ length: 10 }), () =>
+      Effect.zipRight(
+        Effect.sync(() => edit("A")),
+        pass(200)
       )
-      yield* pass("3 seconds")
-      expect(yield* latest).toBe(newest())
-      expect(yield* versions).toHaveLength(2)
-      const { reads } = counts
-      yield* Effect.forEach(Array.from({ length: 30 }), () =>
-        Effect.zipRight(
-          Effect.sync(() => edit("A")),
-          pass(300)
-        )
+    )
+    yield* pass("3 seconds")
+    expect(yield* latest).toBe(newest())
+    expect(yield* versions).toHaveLength(2)
+    const { reads } = counts
+    yield* Effect.forEach(Array.from({ length: 30 }), () =>
+      Effect.zipRight(
+        Effect.sync(() => edit("A")),
+        pass(300)
       )
-      const shown = yield* latest
-      expect(shown).not.toBe("A10,B0")
-      expect(counts.reads - reads).toBeLessThan(6)
-    }).pipe(Effect.provide(services()), Effect.provide(environment))
-  )
+    )
+    const shown = yield* latest
+    expect(shown).not.toBe("A10,B0")
+    expect(counts.reads - reads).toBeLessThan(6)
+  })
 
-  it.scoped("make a version without waiting if settle is 0", () =>
-    Effect.gen(function* () {
-      const { counts, edit } = yield* setUp({ settle: 0 })
-      edit("A")
-      yield* pass(1000 + pollMillis + partMillis)
-      expect(yield* latest).toBe("A1,B0")
-      expect(counts.polls).toBeLessThan(4)
-    }).pipe(Effect.provide(services()), Effect.provide(environment))
-  )
+  scenario("make a version without waiting if settle is 0", function* () {
+    const { counts, edit } = yield* setUp({ settle: 0 })
+    edit("A")
+    yield* pass(1000 + pollMillis + partMillis)
+    expect(yield* latest).toBe("A1,B0")
+    expect(counts.polls).toBeLessThan(4)
+  })
 
-  it.scoped("find a change that is made while they are read", () =>
-    Effect.gen(function* () {
-      const { counts, edit, newest } = yield* setUp({ settle: 0 })
-      edit("B")
-      yield* Effect.repeat(pass(50), { until: () => counts.parts === 3 })
-      edit("B")
-      yield* pass("2 seconds")
-      expect(yield* latest).toBe(newest())
-    }).pipe(Effect.provide(services()), Effect.provide(environment))
-  )
+  scenario("find a change that is made while they are read", function* () {
+    const { counts, edit, newest } = yield* setUp({ settle: 0 })
+    edit("B")
+    yield* Effect.repeat(pass(50), { until: () => counts.parts === 3 })
+    edit("B")
+    yield* pass("2 seconds")
+    expect(yield* latest).toBe(newest())
+  })
 
   it.scoped("are not read again at every poll after a failure, but after a change or some time", () => {
     const log: Array<string> = []
@@ -281,33 +279,29 @@ describe("sources with a poll", () => {
     }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
   )
 
-  it.scoped("are all read by the command, and if the manifest is gone", () =>
-    Effect.gen(function* () {
-      const { counts } = yield* setUp({})
-      yield* Effect.fork(fetch)
-      yield* pass("6 seconds")
-      expect(counts).toMatchObject({ reads: 2, parts: 4 })
-    }).pipe(Effect.provide(services()), Effect.provide(environment))
-  )
+  scenario("are all read by the command, and if the manifest is gone", function* () {
+    const { counts } = yield* setUp({})
+    yield* Effect.fork(fetch)
+    yield* pass("6 seconds")
+    expect(counts).toMatchObject({ reads: 2, parts: 4 })
+  })
 
-  it.scoped("are read only if they have changed, and at every tick if they have no poll", () =>
-    Effect.gen(function* () {
-      const asked = yield* makeWorld
-      const other = yield* makeWorld
-      const { poll, ...unasked } = other.source
-      const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
-        asked.source,
-        { ...unasked, id: "others" }
-      ])
-      yield* start
-      yield* pass("10 seconds")
-      expect(asked.counts.reads).toBe(1)
-      expect(other.counts.reads).toBeGreaterThan(4)
-      other.edit("A")
-      yield* pass("3 seconds")
-      expect(yield* rowValue("Last fetch")).toContain("4 records")
-    }).pipe(Effect.provide(services()), Effect.provide(environment))
-  )
+  scenario("are read only if they have changed, and at every tick if they have no poll", function* () {
+    const asked = yield* makeWorld
+    const other = yield* makeWorld
+    const { poll, ...unasked } = other.source
+    const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
+      asked.source,
+      { ...unasked, id: "others" }
+    ])
+    yield* start
+    yield* pass("10 seconds")
+    expect(asked.counts.reads).toBe(1)
+    expect(other.counts.reads).toBeGreaterThan(4)
+    other.edit("A")
+    yield* pass("3 seconds")
+    expect(yield* rowValue("Last fetch")).toContain("4 records")
+  })
 
   it(
     "end with the newest content in one version, within the allowed number of polls and reads",

@@ -11,8 +11,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
-import type { PollResult } from "../../../src/layers/fetching/Provider.ts"
+import { makeContent, type PollResult } from "../../../src/layers/fetching/makeContent.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
@@ -21,6 +20,7 @@ import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { contentState, follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
+import { inController, inTask } from "../../support/scenario.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
 const failed = (detail: string) => new SourceError({ source: "hub", cause: new Error(detail) })
@@ -77,47 +77,59 @@ const setUp = setUpEvery("5 seconds")
 
 const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
 
-describe("content that polls before it fetches", () => {
-  it.scoped("fetches changes with events, and publishes nothing for a poll that finds none", () =>
-    Effect.gen(function* () {
-      const { answer, events, fetches, start, tick } = yield* setUp
-      yield* start
-      expect(names(yield* events.until("content:fetch:done"))).toEqual([
-        "content:fetch:start",
-        "content:version:promoted",
-        "content:fetch:done"
-      ])
-      yield* Ref.set(answer, Effect.succeed("same"))
-      yield* tick
-      const before = yield* version
-      yield* tick
-      expect(yield* fetches).toBe(1)
-      expect(yield* version).toBe(before)
-      expect((yield* contentState).copiedFrom).toEqual({ url: "hub", versionId: "poll 3" })
-      expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
-      yield* Ref.set(answer, Effect.succeed("new"))
-      yield* tick
-      // Events of the two polls in between would come first.
-      expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
-      expect(yield* fetches).toBe(2)
-    }).pipe(Effect.provide(services("persistent")))
+inTask("a fetch that ends unexpectedly is reported as a failed fetch", function* () {
+  const { fetch } = yield* makeContent(
+    {
+      commands: false,
+      name: "content",
+      rules: { failingFor: "15 minutes" },
+      schedule: Schedule.as(Schedule.stop, 0)
+    },
+    () => Effect.succeed({ sourceIds: [], fetch: Effect.die(new Error("no way")) })
   )
+  yield* Effect.exit(fetch)
+  const state = yield* contentState
+  expect(state).not.toHaveProperty("fetchingSince")
+  expect(state.lastFetch).toMatchObject({ error: { message: "no way" } })
+})
 
-  it.scoped("announces the active version again when the bus was reset", () =>
-    Effect.gen(function* () {
-      const bus = yield* EventBus
-      const emptied = yield* Queue.unbounded<void>()
-      yield* Effect.gen(function* () {
-        const { events, start } = yield* setUp
-        yield* start
-        const promotion = (yield* events.until("content:fetch:done")).slice(1, 2)
-        expect(names(promotion)).toEqual(["content:version:promoted"])
-        yield* Queue.offer(emptied, undefined)
-        const again = yield* events.until("content:version:promoted")
-        expect(again.map(({ payload }) => payload)).toEqual(promotion.map(({ payload }) => payload))
-      }).pipe(Effect.provideService(EventBus, { ...bus, emptied: Stream.fromQueue(emptied) }))
-    }).pipe(Effect.provide(services("persistent")))
-  )
+describe("content that polls before it fetches", () => {
+  inController("fetches changes with events, and publishes nothing for a poll that finds none", function* () {
+    const { answer, events, fetches, start, tick } = yield* setUp
+    yield* start
+    expect(names(yield* events.until("content:fetch:done"))).toEqual([
+      "content:fetch:start",
+      "content:version:promoted",
+      "content:fetch:done"
+    ])
+    yield* Ref.set(answer, Effect.succeed("same"))
+    yield* tick
+    const before = yield* version
+    yield* tick
+    expect(yield* fetches).toBe(1)
+    expect(yield* version).toBe(before)
+    expect((yield* contentState).copiedFrom).toEqual({ url: "hub", versionId: "poll 3" })
+    expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
+    yield* Ref.set(answer, Effect.succeed("new"))
+    yield* tick
+    // Events of the two polls in between would come first.
+    expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
+    expect(yield* fetches).toBe(2)
+  })
+
+  inController("announces the active version again when the bus was reset", function* () {
+    const bus = yield* EventBus
+    const emptied = yield* Queue.unbounded<void>()
+    yield* Effect.gen(function* () {
+      const { events, start } = yield* setUp
+      yield* start
+      const promotion = (yield* events.until("content:fetch:done")).slice(1, 2)
+      expect(names(promotion)).toEqual(["content:version:promoted"])
+      yield* Queue.offer(emptied, undefined)
+      const again = yield* events.until("content:version:promoted")
+      expect(again.map(({ payload }) => payload)).toEqual(promotion.map(({ payload }) => payload))
+    }).pipe(Effect.provideService(EventBus, { ...bus, emptied: Stream.fromQueue(emptied) }))
+  })
 
   it.scoped("reports a poll that fails as a failed fetch, once, and fetches when it works again", () => {
     const log: Array<string> = []
@@ -194,17 +206,15 @@ describe("content that polls before it fetches", () => {
     }).pipe(Effect.provide(services("persistent")), withLog(log))
   })
 
-  it.scoped("does nothing while there is nothing to fetch, even after a failure", () =>
-    Effect.gen(function* () {
-      const { answer, fetches, start, tick } = yield* setUp
-      yield* Ref.set(answer, failed("no way"))
-      yield* start
-      yield* Ref.set(answer, Effect.succeed("nothing"))
-      yield* tick
-      yield* tick
-      expect(yield* fetches).toBe(0)
-    }).pipe(Effect.provide(services("persistent")))
-  )
+  inController("does nothing while there is nothing to fetch, even after a failure", function* () {
+    const { answer, fetches, start, tick } = yield* setUp
+    yield* Ref.set(answer, failed("no way"))
+    yield* start
+    yield* Ref.set(answer, Effect.succeed("nothing"))
+    yield* tick
+    yield* tick
+    expect(yield* fetches).toBe(0)
+  })
 
   const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {

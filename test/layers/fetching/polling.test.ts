@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { makePolling } from "../../../src/layers/fetching/polling.ts"
+import { makePolling } from "../../../src/layers/fetching/fetchSources.ts"
 import { SourceError } from "../../../src/services/SourceError.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 

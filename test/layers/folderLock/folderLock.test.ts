@@ -9,24 +9,21 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
-import { lockFolder, lockHolder } from "../../../src/layers/folderLock/folderLock.ts"
-import { hashOf } from "../../../src/layers/folderLock/socketFile.ts"
+import { hashOf, lockFolder, lockHolder, pipePath } from "../../../src/layers/folderLock/folderLock.ts"
 import { contend, leaveDeadSocket } from "../../support/contenders.ts"
+import { scenarios } from "../../support/scenario.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually } from "../../support/waiting.ts"
 
-const scenario = (
-  title: string,
-  test: (directory: string) => Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>
-) =>
-  it.effect(title, () =>
-    Effect.flatMap(FileSystem.FileSystem, (fs) =>
-      Effect.flatMap(fs.makeTempDirectoryScoped(), (directory) =>
-        Effect.zipRight(fs.makeDirectory(`${directory}/scratch`), test(directory))
-      )
-    ).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-  )
+const scenario = scenarios(
+  NodeFileSystem.layer,
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* fs.makeTempDirectoryScoped()
+    yield* fs.makeDirectory(`${directory}/scratch`)
+    return { directory, fs }
+  })
+)
 
 const lock = (directory: string) => lockFolder(directory, `${directory}/scratch`)
 
@@ -67,23 +64,20 @@ const stranger = (directory: string, behave: (socket: Socket) => void) =>
   )
 
 describe.skipIf(process.platform === "win32")("lockFolder", () => {
-  scenario("is exclusive until the scope ends, and leaves nothing behind", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* lock(directory).pipe(
-        Effect.zipRight(isRefused(directory)),
-        Effect.tap((refused) => Effect.sync(() => expect(refused).toBe(true))),
-        Effect.scoped
-      )
-      expect(yield* isRefused(directory)).toBe(false)
-      expect(yield* fs.readDirectory(directory)).toEqual(["scratch"])
-      expect((yield* fs.readDirectory(directory, { recursive: true })).length).toBe(1)
-    })
-  )
+  scenario("is exclusive until the scope ends, and leaves nothing behind", function* ({ directory, fs }) {
+    yield* lock(directory).pipe(
+      Effect.zipRight(isRefused(directory)),
+      Effect.tap((refused) => Effect.sync(() => expect(refused).toBe(true))),
+      Effect.scoped
+    )
+    expect(yield* isRefused(directory)).toBe(false)
+    expect(yield* fs.readDirectory(directory)).toEqual(["scratch"])
+    expect((yield* fs.readDirectory(directory, { recursive: true })).length).toBe(1)
+  })
 
-  scenario("goes to exactly one of many that start at the same time after a crash", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
+  scenario(
+    "goes to exactly one of many that start at the same time after a crash",
+    function* ({ directory, fs }) {
       for (let round = 0; round < 20; round++) {
         yield* fs.makeDirectory(`${directory}/.lock`, { recursive: true })
         yield* leaveDeadSocket(`${directory}/.lock/lock-000000000000`)
@@ -92,22 +86,21 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
           expect(refusal).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
         }
       }
-    })
+    }
   )
 
-  scenario("names its owner on request, so that others are refused at once", (directory) =>
-    Effect.gen(function* () {
-      yield* lock(directory)
-      const socket = yield* socketOf(directory)
-      const answer = yield* Effect.promise(() => text(connect(socket)))
-      expect(answer).toBe(`held by process ${process.pid}`)
-      // Every user may connect.
-      expect((yield* Effect.promise(() => lstat(socket))).mode & 0o222).toBe(0o222)
-    })
-  )
+  scenario("names its owner on request, so that others are refused at once", function* ({ directory }) {
+    yield* lock(directory)
+    const socket = yield* socketOf(directory)
+    const answer = yield* Effect.promise(() => text(connect(socket)))
+    expect(answer).toBe(`held by process ${process.pid}`)
+    // Every user may connect.
+    expect((yield* Effect.promise(() => lstat(socket))).mode & 0o222).toBe(0o222)
+  })
 
-  scenario("closes every connection, whatever is sent and however long it is left open", (directory) =>
-    Effect.gen(function* () {
+  scenario(
+    "closes every connection, whatever is sent and however long it is left open",
+    function* ({ directory }) {
       yield* lock(directory)
       const asking = connect({ path: yield* socketOf(directory), allowHalfOpen: true })
         .on("error", () => {})
@@ -120,11 +113,12 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
           return asking.destroyed
         })
       )
-    })
+    }
   )
 
-  scenario("accepts the response of a controller, and disconnects a process that sends more", (directory) =>
-    Effect.gen(function* () {
+  scenario(
+    "accepts the response of a controller, and disconnects a process that sends more",
+    function* ({ directory }) {
       const endless = (socket: Socket) => {
         const goOn = () => void socket.write("process 1 ".repeat(1000), (error) => error ?? goOn())
         goOn()
@@ -137,12 +131,12 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
           owner: `it does not answer at ${directory}/.lock/lock-ffffffffffff`
         })
       }
-    })
+    }
   )
 
-  scenario("is gone with a removed folder, and can be taken again if no process has it", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
+  scenario(
+    "is gone with a removed folder, and can be taken again if no process has it",
+    function* ({ directory, fs }) {
       const makeAnew = fs
         .remove(directory, { recursive: true })
         .pipe(Effect.zipRight(fs.makeDirectory(`${directory}/scratch`, { recursive: true })))
@@ -158,12 +152,12 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       yield* lock(directory)
       expect(yield* isLockedAgain).toBe(false)
       expect(yield* isRefused(directory)).toBe(true)
-    })
+    }
   )
 
-  scenario("can be taken for a folder whose path is too long for a socket, in that folder", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
+  scenario(
+    "can be taken for a folder whose path is too long for a socket, in that folder",
+    function* ({ directory, fs }) {
       const deep = `${directory}${"/deep".repeat(60)}`
       yield* fs.makeDirectory(`${deep}/scratch`, { recursive: true })
       for (let round = 0; round < 5; round++) {
@@ -177,12 +171,12 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       const holder = yield* lockHolder(deep)
       expect(Option.flatMap(holder, ({ pid }) => pid)).toEqual(Option.some(process.pid))
       expect(yield* spareSockets(deep)).toEqual([])
-    })
+    }
   )
 
-  scenario("depends on no folder for temporary files, and leaves nothing there", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
+  scenario(
+    "depends on no folder for temporary files, and leaves nothing there",
+    function* ({ directory, fs }) {
       const temporary = process.env.TMPDIR
       const elsewhere = `${directory}/elsewhere`
       yield* fs.makeDirectory(elsewhere)
@@ -199,18 +193,15 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       )
       expect(yield* isRefused(directory)).toBe(true)
       expect(yield* fs.readDirectory(elsewhere)).toEqual([])
-    })
+    }
   )
 
-  scenario("does not affect other folders", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const other = yield* fs.makeTempDirectoryScoped()
-      yield* fs.makeDirectory(`${other}/scratch`)
-      yield* lock(directory)
-      yield* lock(other)
-    })
-  )
+  scenario("does not affect other folders", function* ({ directory, fs }) {
+    const other = yield* fs.makeTempDirectoryScoped()
+    yield* fs.makeDirectory(`${other}/scratch`)
+    yield* lock(directory)
+    yield* lock(other)
+  })
 
   it.scopedLive.skipIf(!mayMount)(
     "is held in the user's own folder if the disk allows no sockets (skipped if this user may not mount)",
@@ -233,4 +224,11 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         expect(yield* spareSockets(folder)).toEqual([])
       }).pipe(Effect.provide(NodeFileSystem.layer))
   )
+})
+
+it("the named pipe of a folder does not depend on the letter case of the folder's path", () => {
+  const pipe = pipePath("C:\\Exhibit\\downloads")
+  expect(pipe).toMatch(/^\\\\\.\\pipe\\vitrine-[0-9a-f]{16}$/)
+  expect(pipePath("c:\\EXHIBIT\\Downloads")).toBe(pipe)
+  expect(pipePath("c:\\exhibit2\\downloads")).not.toBe(pipe)
 })

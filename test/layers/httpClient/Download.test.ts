@@ -9,18 +9,17 @@ import { describe, expect, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { flow } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import * as Download from "../../../src/layers/httpClient/Download.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
-import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { type Answer, text } from "../../support/ScriptedServer.ts"
+import { scenarios } from "../../support/scenario.ts"
 import { sha256 } from "../../support/sha256.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
@@ -64,35 +63,39 @@ const setUp = Effect.gen(function* () {
   }
 })
 
-const run = flow(
-  naming("http://localhost"),
-  Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+const services = Layer.mergeAll(
+  NodeContext.layer,
+  HttpClientNode.layer,
+  Layer.succeed(HttpClientNode.NamedHosts, new Set(["localhost"]))
 )
+const run = Effect.provide(services)
+
+/** Tests by a test clock, and by the clock of the machine. */
+const scenario = scenarios(services, setUp)
+const live = scenarios(services, setUp, { isLive: true })
+const resumed = scenarios(services, Effect.void)
 
 describe("a download", () => {
-  it.scoped("leaves the file alone if the server says that it has not changed", () =>
-    Effect.gen(function* () {
-      const { content, fetchChanged, server } = yield* setUp
+  scenario(
+    "leaves the file alone if the server says that it has not changed",
+    function* ({ content, fetchChanged, server }) {
       server.next((response) => response.writeHead(304).end())
       expect(yield* fetchChanged).toBeUndefined()
       expect(yield* content).toBe("before")
       expect(yield* fetchChanged).toEqual({ sha256: sha256("12345"), bytes: 5 })
       expect(yield* content).toBe("12345")
-    }).pipe(run)
+    }
   )
 
-  it.scoped("is saved in its file, with its progress reported", () =>
-    Effect.gen(function* () {
-      const { content, fetch, reports } = yield* setUp
-      expect(yield* fetch(Option.some(5))).toEqual({ sha256: sha256("12345"), bytes: 5 })
-      expect(yield* content).toBe("12345")
-      expect(reports).toEqual([5])
-    }).pipe(run)
-  )
+  scenario("is saved in its file, with its progress reported", function* ({ content, fetch, reports }) {
+    expect(yield* fetch(Option.some(5))).toEqual({ sha256: sha256("12345"), bytes: 5 })
+    expect(yield* content).toBe("12345")
+    expect(reports).toEqual([5])
+  })
 
-  it.scopedLive("is decompressed if the server compresses it unasked, up to its size", () =>
-    Effect.gen(function* () {
-      const { content, fetch, remove, server } = yield* setUp
+  live(
+    "is decompressed if the server compresses it unasked, up to its size",
+    function* ({ content, fetch, remove, server }) {
       const packed =
         (coding: string, body: Uint8Array): Answer =>
         (response) =>
@@ -114,21 +117,18 @@ describe("a download", () => {
       }
       server.next(packed("gzip", gzipSync("1234567").subarray(0, 20)))
       expect(yield* fetch()).toMatchObject({ bytes: 5 })
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive("is requested again while the server prepares it", () =>
-    Effect.gen(function* () {
-      const { content, fetch, server } = yield* setUp
-      server.next(text(202, "wait"))
-      yield* fetch()
-      expect(yield* content).toBe("12345")
-    }).pipe(run)
-  )
+  live("is requested again while the server prepares it", function* ({ content, fetch, server }) {
+    server.next(text(202, "wait"))
+    yield* fetch()
+    expect(yield* content).toBe("12345")
+  })
 
-  it.scoped("that fails leaves no file, and reports the reason without the link", () =>
-    Effect.gen(function* () {
-      const { fetch, files, server } = yield* setUp
+  scenario(
+    "that fails leaves no file, and reports the reason without the link",
+    function* ({ fetch, files, server }) {
       for (const [answer, detail, isExpired] of [
         [text(403, ""), "responds with HTTP 403", true],
         [text(401, ""), "responds with HTTP 401", false],
@@ -141,7 +141,7 @@ describe("a download", () => {
         expect(failed.message).not.toContain("secret")
         expect(yield* files).toEqual([])
       }
-    }).pipe(run)
+    }
   )
 })
 
@@ -199,16 +199,14 @@ const unreadable = new SystemError({
 })
 
 describe("a download that resumes", () => {
-  it.scoped("requests only the rest", () =>
-    Effect.gen(function* () {
-      const { content, fetch, next, ranges, reports } = yield* resuming("0123")
-      next(rest("bytes 4-9/10", "456789"))
-      expect(yield* fetch).toEqual(whole)
-      expect(ranges).toEqual(["bytes=4-"])
-      expect(yield* content).toBe(ten)
-      expect(reports).toEqual([4, 6])
-    }).pipe(run)
-  )
+  resumed("requests only the rest", function* () {
+    const { content, fetch, next, ranges, reports } = yield* resuming("0123")
+    next(rest("bytes 4-9/10", "456789"))
+    expect(yield* fetch).toEqual(whole)
+    expect(ranges).toEqual(["bytes=4-"])
+    expect(yield* content).toBe(ten)
+    expect(reports).toEqual([4, 6])
+  })
 
   it.scoped("fails if the existing part cannot be read", () =>
     Effect.gen(function* () {
@@ -228,26 +226,22 @@ describe("a download that resumes", () => {
     )
   )
 
-  it.scoped("requests nothing if the file is complete", () =>
-    Effect.gen(function* () {
-      const { fetch, next, ranges } = yield* resuming(ten)
-      next(text(500, ""))
-      expect(yield* fetch).toEqual(whole)
-      expect(ranges).toEqual([])
-    }).pipe(run)
-  )
+  resumed("requests nothing if the file is complete", function* () {
+    const { fetch, next, ranges } = yield* resuming(ten)
+    next(text(500, ""))
+    expect(yield* fetch).toEqual(whole)
+    expect(ranges).toEqual([])
+  })
 
-  it.scoped("starts again if the response is the whole file, or the part is too large", () =>
-    Effect.gen(function* () {
-      for (const part of ["xxxx", "0123456789abc"]) {
-        const { content, fetch, next, reports } = yield* resuming(part)
-        next(text(200, ten))
-        expect(yield* fetch).toEqual(whole)
-        expect(yield* content).toBe(ten)
-        expect(sum(reports)).toBe(10)
-      }
-    }).pipe(run)
-  )
+  resumed("starts again if the response is the whole file, or the part is too large", function* () {
+    for (const part of ["xxxx", "0123456789abc"]) {
+      const { content, fetch, next, reports } = yield* resuming(part)
+      next(text(200, ten))
+      expect(yield* fetch).toEqual(whole)
+      expect(yield* content).toBe(ten)
+      expect(sum(reports)).toBe(10)
+    }
+  })
 
   it.scoped.each([
     ["of another place", rest("bytes 0-9/10", ten)],
@@ -266,39 +260,35 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 
-  it.scoped("continues where the connection broke, and keeps its part if it fails", () =>
-    Effect.gen(function* () {
-      const { content, fetch, next, pass, ranges, reports } = yield* resuming("")
-      const broken =
-        (contentRange: string | undefined, body: string): Answer =>
-        (response) => {
-          response.writeHead(contentRange === undefined ? 200 : 206, {
-            "content-length": 10 - Number(/\d+/.exec(contentRange ?? "0")?.[0]),
-            ...(contentRange === undefined ? {} : { "content-range": contentRange })
-          })
-          response.write(body, () => setImmediate(() => response.destroy()))
-        }
-      next(broken(undefined, "012"), broken("bytes 3-9/10", "34"), text(404, ""))
-      const fetching = yield* Effect.fork(fetch)
-      yield* pass("1 second")
-      yield* pass("2 seconds")
-      const failed = yield* Effect.flip(fetching)
-      expect(failed).toMatchObject({ isExpired: true })
-      expect(ranges).toEqual([undefined, "bytes=3-", "bytes=5-"])
-      expect(yield* content).toBe("01234")
-      expect(sum(reports)).toBe(5)
-    }).pipe(run)
-  )
+  resumed("continues where the connection broke, and keeps its part if it fails", function* () {
+    const { content, fetch, next, pass, ranges, reports } = yield* resuming("")
+    const broken =
+      (contentRange: string | undefined, body: string): Answer =>
+      (response) => {
+        response.writeHead(contentRange === undefined ? 200 : 206, {
+          "content-length": 10 - Number(/\d+/.exec(contentRange ?? "0")?.[0]),
+          ...(contentRange === undefined ? {} : { "content-range": contentRange })
+        })
+        response.write(body, () => setImmediate(() => response.destroy()))
+      }
+    next(broken(undefined, "012"), broken("bytes 3-9/10", "34"), text(404, ""))
+    const fetching = yield* Effect.fork(fetch)
+    yield* pass("1 second")
+    yield* pass("2 seconds")
+    const failed = yield* Effect.flip(fetching)
+    expect(failed).toMatchObject({ isExpired: true })
+    expect(ranges).toEqual([undefined, "bytes=3-", "bytes=5-"])
+    expect(yield* content).toBe("01234")
+    expect(sum(reports)).toBe(5)
+  })
 
-  it.scoped("keeps nothing of a file that is longer than it should be", () =>
-    Effect.gen(function* () {
-      const { content, fetch, next, reports } = yield* resuming("0123")
-      next(rest("bytes 4-20/*", "456789abcdef"))
-      expect((yield* Effect.flip(fetch)).message).toContain("at least 16 of 10 bytes")
-      expect(yield* content).toBe("")
-      expect(sum(reports)).toBe(0)
-    }).pipe(run)
-  )
+  resumed("keeps nothing of a file that is longer than it should be", function* () {
+    const { content, fetch, next, reports } = yield* resuming("0123")
+    next(rest("bytes 4-20/*", "456789abcdef"))
+    expect((yield* Effect.flip(fetch)).message).toContain("at least 16 of 10 bytes")
+    expect(yield* content).toBe("")
+    expect(sum(reports)).toBe(0)
+  })
 })
 
 it.effect.prop(
@@ -360,23 +350,20 @@ it.scoped.each([
 )
 
 describe("a download with credentials", () => {
-  it.scoped("sends them only to the origin of its URL", () =>
-    Effect.gen(function* () {
-      const { fetch, server } = yield* setUp
-      const other = yield* ScriptedServer.make(text(200, "12345"))
-      const seen: Array<string | undefined> = []
-      const noting =
-        (answer: Answer): Answer =>
-        (response, request) => {
-          seen.push(request.headers.authorization)
-          answer(response, request)
-        }
-      const redirect = (location: string) => noting(text(302, "", { location }))
-      server.next(redirect("/elsewhere"), redirect(other.url))
-      other.next(redirect(server.url))
-      server.next(noting(text(200, "12345")))
-      yield* fetch(Option.some(5), { authorization: "Basic eDp5" })
-      expect(seen).toEqual(["Basic eDp5", "Basic eDp5", undefined, undefined])
-    }).pipe(run)
-  )
+  scenario("sends them only to the origin of its URL", function* ({ fetch, server }) {
+    const other = yield* ScriptedServer.make(text(200, "12345"))
+    const seen: Array<string | undefined> = []
+    const noting =
+      (answer: Answer): Answer =>
+      (response, request) => {
+        seen.push(request.headers.authorization)
+        answer(response, request)
+      }
+    const redirect = (location: string) => noting(text(302, "", { location }))
+    server.next(redirect("/elsewhere"), redirect(other.url))
+    other.next(redirect(server.url))
+    server.next(noting(text(200, "12345")))
+    yield* fetch(Option.some(5), { authorization: "Basic eDp5" })
+    expect(seen).toEqual(["Basic eDp5", "Basic eDp5", undefined, undefined])
+  })
 })

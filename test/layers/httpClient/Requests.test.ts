@@ -11,6 +11,7 @@ import * as Requests from "../../../src/layers/httpClient/Requests.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { type Answer, text } from "../../support/ScriptedServer.ts"
+import { scenarios } from "../../support/scenario.ts"
 
 const setUp = Effect.gen(function* () {
   const server = yield* ScriptedServer.make(text(200, "12345"))
@@ -39,6 +40,10 @@ const typed =
     response.writeHead(200, { "content-type": type }).end(body)
 
 const run = Effect.provide(HttpClientNode.layer)
+
+/** Tests by the clock of the machine, and by a test clock. */
+const scenario = scenarios(HttpClientNode.layer, setUp, { isLive: true })
+const timed = scenarios(HttpClientNode.layer, setUp)
 
 describe("a response", () => {
   it.scopedLive.each<readonly [coding: string, body: Uint8Array | string]>([
@@ -82,55 +87,41 @@ describe("a response", () => {
     }).pipe(run)
   )
 
-  it.scoped("is refused if no response has the coding that it states", () =>
-    Effect.gen(function* () {
-      const { server, text } = yield* setUp
-      server.next(...Array.from({ length: 4 }, () => coded("gzip", "12345")))
-      const { value } = yield* withAdvancingClock(Effect.flip(text))
-      expect(value.detail).toBe(
-        `${server.url} sends a body that is not gzip, as its headers say: incorrect header check`
-      )
-    }).pipe(run)
-  )
+  timed("is refused if no response has the coding that it states", function* ({ server, text }) {
+    server.next(...Array.from({ length: 4 }, () => coded("gzip", "12345")))
+    const { value } = yield* withAdvancingClock(Effect.flip(text))
+    expect(value.detail).toBe(
+      `${server.url} sends a body that is not gzip, as its headers say: incorrect header check`
+    )
+  })
 
-  it.scopedLive("is refused as text if it is gzip without a Content-Encoding", () =>
-    Effect.gen(function* () {
-      const { server, text } = yield* setUp
-      server.next(typed("text/csv", gzipSync("id,name")))
-      const { detail } = yield* Effect.flip(text)
-      expect(detail).toContain(
-        'sends a gzip file instead of text. Unpack the file on the server, or let the server send "Content-Encoding: gzip"'
-      )
-    }).pipe(run)
-  )
+  scenario("is refused as text if it is gzip without a Content-Encoding", function* ({ server, text }) {
+    server.next(typed("text/csv", gzipSync("id,name")))
+    const { detail } = yield* Effect.flip(text)
+    expect(detail).toContain(
+      'sends a gzip file instead of text. Unpack the file on the server, or let the server send "Content-Encoding: gzip"'
+    )
+  })
 
-  it.scopedLive("is refused in an unsupported coding", () =>
-    Effect.gen(function* () {
-      const { server, text } = yield* setUp
-      server.next(coded("zstd", "12345"))
-      const { detail } = yield* Effect.flip(text)
-      expect(detail).toBe(`${server.url} sends the body compressed (zstd), which was not requested`)
-    }).pipe(run)
-  )
+  scenario("is refused in an unsupported coding", function* ({ server, text }) {
+    server.next(coded("zstd", "12345"))
+    const { detail } = yield* Effect.flip(text)
+    expect(detail).toBe(`${server.url} sends the body compressed (zstd), which was not requested`)
+  })
 
-  it.scopedLive("has a limited size, compressed and decompressed", () =>
-    Effect.gen(function* () {
-      const { asked, server, text: get } = yield* setUp
-      for (const answer of [
-        text(200, "1".repeat(101)),
-        coded("gzip", gzipSync("1".repeat(10_000))),
-        coded("br", brotliCompressSync("1".repeat(10_000)))
-      ]) {
-        server.next(answer)
-        const error = yield* Effect.flip(get)
-        expect(error).toMatchObject({ _tag: "vitrine/RequestFailed", isTransient: false, reason: "Answer" })
-        expect(error.message).toBe(
-          `${server.url}/events: ${server.url} gave more than 100 bytes ("maxBytes")`
-        )
-      }
-      expect(yield* asked("accept-encoding")).toHaveLength(3)
-    }).pipe(run)
-  )
+  scenario("has a limited size, compressed and decompressed", function* ({ asked, server, text: get }) {
+    for (const answer of [
+      text(200, "1".repeat(101)),
+      coded("gzip", gzipSync("1".repeat(10_000))),
+      coded("br", brotliCompressSync("1".repeat(10_000)))
+    ]) {
+      server.next(answer)
+      const error = yield* Effect.flip(get)
+      expect(error).toMatchObject({ _tag: "vitrine/RequestFailed", isTransient: false, reason: "Answer" })
+      expect(error.message).toBe(`${server.url}/events: ${server.url} gave more than 100 bytes ("maxBytes")`)
+    }
+    expect(yield* asked("accept-encoding")).toHaveLength(3)
+  })
 
   it.scopedLive.each<readonly [type: string, body: Uint8Array, text: string]>([
     ["text/csv", Buffer.from("Köln"), "Köln"],
@@ -157,60 +148,48 @@ describe("a response", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("that is not in its stated charset is an error", () =>
-    Effect.gen(function* () {
-      const { server, text } = yield* setUp
-      for (const charset of ["utf-8", "binary"]) {
-        server.next(typed(`text/csv; charset=${charset}`, Buffer.from("Köln", "latin1")))
-        expect((yield* Effect.flip(text)).detail).toBe(
-          `${server.url} sends text that is not in its declared or default encoding, ${charset}`
-        )
-      }
-    }).pipe(run)
-  )
+  scenario("that is not in its stated charset is an error", function* ({ server, text }) {
+    for (const charset of ["utf-8", "binary"]) {
+      server.next(typed(`text/csv; charset=${charset}`, Buffer.from("Köln", "latin1")))
+      expect((yield* Effect.flip(text)).detail).toBe(
+        `${server.url} sends text that is not in its declared or default encoding, ${charset}`
+      )
+    }
+  })
 
-  it.scopedLive("has headers of up to 64 KiB", () =>
-    Effect.gen(function* () {
-      const { server, text: get } = yield* setUp
-      server.next(text(200, "large", { "x-large": "x".repeat(40_000) }))
-      expect(yield* get).toBe("large")
-      server.next(text(200, "larger", { "x-large": "x".repeat(70_000) }))
-      expect((yield* Effect.flip(get)).detail).toBe(`the headers of ${server.url} have more than 64.0 KiB`)
-    }).pipe(run)
-  )
+  scenario("has headers of up to 64 KiB", function* ({ server, text: get }) {
+    server.next(text(200, "large", { "x-large": "x".repeat(40_000) }))
+    expect(yield* get).toBe("large")
+    server.next(text(200, "larger", { "x-large": "x".repeat(70_000) }))
+    expect((yield* Effect.flip(get)).detail).toBe(`the headers of ${server.url} have more than 64.0 KiB`)
+  })
 
-  it.scopedLive("that says it is compressed 300 times is refused, in a short sentence", () =>
-    Effect.gen(function* () {
-      const { get, server } = yield* setUp
+  scenario(
+    "that says it is compressed 300 times is refused, in a short sentence",
+    function* ({ get, server }) {
       server.next(coded(Array.from({ length: 300 }, () => "gzip").join(", "), "12345"))
       expect((yield* Effect.flip(get())).detail).toBe(
         `${server.url} sends the body compressed 300 times, more than 5`
       )
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive("that redirects to a name of 60,000 letters has a short error", () =>
-    Effect.gen(function* () {
-      const { requests, server } = yield* setUp
-      server.next(text(302, "", { location: `http://${"x".repeat(60_000)}.example/` }))
-      const error = yield* Effect.flip(requests.attempt({ url: server.url, follows: false }))
-      expect(error.redirectsTo?.length).toBeLessThan(310)
-    }).pipe(run)
-  )
+  scenario("that redirects to a name of 60,000 letters has a short error", function* ({ requests, server }) {
+    server.next(text(302, "", { location: `http://${"x".repeat(60_000)}.example/` }))
+    const error = yield* Effect.flip(requests.attempt({ url: server.url, follows: false }))
+    expect(error.redirectsTo?.length).toBeLessThan(310)
+  })
 
-  it.scopedLive("has UTF-8 in its headers, and in the address of a redirect", () =>
-    Effect.gen(function* () {
-      const { get, server } = yield* setUp
-      const inBytes = (text: string) => Buffer.from(text).toString("latin1")
-      server.next(
-        text(302, "", { location: inBytes("/Ausstellung/öffentlich") }),
-        text(200, "", { link: inBytes("</ö>; rel=next"), "x-latin": "ö" })
-      )
-      const { headers, url } = yield* get()
-      expect(decodeURI(url)).toBe(`${server.url}/Ausstellung/öffentlich`)
-      expect(headers).toMatchObject({ link: "</ö>; rel=next", "x-latin": "ö" })
-    }).pipe(run)
-  )
+  scenario("has UTF-8 in its headers, and in the address of a redirect", function* ({ get, server }) {
+    const inBytes = (text: string) => Buffer.from(text).toString("latin1")
+    server.next(
+      text(302, "", { location: inBytes("/Ausstellung/öffentlich") }),
+      text(200, "", { link: inBytes("</ö>; rel=next"), "x-latin": "ö" })
+    )
+    const { headers, url } = yield* get()
+    expect(decodeURI(url)).toBe(`${server.url}/Ausstellung/öffentlich`)
+    expect(headers).toMatchObject({ link: "</ö>; rel=next", "x-latin": "ö" })
+  })
 })
 
 describe("a request", () => {
@@ -225,20 +204,20 @@ describe("a request", () => {
       }).pipe(run)
   )
 
-  it.scoped("is retried while the server is not ready, if it only reads", () =>
-    Effect.gen(function* () {
-      const { requests, server, text: get } = yield* setUp
+  timed(
+    "is retried while the server is not ready, if it only reads",
+    function* ({ requests, server, text: get }) {
       server.next(text(202, "{}"), text(202, "{}"))
       expect((yield* withAdvancingClock(get)).value).toBe("12345")
       server.next(text(202, "accepted"))
       const { status } = yield* requests.ask({ url: server.url, body: "{}" })
       expect(status).toBe(202)
-    }).pipe(run)
+    }
   )
 
-  it.scoped("is not retried after a permanent error, and at most three times", () =>
-    Effect.gen(function* () {
-      const { asked, server, text: get } = yield* setUp
+  timed(
+    "is not retried after a permanent error, and at most three times",
+    function* ({ asked, server, text: get }) {
       for (const status of [304, 400, 401, 404, 410, 451]) {
         server.next(text(status, ""))
         expect(yield* Effect.flip(get)).toMatchObject({ status, isTransient: false })
@@ -248,22 +227,22 @@ describe("a request", () => {
       const { value } = yield* withAdvancingClock(Effect.flip(get))
       expect(value).toMatchObject({ status: 503, isTransient: true })
       expect(yield* asked("host")).toHaveLength(4)
-    }).pipe(run)
+    }
   )
 
-  it.scoped("is retried after the time that the server asks for, up to 5 minutes", () =>
-    Effect.gen(function* () {
-      const { server, text: get } = yield* setUp
+  timed(
+    "is retried after the time that the server asks for, up to 5 minutes",
+    function* ({ server, text: get }) {
       server.next(text(503, "", { "retry-after": "100" }), text(429, "", { "retry-after": "86400" }))
       const { took } = yield* withAdvancingClock(get)
       expect(took).toBeGreaterThanOrEqual(400_000)
       expect(took).toBeLessThan(401_000)
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive("is interrupted with its connection when a concurrent one fails", () =>
-    Effect.gen(function* () {
-      const { requests, server } = yield* setUp
+  scenario(
+    "is interrupted with its connection when a concurrent one fails",
+    function* ({ requests, server }) {
       for (const answer of [ScriptedServer.silence, ScriptedServer.stalledBody]) {
         server.next(answer)
         const failing = Effect.flatMap(Queue.take(server.received), ({ closed }) => Effect.fail(closed))
@@ -271,12 +250,12 @@ describe("a request", () => {
         const closed = yield* Effect.flip(Effect.all(both, { concurrency: "unbounded" }))
         yield* closed instanceof Requests.RequestFailed ? closed : Deferred.await(closed)
       }
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive("follows redirects, with its credentials to the same origin only", () =>
-    Effect.gen(function* () {
-      const { asked, get, server } = yield* setUp
+  scenario(
+    "follows redirects, with its credentials to the same origin only",
+    function* ({ asked, get, server }) {
       const other = yield* ScriptedServer.make(text(200, "other"))
       server.next(text(307, "", { location: "/b" }), text(302, "", { location: `${other.url}/c` }))
       const headers = { authorization: "Bearer secret", "x-key": "secret-secret", accept: "text/csv" }
@@ -286,38 +265,36 @@ describe("a request", () => {
       expect(given).toMatchObject({ accept: "text/csv" })
       expect(given).not.toHaveProperty("authorization")
       expect(given).not.toHaveProperty("x-key")
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive(
+  scenario(
     "closes the connection of a redirect with a large or endless body, and keeps the connection with a small body",
-    () =>
-      Effect.gen(function* () {
-        const { get, server } = yield* setUp
-        const redirect =
-          (...parts: ReadonlyArray<string>): Answer =>
-          (response) => {
-            response.writeHead(302, { location: "/b" }).flushHeaders()
-            for (const part of parts) response.write(part)
-          }
-        server.next(text(302, "Found.", { location: "/b" }))
-        yield* get()
-        const { closed: closesSmall } = yield* Queue.take(server.received)
-        expect(yield* Deferred.isDone(closesSmall)).toBe(false)
-        yield* Queue.takeAll(server.received)
-        for (const answer of [redirect("x".repeat(1_000_000)), redirect("Found. "), redirect()]) {
-          server.next(answer)
-          expect((yield* get()).text).toBe("12345")
-          const { closed } = yield* Queue.take(server.received)
-          yield* Deferred.await(closed)
-          yield* Queue.takeAll(server.received)
+    function* ({ get, server }) {
+      const redirect =
+        (...parts: ReadonlyArray<string>): Answer =>
+        (response) => {
+          response.writeHead(302, { location: "/b" }).flushHeaders()
+          for (const part of parts) response.write(part)
         }
-      }).pipe(run)
+      server.next(text(302, "Found.", { location: "/b" }))
+      yield* get()
+      const { closed: closesSmall } = yield* Queue.take(server.received)
+      expect(yield* Deferred.isDone(closesSmall)).toBe(false)
+      yield* Queue.takeAll(server.received)
+      for (const answer of [redirect("x".repeat(1_000_000)), redirect("Found. "), redirect()]) {
+        server.next(answer)
+        expect((yield* get()).text).toBe("12345")
+        const { closed } = yield* Queue.take(server.received)
+        yield* Deferred.await(closed)
+        yield* Queue.takeAll(server.received)
+      }
+    }
   )
 
-  it.scopedLive("is posted again if it is redirected, except after a 303, whose address is read", () =>
-    Effect.gen(function* () {
-      const { requests, server } = yield* setUp
+  scenario(
+    "is posted again if it is redirected, except after a 303, whose address is read",
+    function* ({ requests, server }) {
       for (const [status, method] of [
         [307, "POST"],
         [303, "GET"]
@@ -330,7 +307,7 @@ describe("a request", () => {
           [method, method === "POST" ? "application/json" : undefined]
         ])
       }
-    }).pipe(run)
+    }
   )
 
   it.scoped.each([
@@ -348,9 +325,9 @@ describe("a request", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("has no secret in its errors, even if the server repeats it", () =>
-    Effect.gen(function* () {
-      const { get, requests, server } = yield* setUp
+  scenario(
+    "has no secret in its errors, even if the server repeats it",
+    function* ({ get, requests, server }) {
       const secret = "Pat4711.SecretOfTheMuseum"
       const headers = { authorization: `Bearer ${secret}` }
       for (const answer of [
@@ -375,7 +352,7 @@ describe("a request", () => {
           expect(JSON.stringify(error).toLowerCase()).not.toContain(secret.slice(0, 12).toLowerCase())
         }
       }
-    }).pipe(run)
+    }
   )
 })
 
@@ -383,26 +360,23 @@ describe("an unchanged response", () => {
   const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
   const now = () => new Date().toUTCString()
 
-  it.scopedLive("is not transferred again, and has the current headers", () =>
-    Effect.gen(function* () {
-      const { get, server } = yield* setUp
-      server.next(
-        text(200, "first", { etag: '"1"', link: "</2>; rel=next", "content-type": "text/csv" }),
-        text(304, "", { etag: '"2"', link: "</3>; rel=next", "content-type": "text/html" }),
-        text(304, "", { etag: '"2"' })
-      )
-      yield* get()
-      expect(yield* get()).toMatchObject({
-        text: "first",
-        headers: { link: "</3>; rel=next", "content-type": "text/csv" }
-      })
-      expect((yield* get()).text).toBe("first")
-    }).pipe(run)
-  )
+  scenario("is not transferred again, and has the current headers", function* ({ get, server }) {
+    server.next(
+      text(200, "first", { etag: '"1"', link: "</2>; rel=next", "content-type": "text/csv" }),
+      text(304, "", { etag: '"2"', link: "</3>; rel=next", "content-type": "text/html" }),
+      text(304, "", { etag: '"2"' })
+    )
+    yield* get()
+    expect(yield* get()).toMatchObject({
+      text: "first",
+      headers: { link: "</3>; rel=next", "content-type": "text/csv" }
+    })
+    expect((yield* get()).text).toBe("first")
+  })
 
-  it.scopedLive("is requested with the ETag that came with it, not a later one", () =>
-    Effect.gen(function* () {
-      const { asked, get, server } = yield* setUp
+  scenario(
+    "is requested with the ETag that came with it, not a later one",
+    function* ({ asked, get, server }) {
       server.next(
         text(200, "first", { etag: '"1"' }),
         text(304, "", { etag: '"2"' }),
@@ -412,12 +386,12 @@ describe("an unchanged response", () => {
       yield* get()
       expect((yield* get()).text).toBe("second")
       expect(yield* asked("if-none-match")).toEqual([undefined, '"1"', '"1"'])
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive("is requested with its date if it has no ETag and the date is not in the same second", () =>
-    Effect.gen(function* () {
-      const { asked, get, server } = yield* setUp
+  scenario(
+    "is requested with its date if it has no ETag and the date is not in the same second",
+    function* ({ asked, get, server }) {
       server.next(
         text(200, "a", { "last-modified": yesterday }),
         text(200, "b", { "last-modified": now() }),
@@ -432,7 +406,7 @@ describe("an unchanged response", () => {
         undefined,
         undefined
       ])
-    }).pipe(run)
+    }
   )
 
   it.scopedLive.each<readonly [what: string, answer: Answer]>([
@@ -457,9 +431,9 @@ describe("an unchanged response", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is requested with its tag if the server says neither the time nor an early date", () =>
-    Effect.gen(function* () {
-      const { asked, get, server } = yield* setUp
+  scenario(
+    "is requested with its tag if the server says neither the time nor an early date",
+    function* ({ asked, get, server }) {
       server.next(
         (response) => {
           response.sendDate = false
@@ -469,35 +443,30 @@ describe("an unchanged response", () => {
       )
       for (const _ of [1, 2]) expect((yield* get()).text).toBe("a")
       expect(yield* asked("if-none-match")).toEqual([undefined, '"1"'])
-    }).pipe(run)
+    }
   )
 
-  it.scopedLive("depends on the same request headers", () =>
-    Effect.gen(function* () {
-      const { asked, get, server } = yield* setUp
-      server.next(text(200, "a", { etag: '"1"' }), text(200, "b", { etag: '"2"' }))
-      yield* get({ authorization: "one" })
-      yield* get({ authorization: "other" })
-      yield* get({ authorization: "one" })
-      expect(yield* asked("if-none-match")).toEqual([undefined, undefined, '"1"'])
-    }).pipe(run)
-  )
+  scenario("depends on the same request headers", function* ({ asked, get, server }) {
+    server.next(text(200, "a", { etag: '"1"' }), text(200, "b", { etag: '"2"' }))
+    yield* get({ authorization: "one" })
+    yield* get({ authorization: "other" })
+    yield* get({ authorization: "one" })
+    expect(yield* asked("if-none-match")).toEqual([undefined, undefined, '"1"'])
+  })
 
-  it.scopedLive("is remembered up to 16 MiB in all, the most recently used first", () =>
-    Effect.gen(function* () {
-      const half = "x".repeat(8 * 1024 * 1024 - 200)
-      const server = yield* ScriptedServer.make(text(200, half, { etag: '"1"' }))
-      const requests = yield* Requests.make({ maxBytes: 2 ** 24, maxTimeout: 60_000 })
-      for (const path of ["a", "b", "a", "c", "a", "b"]) yield* requests.get(`${server.url}/${path}`)
-      const asked = [...(yield* Queue.takeAll(server.received))]
-      expect(asked.map(({ headers }) => headers["if-none-match"] !== undefined)).toEqual([
-        false,
-        false,
-        true,
-        false,
-        true,
-        false
-      ])
-    }).pipe(run)
-  )
+  scenario("is remembered up to 16 MiB in all, the most recently used first", function* () {
+    const half = "x".repeat(8 * 1024 * 1024 - 200)
+    const server = yield* ScriptedServer.make(text(200, half, { etag: '"1"' }))
+    const requests = yield* Requests.make({ maxBytes: 2 ** 24, maxTimeout: 60_000 })
+    for (const path of ["a", "b", "a", "c", "a", "b"]) yield* requests.get(`${server.url}/${path}`)
+    const asked = [...(yield* Queue.takeAll(server.received))]
+    expect(asked.map(({ headers }) => headers["if-none-match"] !== undefined)).toEqual([
+      false,
+      false,
+      true,
+      false,
+      true,
+      false
+    ])
+  })
 })

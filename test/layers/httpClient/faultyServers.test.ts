@@ -23,6 +23,7 @@ import * as certificates from "../../support/certificates.ts"
 import { atTheSameTime, outcome, timed } from "../../support/outcomes.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { holding, ok, oneConnection, raw, silence, stalledBody, text } from "../../support/ScriptedServer.ts"
+import { scoped } from "../../support/scenario.ts"
 
 /** Four tries, and a second, two and four between them. */
 const triedAgain = { requests: 4, took: 7000 }
@@ -107,44 +108,38 @@ describe("a server that answers wrongly", () => {
     ]
   ]
 
-  it.scoped("is an error, after a bounded number of requests and a bounded time", () =>
-    Effect.gen(function* () {
-      const all = yield* atTheSameTime(faults, ([, answer]) => asking(answer))
-      expect(all).toHaveLength(faults.length)
-      for (const [[name, , words, bounds], { answer, requests, took }] of all) {
-        expect({ name, answer, requests, took }).toMatchObject({
-          name,
-          answer: { _tag: "vitrine/RequestFailed", isTransient: bounds.requests > 1 },
-          ...bounds
-        })
-        expect(`${name}: ${answer}`).toContain(words)
-      }
-    })
-  )
+  scoped("is an error, after a bounded number of requests and a bounded time", function* () {
+    const all = yield* atTheSameTime(faults, ([, answer]) => asking(answer))
+    expect(all).toHaveLength(faults.length)
+    for (const [[name, , words, bounds], { answer, requests, took }] of all) {
+      expect({ name, answer, requests, took }).toMatchObject({
+        name,
+        answer: { _tag: "vitrine/RequestFailed", isTransient: bounds.requests > 1 },
+        ...bounds
+      })
+      expect(`${name}: ${answer}`).toContain(words)
+    }
+  })
 
-  it.scoped("may be unusual, and still be understood", () =>
-    Effect.gen(function* () {
-      const strange = [
-        ["no length", raw(ok("", page))],
-        ["hints before it", raw(`HTTP/1.1 103 Hints\r\n\r\n`.repeat(50) + ok("", page))],
-        ["one byte at a time", raw(ok("transfer-encoding: chunked\r\n", bytewise(page)))]
-      ] as const
-      for (const [[name], outcome] of yield* atTheSameTime(strange, ([, answer]) => asking(answer))) {
-        expect({ name, ...outcome }).toEqual({ name, answer: page, ...atOnce })
-      }
-    })
-  )
+  scoped("may be unusual, and still be understood", function* () {
+    const strange = [
+      ["no length", raw(ok("", page))],
+      ["hints before it", raw(`HTTP/1.1 103 Hints\r\n\r\n`.repeat(50) + ok("", page))],
+      ["one byte at a time", raw(ok("transfer-encoding: chunked\r\n", bytewise(page)))]
+    ] as const
+    for (const [[name], outcome] of yield* atTheSameTime(strange, ([, answer]) => asking(answer))) {
+      expect({ name, ...outcome }).toEqual({ name, answer: page, ...atOnce })
+    }
+  })
 
-  it.scoped("leaves no connection open", () =>
-    Effect.gen(function* () {
-      const refusing = holding((response) => response.writeHead(404).write("{"))
-      for (const answer of [raw(switching, "hold"), refusing]) {
-        const server = yield* ScriptedServer.make(answer)
-        yield* withAdvancingClock(Effect.flip(yield* ask(server.url)))
-        yield* Deferred.await((yield* Queue.take(server.received)).closed)
-      }
-    })
-  )
+  scoped("leaves no connection open", function* () {
+    const refusing = holding((response) => response.writeHead(404).write("{"))
+    for (const answer of [raw(switching, "hold"), refusing]) {
+      const server = yield* ScriptedServer.make(answer)
+      yield* withAdvancingClock(Effect.flip(yield* ask(server.url)))
+      yield* Deferred.await((yield* Queue.take(server.received)).closed)
+    }
+  })
 })
 
 it.scoped.each([
@@ -179,37 +174,33 @@ describe("a network", () => {
       )
     )
 
-  it.scoped("that never looks a name up takes the time of four requests", () =>
-    Effect.gen(function* () {
-      yield* Effect.replicateEffect(oneConnection, 2)
-      const lookups: Array<() => void> = []
-      const agent = connecting({
-        // In real time: an interrupted request ends once it is over.
-        timeout: 1000,
-        lookup: (_name, _options, callback) => {
-          lookups.push(() => callback(new Error("too late"), "", 4))
-        }
-      })
-      yield* Effect.addFinalizer(() =>
-        Effect.forEach(lookups, (answer) => Effect.sync(answer), { discard: true })
-      )
-      expect(yield* outcome(yield* ask("http://cms.example", agent))).toMatchObject({
-        answer: { _tag: "vitrine/RequestFailed", reason: "Timeout" },
-        took: timedOut.took
-      })
-      expect(lookups).toHaveLength(4)
+  scoped("that never looks a name up takes the time of four requests", function* () {
+    yield* Effect.replicateEffect(oneConnection, 2)
+    const lookups: Array<() => void> = []
+    const agent = connecting({
+      // In real time: an interrupted request ends once it is over.
+      timeout: 1000,
+      lookup: (_name, _options, callback) => {
+        lookups.push(() => callback(new Error("too late"), "", 4))
+      }
     })
-  )
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach(lookups, (answer) => Effect.sync(answer), { discard: true })
+    )
+    expect(yield* outcome(yield* ask("http://cms.example", agent))).toMatchObject({
+      answer: { _tag: "vitrine/RequestFailed", reason: "Timeout" },
+      took: timedOut.took
+    })
+    expect(lookups).toHaveLength(4)
+  })
 
-  it.scoped("that does not know a name is asked again", () =>
-    Effect.gen(function* () {
-      const failure = Object.assign(new Error("getaddrinfo ENOTFOUND cms.example"), { code: "ENOTFOUND" })
-      const agent = connecting({ lookup: (_name, _options, callback) => callback(failure, "", 4) })
-      const { answer, took } = yield* outcome(yield* ask("http://cms.example", agent))
-      expect(String(answer)).toContain("ENOTFOUND")
-      expect(took).toBe(triedAgain.took)
-    })
-  )
+  scoped("that does not know a name is asked again", function* () {
+    const failure = Object.assign(new Error("getaddrinfo ENOTFOUND cms.example"), { code: "ENOTFOUND" })
+    const agent = connecting({ lookup: (_name, _options, callback) => callback(failure, "", 4) })
+    const { answer, took } = yield* outcome(yield* ask("http://cms.example", agent))
+    expect(String(answer)).toContain("ENOTFOUND")
+    expect(took).toBe(triedAgain.took)
+  })
 
   /** A server with a certificate, its requests, and the number of connections. */
   const secure = (cert: string) =>
@@ -256,55 +247,47 @@ describe("a network", () => {
     })
   )
 
-  it.scoped("is accepted with a certificate of a known authority", () =>
-    Effect.gen(function* () {
-      const { url } = yield* secure(certificates.local)
-      const agent = connecting({ ca: certificates.local })
-      expect(yield* outcome(yield* ask(url, agent))).toEqual({ answer: page, took: 0 })
-    })
-  )
+  scoped("is accepted with a certificate of a known authority", function* () {
+    const { url } = yield* secure(certificates.local)
+    const agent = connecting({ ca: certificates.local })
+    expect(yield* outcome(yield* ask(url, agent))).toEqual({ answer: page, took: 0 })
+  })
 
-  it.scoped("whose server does not speak TLS, or speaks nothing else, is asked again", () =>
-    Effect.gen(function* () {
-      const plain = yield* ScriptedServer.make(text(200, page))
-      const { url } = yield* secure(certificates.local)
-      for (const address of [plain.url.replace("http:", "https:"), url.replace("https:", "http:")]) {
-        const { answer, took } = yield* outcome(yield* ask(address))
-        expect(answer).toMatchObject({ _tag: "vitrine/RequestFailed", isTransient: true })
-        expect(took).toBe(triedAgain.took)
-      }
-    })
-  )
+  scoped("whose server does not speak TLS, or speaks nothing else, is asked again", function* () {
+    const plain = yield* ScriptedServer.make(text(200, page))
+    const { url } = yield* secure(certificates.local)
+    for (const address of [plain.url.replace("http:", "https:"), url.replace("https:", "http:")]) {
+      const { answer, took } = yield* outcome(yield* ask(address))
+      expect(answer).toMatchObject({ _tag: "vitrine/RequestFailed", isTransient: true })
+      expect(took).toBe(triedAgain.took)
+    }
+  })
 
-  it.scoped("that closes a connection which is kept for later is asked again", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(text(200, page))
-      const get = yield* ask(server.url, connecting({}))
-      yield* get
-      const failures = yield* Queue.unbounded<unknown>()
-      const collected = Logger.replace(
-        Logger.defaultLogger,
-        Logger.make(({ message }) => void failures.unsafeOffer(message))
-      )
-      server.next(({ socket }) => socket?.resetAndDestroy())
-      const again = yield* get.pipe(
-        Effect.provide(collected),
-        Logger.withMinimumLogLevel(LogLevel.Debug),
-        Effect.fork
-      )
-      expect(String(yield* Queue.take(failures))).toContain("ECONNRESET")
-      yield* TestClock.adjust("1 second")
-      expect(yield* Fiber.join(again)).toBe(page)
-    })
-  )
+  scoped("that closes a connection which is kept for later is asked again", function* () {
+    const server = yield* ScriptedServer.make(text(200, page))
+    const get = yield* ask(server.url, connecting({}))
+    yield* get
+    const failures = yield* Queue.unbounded<unknown>()
+    const collected = Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ message }) => void failures.unsafeOffer(message))
+    )
+    server.next(({ socket }) => socket?.resetAndDestroy())
+    const again = yield* get.pipe(
+      Effect.provide(collected),
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.fork
+    )
+    expect(String(yield* Queue.take(failures))).toContain("ECONNRESET")
+    yield* TestClock.adjust("1 second")
+    expect(yield* Fiber.join(again)).toBe(page)
+  })
 })
 
-it.scoped("a request carries no trace to others", () =>
-  Effect.gen(function* () {
-    const server = yield* ScriptedServer.make(text(200, page))
-    yield* Effect.withSpan(yield* ask(server.url), "outer")
-    const { headers } = yield* Queue.take(server.received)
-    expect(headers).not.toHaveProperty("traceparent")
-    expect(headers).not.toHaveProperty("b3")
-  })
-)
+scoped("a request carries no trace to others", function* () {
+  const server = yield* ScriptedServer.make(text(200, page))
+  yield* Effect.withSpan(yield* ask(server.url), "outer")
+  const { headers } = yield* Queue.take(server.received)
+  expect(headers).not.toHaveProperty("traceparent")
+  expect(headers).not.toHaveProperty("b3")
+})

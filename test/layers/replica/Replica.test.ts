@@ -7,7 +7,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { sha256OfText } from "../../../src/files/sha256.ts"
+import { sha256OfText } from "../../../src/files/fileContent.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { activeIn, VersionStore } from "../../../src/services/VersionStore.ts"
@@ -15,6 +15,7 @@ import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { follow, names, readManifest, rowValue, statusRows } from "../../support/content.ts"
 import { readActive } from "../../support/hub.ts"
 import { first, makeReplica } from "../../support/replica.ts"
+import { scenarios } from "../../support/scenario.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import * as Upstream from "../../support/upstream.ts"
 import {
@@ -41,178 +42,161 @@ const verify = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "co
 
 const environment = Effect.provide(Upstream.layer)
 
+const scenario = scenarios(Upstream.layer, makeUpstream)
+const withoutHub = scenarios(Upstream.layer, Effect.void)
+const live = scenarios(Upstream.layer, Effect.void, { isLive: true })
+
 const paths = (requests: ReadonlyArray<{ readonly path: string }>) => requests.map(({ path }) => path)
 
 describe("a replica", () => {
-  it.scoped("reports a copy as a fetch of the sources", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      const { fetch, provided } = yield* makeReplica(hub.url)
-      const events = yield* provided(follow)
-      yield* fetch
-      const told = yield* events.until("content:fetch:done")
-      expect(new Set(names(told))).toEqual(
-        new Set([
-          "content:fetch:start",
-          "content:source:start",
-          "content:source:progress",
-          "content:source:done",
-          "content:version:promoted",
-          "content:fetch:done"
-        ])
-      )
-      expect(told.filter(({ name }) => name === "content:source:done").map(({ payload }) => payload)).toEqual(
-        expect.arrayContaining([
-          {
-            timestamp: expect.any(String),
-            sourceId: "exhibits",
-            records: 3,
-            bytes: 23,
-            attachments: { total: 3, bytes: 23, reused: 1 },
-            durationMs: 0
-          }
-        ])
-      )
-      const progress = told
-        .filter(({ name }) => name === "content:source:progress")
-        .map(({ payload }) => payload)
-      expect(progress).toContainEqual(
-        expect.objectContaining({ sourceId: "tours", documents: { done: 0, total: 2 } })
-      )
-      expect(yield* provided(rowValue("Active version"))).toBe(versionId)
-      expect(yield* provided(readManifest)).toMatchObject({ status: "ok" })
-    }).pipe(environment)
-  )
-
-  it.scoped("downloads only missing files, and equal content once", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const { active, fetch } = yield* makeReplica(hub.url)
-      yield* fetch
-      expect(paths(hub.requests).filter((path) => path.endsWith(".mp4"))).toHaveLength(1)
-      hub.requests.length = 0
-      const versionId = yield* hub.promote({
-        exhibits: { "objects.json": "[1,2]", "moved/intro.mp4": "0123456789" },
-        tours: { "new name.json": "[]" }
-      })
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-      expect(paths(hub.requests)).toEqual([
-        "manifest.json",
-        `versions/${versionId}/files.json`,
-        `versions/${versionId}/exhibits/objects.json`,
-        "manifest.json"
+  scenario("reports a copy as a fetch of the sources", function* (hub) {
+    const versionId = yield* hub.promote(first)
+    const { fetch, provided } = yield* makeReplica(hub.url)
+    const events = yield* provided(follow)
+    yield* fetch
+    const told = yield* events.until("content:fetch:done")
+    expect(new Set(names(told))).toEqual(
+      new Set([
+        "content:fetch:start",
+        "content:source:start",
+        "content:source:progress",
+        "content:source:done",
+        "content:version:promoted",
+        "content:fetch:done"
       ])
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
+    )
+    expect(told.filter(({ name }) => name === "content:source:done").map(({ payload }) => payload)).toEqual(
+      expect.arrayContaining([
+        {
+          timestamp: expect.any(String),
+          sourceId: "exhibits",
+          records: 3,
+          bytes: 23,
+          attachments: { total: 3, bytes: 23, reused: 1 },
+          durationMs: 0
+        }
+      ])
+    )
+    const progress = told
+      .filter(({ name }) => name === "content:source:progress")
+      .map(({ payload }) => payload)
+    expect(progress).toContainEqual(
+      expect.objectContaining({ sourceId: "tours", documents: { done: 0, total: 2 } })
+    )
+    expect(yield* provided(rowValue("Active version"))).toBe(versionId)
+    expect(yield* provided(readManifest)).toMatchObject({ status: "ok" })
+  })
 
-  it.scoped(
+  scenario("downloads only missing files, and equal content once", function* (hub) {
+    yield* hub.promote(first)
+    const { active, fetch } = yield* makeReplica(hub.url)
+    yield* fetch
+    expect(paths(hub.requests).filter((path) => path.endsWith(".mp4"))).toHaveLength(1)
+    hub.requests.length = 0
+    const versionId = yield* hub.promote({
+      exhibits: { "objects.json": "[1,2]", "moved/intro.mp4": "0123456789" },
+      tours: { "new name.json": "[]" }
+    })
+    expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    expect(paths(hub.requests)).toEqual([
+      "manifest.json",
+      `versions/${versionId}/files.json`,
+      `versions/${versionId}/exhibits/objects.json`,
+      "manifest.json"
+    ])
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
+
+  scenario(
     "copies a version that waits for the end of a hold in advance, and activates it when the hub does",
-    () =>
-      Effect.gen(function* () {
-        const hub = yield* makeUpstream
-        const before = yield* hub.promote(first)
-        const { folder, log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
-        const { hold, resume } = hub.store
-        const { until } = yield* provided(follow)
-        yield* start
-        yield* withAdvancingClock(until("content:fetch:done"))
-        yield* hold({ until: "2030-01-01T00:00:00.000Z" })
-        yield* TestClock.adjust("1 second")
-        yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-        const waiting = Option.getOrThrow(activeIn(yield* hub.store.manifest)).held?.waiting
-        const { manifest } = yield* provided(VersionStore)
-        const shown = Effect.map(manifest, (reading) => Option.getOrThrow(activeIn(reading)).versionId)
-        const fs = yield* FileSystem.FileSystem
-        const isThere = fs.exists(`${folder}/versions/${waiting}/exhibits/objects.json`)
-        yield* withAdvancingClock(Effect.sleep("20 seconds"))
-        expect(yield* isThere).toBe(true)
-        expect(yield* shown).toBe(before)
-        hub.requests.length = 0
-        yield* resume({})
-        yield* withAdvancingClock(until("content:version:promoted"))
-        expect(yield* shown).toBe(waiting)
-        expect(new Set(paths(hub.requests))).toEqual(new Set(["manifest.json"]))
-        expect(log.filter((line) => !line.startsWith("INFO") && !line.startsWith("DEBUG"))).toEqual([])
-      }).pipe(environment)
-  )
-
-  it.scoped("keeps composed and decomposed letters in file and folder names", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote({
-        exhibits: { "gr\u00fcn/\u00e4.txt": "composed", "blu\u0308/a\u0308.txt": "decomposed" }
-      })
-      const { active, fetch } = yield* makeReplica(hub.url)
-      yield* fetch
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
-
-  it.scopedLive("accepts compressed files without a Content-Length, up to the listed size", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote({ exhibits: { "objects.json": "0123456789" } })
-      const { active, fetchLive } = yield* makeReplica(hub.url)
-      hub.fault(/objects/, packed("x".repeat(1_000_000)), packed("0123456789"))
-      expect((yield* Effect.flip(fetchLive)).message).toMatch(
-        /objects\.json: .+ gave at least \d+ of 10 bytes/
-      )
-      yield* fetchLive
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
-
-  it.scoped("shows in the status that it waits for its hub", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
-      const events = yield* provided(follow)
+    function* (hub) {
+      const before = yield* hub.promote(first)
+      const { folder, log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+      const { hold, resume } = hub.store
+      const { until } = yield* provided(follow)
       yield* start
-      yield* withAdvancingClock(events.until("content:fetch:done"))
-      const nextFetch = provided(rowValue("Next fetch"))
-      expect(yield* nextFetch).toMatch(/^1970-01-01T/)
+      yield* withAdvancingClock(until("content:fetch:done"))
+      yield* hold({ until: "2030-01-01T00:00:00.000Z" })
+      yield* TestClock.adjust("1 second")
+      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      const waiting = Option.getOrThrow(activeIn(yield* hub.store.manifest)).held?.waiting
+      const { manifest } = yield* provided(VersionStore)
+      const shown = Effect.map(manifest, (reading) => Option.getOrThrow(activeIn(reading)).versionId)
+      const fs = yield* FileSystem.FileSystem
+      const isThere = fs.exists(`${folder}/versions/${waiting}/exhibits/objects.json`)
+      yield* withAdvancingClock(Effect.sleep("20 seconds"))
+      expect(yield* isThere).toBe(true)
+      expect(yield* shown).toBe(before)
       hub.requests.length = 0
-      hub.fault(/manifest/, silence)
-      yield* TestClock.adjust("6 seconds")
-      yield* eventually(Effect.sync(() => hub.requests.length === 1))
-      expect(yield* nextFetch).toBe("looking for changes now")
-      yield* TestClock.adjust("30 seconds")
-      yield* eventually(Effect.map(nextFetch, (value) => value?.endsWith("may pass by itself") === true))
-    }).pipe(environment)
+      yield* resume({})
+      yield* withAdvancingClock(until("content:version:promoted"))
+      expect(yield* shown).toBe(waiting)
+      expect(new Set(paths(hub.requests))).toEqual(new Set(["manifest.json"]))
+      expect(log.filter((line) => !line.startsWith("INFO") && !line.startsWith("DEBUG"))).toEqual([])
+    }
   )
 
-  it.scoped("polls for a new version, and publishes nothing if there is none", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
-      const events = yield* provided(follow)
-      yield* start
-      yield* withAdvancingClock(events.until("content:fetch:done"))
-      const { state } = yield* provided(ControllerState)
-      const before = yield* state
-      expect(before.plugins.content).toMatchObject({
-        copiedFrom: { url: `${hub.url}/`, askedAt: expect.any(String), versionId: expect.any(String) }
-      })
-      hub.requests.length = 0
-      yield* withAdvancingClock(Effect.sleep("1 minute"))
-      expect(new Set(hub.requests.map(({ path, status }) => `${path} ${status}`))).toEqual(
-        new Set(["manifest.json 304"])
-      )
-      expect(hub.requests.length).toBeGreaterThanOrEqual(10)
-      expect(hub.requests.length).toBeLessThanOrEqual(15)
-      expect((yield* state)._version).toBe(before._version)
-      const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
-      // Events of the polls before would come first.
-      expect(told[0]?.name).toBe("content:fetch:start")
-      expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
-    }).pipe(environment)
-  )
+  scenario("keeps composed and decomposed letters in file and folder names", function* (hub) {
+    yield* hub.promote({
+      exhibits: { "gr\u00fcn/\u00e4.txt": "composed", "blu\u0308/a\u0308.txt": "decomposed" }
+    })
+    const { active, fetch } = yield* makeReplica(hub.url)
+    yield* fetch
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
+
+  live("accepts compressed files without a Content-Length, up to the listed size", function* () {
+    const hub = yield* makeUpstream
+    yield* hub.promote({ exhibits: { "objects.json": "0123456789" } })
+    const { active, fetchLive } = yield* makeReplica(hub.url)
+    hub.fault(/objects/, packed("x".repeat(1_000_000)), packed("0123456789"))
+    expect((yield* Effect.flip(fetchLive)).message).toMatch(/objects\.json: .+ gave at least \d+ of 10 bytes/)
+    yield* fetchLive
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
+
+  scenario("shows in the status that it waits for its hub", function* (hub) {
+    yield* hub.promote(first)
+    const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+    const events = yield* provided(follow)
+    yield* start
+    yield* withAdvancingClock(events.until("content:fetch:done"))
+    const nextFetch = provided(rowValue("Next fetch"))
+    expect(yield* nextFetch).toMatch(/^1970-01-01T/)
+    hub.requests.length = 0
+    hub.fault(/manifest/, silence)
+    yield* TestClock.adjust("6 seconds")
+    yield* eventually(Effect.sync(() => hub.requests.length === 1))
+    expect(yield* nextFetch).toBe("looking for changes now")
+    yield* TestClock.adjust("30 seconds")
+    yield* eventually(Effect.map(nextFetch, (value) => value?.endsWith("may pass by itself") === true))
+  })
+
+  scenario("polls for a new version, and publishes nothing if there is none", function* (hub) {
+    yield* hub.promote(first)
+    const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+    const events = yield* provided(follow)
+    yield* start
+    yield* withAdvancingClock(events.until("content:fetch:done"))
+    const { state } = yield* provided(ControllerState)
+    const before = yield* state
+    expect(before.plugins.content).toMatchObject({
+      copiedFrom: { url: `${hub.url}/`, askedAt: expect.any(String), versionId: expect.any(String) }
+    })
+    hub.requests.length = 0
+    yield* withAdvancingClock(Effect.sleep("1 minute"))
+    expect(new Set(hub.requests.map(({ path, status }) => `${path} ${status}`))).toEqual(
+      new Set(["manifest.json 304"])
+    )
+    expect(hub.requests.length).toBeGreaterThanOrEqual(10)
+    expect(hub.requests.length).toBeLessThanOrEqual(15)
+    expect((yield* state)._version).toBe(before._version)
+    const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+    const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
+    // Events of the polls before would come first.
+    expect(told[0]?.name).toBe("content:fetch:start")
+    expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
+  })
 
   it.scoped.each([
     ["manifest", "manifest.json"],
@@ -245,9 +229,9 @@ const manifestOf = (versionId: string, more: object = {}) => ({
 })
 
 describe("a download of a replica", () => {
-  it.scoped("is retried once if the content is wrong, and then at long intervals until it is right", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
+  scenario(
+    "is retried once if the content is wrong, and then at long intervals until it is right",
+    function* (hub) {
       yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
       const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
         mode: "persistent"
@@ -279,41 +263,36 @@ describe("a download of a replica", () => {
       hub.heal()
       expect((yield* withAdvancingClock(events.until("content:fetch:done"))).took).toBeLessThan(70_000)
       expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
+    }
   )
 
-  it.scoped("succeeds if only the first attempt was wrong", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const { active, fetch } = yield* makeReplica(hub.url)
-      hub.fault(/films/, text(200, "x123456789"))
-      hub.fault(/files.json/, text(200, "[]"))
-      yield* fetch
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
+  scenario("succeeds if only the first attempt was wrong", function* (hub) {
+    yield* hub.promote(first)
+    const { active, fetch } = yield* makeReplica(hub.url)
+    hub.fault(/films/, text(200, "x123456789"))
+    hub.fault(/files.json/, text(200, "[]"))
+    yield* fetch
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
 
-  it.scoped("of a version that was removed starts again with the current version of the hub", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const gone = yield* hub.promote(first)
-      const { active, fetch } = yield* makeReplica(hub.url)
-      let versionId = ""
-      const moveOn = Effect.gen(function* () {
-        versionId = yield* hub.promote({
-          ...first,
-          exhibits: { ...first.exhibits, "objects.json": "[2]" }
-        })
-        yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
-      }).pipe(Effect.orDie)
-      hub.fault(/objects.json/, (request, signal) => Effect.zipRight(moveOn, text(404, "")(request, signal)))
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-      expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
+  withoutHub("of a version that was removed starts again with the current version of the hub", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const gone = yield* hub.promote(first)
+    const { active, fetch } = yield* makeReplica(hub.url)
+    let versionId = ""
+    const moveOn = Effect.gen(function* () {
+      versionId = yield* hub.promote({
+        ...first,
+        exhibits: { ...first.exhibits, "objects.json": "[2]" }
+      })
+      yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
+    }).pipe(Effect.orDie)
+    hub.fault(/objects.json/, (request, signal) => Effect.zipRight(moveOn, text(404, "")(request, signal)))
+    expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
 
   it.scoped.each(["while its last file comes", "while a file does not end"])(
     "of a version that the hub withdraws %s is dropped, and the version is never shown",
@@ -340,38 +319,34 @@ describe("a download of a replica", () => {
       }).pipe(environment)
   )
 
-  it.scoped(
+  scenario(
     "of the version that follows a withdrawn version is not repeated at each poll if it is wrong",
-    () =>
-      Effect.gen(function* () {
-        const hub = yield* makeUpstream
-        yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
-        const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
-        const events = yield* provided(follow)
-        yield* start
-        yield* withAdvancingClock(events.until("content:fetch:done"))
-        yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-        const replace = Effect.orDie(hub.promote(first))
-        hub.fault(/objects.json/, (request, signal) =>
-          Effect.zipRight(replace, text(200, "[2]")(request, signal))
-        )
-        hub.fault(/films/, ...Array.from({ length: 100 }, () => text(200, "x123456789")))
-        yield* withAdvancingClock(Effect.sleep("1 minute"))
-        expect(hub.requests.filter(({ path }) => path.includes("/films/")).length / 2).toBeLessThan(5)
-      }).pipe(environment)
+    function* (hub) {
+      yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+      const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+      const events = yield* provided(follow)
+      yield* start
+      yield* withAdvancingClock(events.until("content:fetch:done"))
+      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      const replace = Effect.orDie(hub.promote(first))
+      hub.fault(/objects.json/, (request, signal) =>
+        Effect.zipRight(replace, text(200, "[2]")(request, signal))
+      )
+      hub.fault(/films/, ...Array.from({ length: 100 }, () => text(200, "x123456789")))
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
+      expect(hub.requests.filter(({ path }) => path.includes("/films/")).length / 2).toBeLessThan(5)
+    }
   )
 
-  it.scoped("of a file that stays missing fails", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      yield* fs.remove(`${hub.directory}/versions/${versionId}/tours/tours.json`)
-      const { failure } = yield* makeReplica(hub.url)
-      expect(yield* failure).toContain(`versions/${versionId}/tours/tours.json`)
-      expect(yield* failure).toContain("responds with HTTP 404")
-    }).pipe(environment)
-  )
+  withoutHub("of a file that stays missing fails", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    yield* fs.remove(`${hub.directory}/versions/${versionId}/tours/tours.json`)
+    const { failure } = yield* makeReplica(hub.url)
+    expect(yield* failure).toContain(`versions/${versionId}/tours/tours.json`)
+    expect(yield* failure).toContain("responds with HTTP 404")
+  })
 })
 
 describe("a hub", () => {
@@ -437,15 +412,13 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scopedLive("with a list of more than 64 MiB when decompressed is refused", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const { fetchLive } = yield* makeReplica(hub.url)
-      hub.fault(/files\.json/, packed(Buffer.alloc(65 * 1024 * 1024)))
-      expect((yield* Effect.flip(fetchLive)).message).toMatch(/files\.json: .+ gave more than 64.0 MiB/)
-    }).pipe(environment)
-  )
+  live("with a list of more than 64 MiB when decompressed is refused", function* () {
+    const hub = yield* makeUpstream
+    yield* hub.promote(first)
+    const { fetchLive } = yield* makeReplica(hub.url)
+    hub.fault(/files\.json/, packed(Buffer.alloc(65 * 1024 * 1024)))
+    expect((yield* Effect.flip(fetchLive)).message).toMatch(/files\.json: .+ gave more than 64.0 MiB/)
+  })
 
   it.scoped.each([
     ["a name of a file that is refused", { files: { [`aux/${hostile}`]: emptyFile } }],
@@ -478,25 +451,23 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped("without a version is waited for, with one log message", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      const { log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
-      const events = yield* provided(follow)
-      yield* start
-      yield* withAdvancingClock(Effect.sleep("1 minute"))
-      expect(hub.requests.length).toBeGreaterThanOrEqual(10)
-      expect(log).toEqual([
-        `WARN No version yet at ${hub.url}/ (404 for manifest.json). If the hub has one, the address in "from" does not lead to a downloads folder.`
-      ])
-      const versionId = yield* hub.promote(first)
-      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
-      expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
-    }).pipe(environment)
-  )
+  scenario("without a version is waited for, with one log message", function* (hub) {
+    const { log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+    const events = yield* provided(follow)
+    yield* start
+    yield* withAdvancingClock(Effect.sleep("1 minute"))
+    expect(hub.requests.length).toBeGreaterThanOrEqual(10)
+    expect(log).toEqual([
+      `WARN No version yet at ${hub.url}/ (404 for manifest.json). If the hub has one, the address in "from" does not lead to a downloads folder.`
+    ])
+    const versionId = yield* hub.promote(first)
+    const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
+    expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
+  })
 
-  it.scoped("whose ETags change once a second is requested again after a change in the same second", () =>
-    Effect.gen(function* () {
+  withoutHub(
+    "whose ETags change once a second is requested again after a change in the same second",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const hub = yield* makeUpstream
       const { fetch } = yield* makeReplica(hub.url)
@@ -523,12 +494,12 @@ describe("a hub", () => {
       hub.requests.length = 0
       expect(yield* fetch).toMatchObject({ changed: false, versionId })
       expect(hub.requests.map(({ status }) => status)).toEqual([304])
-    }).pipe(environment)
+    }
   )
 
-  it.scoped("that went back to an older version is followed back and forth without a download", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
+  scenario(
+    "that went back to an older version is followed back and forth without a download",
+    function* (hub) {
       const older = yield* hub.promote(first)
       const { active, fetch, log } = yield* makeReplica(hub.url)
       yield* fetch
@@ -543,206 +514,187 @@ describe("a hub", () => {
       yield* hub.store.activate(newer)
       expect(yield* fetch).toMatchObject({ changed: true, versionId: newer })
       expect(paths(hub.requests)).toEqual(["manifest.json", "manifest.json"])
-    }).pipe(environment)
+    }
   )
 
-  it.scoped(
+  withoutHub(
     "is copied while a version is held on the replica, and the last copy can be shown without the hub",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const directory = yield* fs.makeTempDirectoryScoped()
-        const hub = yield* makeUpstream
-        const older = yield* hub.promote(first)
-        yield* TestClock.adjust("1 hour")
-        const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-        yield* Effect.gen(function* () {
-          const { fetch, provided } = yield* makeReplica(hub.url, { directory })
-          const store = yield* provided(VersionStore)
-          yield* fetch
-          yield* store.hold({ by: "anna@desk" })
-          yield* hub.store.activate(older)
-          expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
-          hub.requests.length = 0
-          expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
-          expect(paths(hub.requests)).toEqual(["manifest.json"])
-        }).pipe(Effect.scoped)
-
-        const { active, log, provided, start } = yield* makeReplica(hub.url, {
-          directory,
-          mode: "persistent"
-        })
-        const events = yield* provided(follow)
-        yield* start
-        const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
-        expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
-        const { state } = yield* provided(ControllerState)
-        const before = yield* state
-        yield* withAdvancingClock(Effect.sleep("1 minute"))
-        expect((yield* state)._version).toBe(before._version)
-        expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
-
-        hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
-        const { dispatch } = yield* provided(CommandBus)
-        expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
-        expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
-      }).pipe(environment)
-  )
-
-  it.scoped("that holds an older version is followed, without the hold", () =>
-    Effect.gen(function* () {
+    function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
       const hub = yield* makeUpstream
       const older = yield* hub.promote(first)
       yield* TestClock.adjust("1 hour")
-      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-      const { fetch, provided } = yield* makeReplica(hub.url)
-      yield* fetch
-      yield* hub.store.hold({ versionId: older })
-      const outcome = yield* fetch
-      expect(outcome).toMatchObject({ changed: true, versionId: older })
-      expect(outcome).not.toHaveProperty("held")
-      expect(yield* provided(rowValue("Held"))).toBe(undefined)
-    }).pipe(environment)
-  )
+      const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      yield* Effect.gen(function* () {
+        const { fetch, provided } = yield* makeReplica(hub.url, { directory })
+        const store = yield* provided(VersionStore)
+        yield* fetch
+        yield* store.hold({ by: "anna@desk" })
+        yield* hub.store.activate(older)
+        expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
+        hub.requests.length = 0
+        expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
+        expect(paths(hub.requests)).toEqual(["manifest.json"])
+      }).pipe(Effect.scoped)
 
-  it.scoped(
-    "that starts with earlier ids, after its clock was in the future, is followed, and few versions are kept",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const directory = yield* fs.makeTempDirectoryScoped()
-        const edition = (edition: number) => ({ exhibits: { "objects.json": `[${edition}]` } })
-        const anew = yield* makeUpstream
-        yield* TestClock.setTime(Date.parse("2026-11-22T09:30:00Z"))
-        yield* anew.promote(edition(3))
-        const hub = yield* makeUpstream
-        yield* TestClock.setTime(Date.parse("2040-01-01T00:00:00Z"))
-        expect(yield* hub.promote(edition(1))).toBe("20400101T000000Z")
-        const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
-        yield* Effect.scoped(copy)
-        yield* TestClock.setTime(Date.parse("2026-11-22T10:00:00Z"))
-        // A new id is greater than all ids on disk.
-        expect(yield* hub.promote(edition(2))).toBe("20400101T000000Z-01")
-        yield* Effect.scoped(copy)
-
-        const { active, fetch } = yield* makeReplica(anew.url, { directory })
-        for (let next = 4; next < 10; next++) {
-          expect(yield* fetch).toMatchObject({ changed: true })
-          expect(yield* active).toEqual(yield* readActive(anew.directory))
-          yield* anew.promote(edition(next))
-        }
-        expect(yield* fetch).toMatchObject({ versionId: "20261122T100000Z-05" })
-        expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([
-          "20261122T100000Z-04",
-          "20261122T100000Z-05",
-          "20400101T000000Z",
-          "20400101T000000Z-01"
-        ])
-      }).pipe(environment)
-  )
-
-  it.scoped("that reuses an id for other content is refused, with advice", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const restored = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
-      const directory = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.scoped(Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch))
-      const { active, failure, fetch } = yield* makeReplica(restored.url, { directory })
-      const version = `${directory}/versions/${versionId}`
-      expect(yield* failure).toContain(
-        `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${version}`
-      )
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      yield* fs.remove(version, { recursive: true })
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-      expect(yield* active).toEqual(yield* readActive(restored.directory))
-    }).pipe(environment)
-  )
-
-  it.scoped("restores missing or shortened files of a version when it is active again", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const older = yield* hub.promote(first)
-      const { active, fetch, folder } = yield* makeReplica(hub.url)
-      yield* fetch
-      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-      yield* fetch
-      yield* fs.remove(`${folder}/versions/${older}/tours/tours.json`)
-      yield* hub.store.activate(older)
-      expect(yield* fetch).toMatchObject({ changed: true, versionId: older })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
-  )
-
-  it.scoped("restores files of the active version that a verification found to be changed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      const { active, fetch, folder, provided } = yield* makeReplica(hub.url)
-      yield* fetch
-      yield* fs.writeFileString(`${folder}/versions/${versionId}/exhibits/films/intro.mp4`, "9876543210")
-      expect(yield* provided(verify)).toMatchObject({
-        problems: expect.arrayContaining([{ path: "exhibits/films/intro.mp4", problem: "content" }])
+      const { active, log, provided, start } = yield* makeReplica(hub.url, {
+        directory,
+        mode: "persistent"
       })
-      expect(yield* fetch).toMatchObject({ changed: false, versionId })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(yield* provided(verify)).toMatchObject({ problems: [] })
-    }).pipe(environment)
+      const events = yield* provided(follow)
+      yield* start
+      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
+      expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
+      const { state } = yield* provided(ControllerState)
+      const before = yield* state
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
+      expect((yield* state)._version).toBe(before._version)
+      expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
+
+      hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
+      const { dispatch } = yield* provided(CommandBus)
+      expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
+      expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
+    }
   )
 
-  it.scoped("rejects a check, and explains where to run it", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      const { provided } = yield* makeReplica(hub.url)
-      const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
-      expect((yield* provided(Effect.flip(check))).message).toContain('run "vitrine check" on the hub')
-    }).pipe(environment)
-  )
+  scenario("that holds an older version is followed, without the hold", function* (hub) {
+    const older = yield* hub.promote(first)
+    yield* TestClock.adjust("1 hour")
+    yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+    const { fetch, provided } = yield* makeReplica(hub.url)
+    yield* fetch
+    yield* hub.store.hold({ versionId: older })
+    const outcome = yield* fetch
+    expect(outcome).toMatchObject({ changed: true, versionId: older })
+    expect(outcome).not.toHaveProperty("held")
+    expect(yield* provided(rowValue("Held"))).toBe(undefined)
+  })
 
-  it.scoped("restores missing or shortened files of the active version", () =>
-    Effect.gen(function* () {
+  withoutHub(
+    "that starts with earlier ids, after its clock was in the future, is followed, and few versions are kept",
+    function* () {
       const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const edition = (edition: number) => ({ exhibits: { "objects.json": `[${edition}]` } })
+      const anew = yield* makeUpstream
+      yield* TestClock.setTime(Date.parse("2026-11-22T09:30:00Z"))
+      yield* anew.promote(edition(3))
       const hub = yield* makeUpstream
-      const versionId = yield* hub.promote(first)
-      const { active, fetch, folder, log } = yield* makeReplica(hub.url)
-      yield* fetch
-      const version = `${folder}/versions/${versionId}`
-      yield* fs.remove(`${version}/tours/tours.json`)
-      yield* fs.truncate(`${version}/exhibits/films/intro.mp4`, 3)
-      expect(yield* fetch).toMatchObject({ changed: false, versionId })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        `WARN Files of version ${versionId} are missing or damaged: they are copied again.`
+      yield* TestClock.setTime(Date.parse("2040-01-01T00:00:00Z"))
+      expect(yield* hub.promote(edition(1))).toBe("20400101T000000Z")
+      const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
+      yield* Effect.scoped(copy)
+      yield* TestClock.setTime(Date.parse("2026-11-22T10:00:00Z"))
+      // A new id is greater than all ids on disk.
+      expect(yield* hub.promote(edition(2))).toBe("20400101T000000Z-01")
+      yield* Effect.scoped(copy)
+
+      const { active, fetch } = yield* makeReplica(anew.url, { directory })
+      for (let next = 4; next < 10; next++) {
+        expect(yield* fetch).toMatchObject({ changed: true })
+        expect(yield* active).toEqual(yield* readActive(anew.directory))
+        yield* anew.promote(edition(next))
+      }
+      expect(yield* fetch).toMatchObject({ versionId: "20261122T100000Z-05" })
+      expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([
+        "20261122T100000Z-04",
+        "20261122T100000Z-05",
+        "20400101T000000Z",
+        "20400101T000000Z-01"
       ])
-    }).pipe(environment)
+    }
   )
+
+  withoutHub("that reuses an id for other content is refused, with advice", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const restored = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
+    const directory = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.scoped(Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch))
+    const { active, failure, fetch } = yield* makeReplica(restored.url, { directory })
+    const version = `${directory}/versions/${versionId}`
+    expect(yield* failure).toContain(
+      `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${version}`
+    )
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    yield* fs.remove(version, { recursive: true })
+    expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    expect(yield* active).toEqual(yield* readActive(restored.directory))
+  })
+
+  withoutHub("restores missing or shortened files of a version when it is active again", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const older = yield* hub.promote(first)
+    const { active, fetch, folder } = yield* makeReplica(hub.url)
+    yield* fetch
+    yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+    yield* fetch
+    yield* fs.remove(`${folder}/versions/${older}/tours/tours.json`)
+    yield* hub.store.activate(older)
+    expect(yield* fetch).toMatchObject({ changed: true, versionId: older })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+  })
+
+  withoutHub("restores files of the active version that a verification found to be changed", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    const { active, fetch, folder, provided } = yield* makeReplica(hub.url)
+    yield* fetch
+    yield* fs.writeFileString(`${folder}/versions/${versionId}/exhibits/films/intro.mp4`, "9876543210")
+    expect(yield* provided(verify)).toMatchObject({
+      problems: expect.arrayContaining([{ path: "exhibits/films/intro.mp4", problem: "content" }])
+    })
+    expect(yield* fetch).toMatchObject({ changed: false, versionId })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    expect(yield* provided(verify)).toMatchObject({ problems: [] })
+  })
+
+  scenario("rejects a check, and explains where to run it", function* (hub) {
+    const { provided } = yield* makeReplica(hub.url)
+    const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
+    expect((yield* provided(Effect.flip(check))).message).toContain('run "vitrine check" on the hub')
+  })
+
+  withoutHub("restores missing or shortened files of the active version", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeUpstream
+    const versionId = yield* hub.promote(first)
+    const { active, fetch, folder, log } = yield* makeReplica(hub.url)
+    yield* fetch
+    const version = `${folder}/versions/${versionId}`
+    yield* fs.remove(`${version}/tours/tours.json`)
+    yield* fs.truncate(`${version}/exhibits/films/intro.mp4`, 3)
+    expect(yield* fetch).toMatchObject({ changed: false, versionId })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+      `WARN Files of version ${versionId} are missing or damaged: they are copied again.`
+    ])
+  })
 })
 
 describe("the address of a hub", () => {
-  it.scoped("may have credentials, which are shown nowhere", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeUpstream
-      yield* hub.promote(first)
-      const secret = "p@ss/word"
-      const { failure, fetch, log, provided } = yield* makeReplica(
-        hub.url.replace("//", `//user:${encodeURIComponent(secret)}@`)
-      )
-      yield* fetch
-      const expected = `Basic ${Buffer.from(`user:${secret}`).toString("base64")}`
-      expect(new Set(hub.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]))
-      hub.fault(/manifest/, text(401, ""))
-      const shown = JSON.stringify([yield* failure, log, yield* provided(statusRows)])
-      expect(shown).toContain("192.0.2.1")
-      for (const text of [secret, encodeURIComponent(secret), expected.slice(6)]) {
-        expect(shown).not.toContain(text)
-      }
-    }).pipe(environment)
-  )
+  scenario("may have credentials, which are shown nowhere", function* (hub) {
+    yield* hub.promote(first)
+    const secret = "p@ss/word"
+    const { failure, fetch, log, provided } = yield* makeReplica(
+      hub.url.replace("//", `//user:${encodeURIComponent(secret)}@`)
+    )
+    yield* fetch
+    const expected = `Basic ${Buffer.from(`user:${secret}`).toString("base64")}`
+    expect(new Set(hub.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]))
+    hub.fault(/manifest/, text(401, ""))
+    const shown = JSON.stringify([yield* failure, log, yield* provided(statusRows)])
+    expect(shown).toContain("192.0.2.1")
+    for (const text of [secret, encodeURIComponent(secret), expected.slice(6)]) {
+      expect(shown).not.toContain(text)
+    }
+  })
 })
 
 describe("a full disk", () => {

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import { sha256OfText } from "../../../src/files/sha256.ts"
+import { sha256OfText } from "../../../src/files/fileContent.ts"
 import * as ContentServer from "../../../src/layers/contentServer/ContentServer.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { reaching } from "../../support/elsewhere.ts"
@@ -17,9 +17,13 @@ import { makeHub, readActive } from "../../support/hub.ts"
 import { first, makeReplica } from "../../support/replica.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { hangUp, text } from "../../support/ScriptedServer.ts"
+import { scenarios } from "../../support/scenario.ts"
 import { memoryServices } from "../../support/transport.ts"
 
-const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+const services = Layer.merge(NodeContext.layer, HttpClientNode.layer)
+const scenario = scenarios(services, Effect.void)
+const live = scenarios(services, Effect.void, { isLive: true })
+const environment = Effect.provide(services)
 
 /** Begins to send the body, and closes the connection in the middle of it. */
 const cutAfter =
@@ -30,54 +34,48 @@ const cutAfter =
   }
 
 describe("a replica", () => {
-  it.scoped("has the versions of its hub with the same ids and bytes", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeHub
-      const versionId = yield* hub.promote(first)
-      const { active, fetch, parts } = yield* makeReplica(hub.url)
-      expect(yield* fetch).toMatchObject({ changed: true, versionId, records: 5 })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(yield* parts).toEqual([])
-      expect(yield* fetch).toMatchObject({ changed: false, versionId, records: 5 })
-    }).pipe(environment)
-  )
+  scenario("has the versions of its hub with the same ids and bytes", function* () {
+    const hub = yield* makeHub
+    const versionId = yield* hub.promote(first)
+    const { active, fetch, parts } = yield* makeReplica(hub.url)
+    expect(yield* fetch).toMatchObject({ changed: true, versionId, records: 5 })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    expect(yield* parts).toEqual([])
+    expect(yield* fetch).toMatchObject({ changed: false, versionId, records: 5 })
+  })
 
-  it.scoped("removes nothing that lies behind a link in place of its unfinished downloads", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
-      yield* hub.promote(first)
-      const other = yield* fs.makeTempDirectoryScoped()
-      yield* fs.writeFileString(`${other}/guide.txt`, "keep")
-      const { failure, folder } = yield* makeReplica(hub.url)
-      yield* fs.symlink(other, `${folder}/.partial`)
-      expect(yield* failure).toContain(`Cannot use ${folder}/.partial: it is a link to ${other}`)
-      expect(yield* fs.readDirectory(other)).toEqual(["guide.txt"])
-    }).pipe(environment)
-  )
+  scenario("removes nothing that lies behind a link in place of its unfinished downloads", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeHub
+    yield* hub.promote(first)
+    const other = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFileString(`${other}/guide.txt`, "keep")
+    const { failure, folder } = yield* makeReplica(hub.url)
+    yield* fs.symlink(other, `${folder}/.partial`)
+    expect(yield* failure).toContain(`Cannot use ${folder}/.partial: it is a link to ${other}`)
+    expect(yield* fs.readDirectory(other)).toEqual(["guide.txt"])
+  })
 
-  it.scoped("resumes a download, even after the process ended in the middle of it", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
-      const versionId = yield* hub.promote(first)
-      const directory = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.gen(function* () {
-        const { failure, parts } = yield* makeReplica(hub.url, { directory })
-        // All four attempts break off.
-        hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
-        expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
-        expect(yield* parts).toContain(sha256OfText("0123456789"))
-      }).pipe(Effect.scoped)
-      hub.requests.length = 0
-      const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
-      yield* fetch
-      const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
-      expect(request).toMatchObject({ status: 206, bytes: 6 })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(yield* parts).toEqual([])
-    }).pipe(environment)
-  )
+  scenario("resumes a download, even after the process ended in the middle of it", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hub = yield* makeHub
+    const versionId = yield* hub.promote(first)
+    const directory = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.gen(function* () {
+      const { failure, parts } = yield* makeReplica(hub.url, { directory })
+      // All four attempts break off.
+      hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
+      expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
+      expect(yield* parts).toContain(sha256OfText("0123456789"))
+    }).pipe(Effect.scoped)
+    hub.requests.length = 0
+    const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
+    yield* fetch
+    const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
+    expect(request).toMatchObject({ status: 206, bytes: 6 })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    expect(yield* parts).toEqual([])
+  })
 
   const many = (edition: number) => ({
     exhibits: Object.fromEntries(
@@ -88,27 +86,25 @@ describe("a replica", () => {
     )
   })
 
-  it.scopedLive("receives less than 7 KiB in all for one changed file of 100", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeHub
-      const server = yield* Effect.provide(
-        ContentServer.make({ downloadPath: hub.directory, port: 0 }),
-        memoryServices()
-      )
-      const { port } = Option.getOrThrow(server.address)
-      yield* hub.promote(many(1))
-      const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
-      yield* fetchLive
-      const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
-      const before = yield* sent
-      yield* hub.promote(many(2))
-      expect(yield* fetchLive).toMatchObject({ changed: true })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      const after = yield* sent
-      expect(after.requests - before.requests).toBe(4)
-      expect(after.bytes - before.bytes).toBeLessThan(7 * 1024)
-    }).pipe(environment)
-  )
+  live("receives less than 7 KiB in all for one changed file of 100", function* () {
+    const hub = yield* makeHub
+    const server = yield* Effect.provide(
+      ContentServer.make({ downloadPath: hub.directory, port: 0 }),
+      memoryServices()
+    )
+    const { port } = Option.getOrThrow(server.address)
+    yield* hub.promote(many(1))
+    const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
+    yield* fetchLive
+    const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
+    const before = yield* sent
+    yield* hub.promote(many(2))
+    expect(yield* fetchLive).toMatchObject({ changed: true })
+    expect(yield* active).toEqual(yield* readActive(hub.directory))
+    const after = yield* sent
+    expect(after.requests - before.requests).toBe(4)
+    expect(after.bytes - before.bytes).toBeLessThan(7 * 1024)
+  })
 })
 
 describe("a hub", () => {
@@ -136,15 +132,13 @@ describe("a hub", () => {
       }).pipe(environment)
   )
 
-  it.scoped("on this machine can redirect to another address of it", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeHub
-      const versionId = yield* hub.promote(first)
-      const front = yield* ScriptedServer.make((response, request) =>
-        text(302, "", { location: `${hub.url}${request.url}` })(response, request)
-      )
-      const { fetch } = yield* makeReplica(front.url.replace("127.0.0.1", "localhost"))
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-    }).pipe(environment)
-  )
+  scenario("on this machine can redirect to another address of it", function* () {
+    const hub = yield* makeHub
+    const versionId = yield* hub.promote(first)
+    const front = yield* ScriptedServer.make((response, request) =>
+      text(302, "", { location: `${hub.url}${request.url}` })(response, request)
+    )
+    const { fetch } = yield* makeReplica(front.url.replace("127.0.0.1", "localhost"))
+    expect(yield* fetch).toMatchObject({ changed: true, versionId })
+  })
 })

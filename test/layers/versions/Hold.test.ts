@@ -2,13 +2,13 @@
  * Versions that are released by hand.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { promote, promoteLater, versionIds } from "../../support/promote.ts"
+import { inFolder } from "../../support/scenario.ts"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
@@ -19,9 +19,9 @@ const idOf = (second: number) => `19700101T00000${second}Z`
 const since = (second: number) => `1970-01-01T00:00:0${second}.000Z`
 
 describe("versions that are released by hand", () => {
-  it.scoped("wait, except the first, until somebody releases a version, also after restarts and sweeps", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporary
+  inFolder(
+    "wait, except the first, until somebody releases a version, also after restarts and sweeps",
+    function* ({ directory }) {
       const byHand = storeIn(directory, "by hand")
       yield* Effect.gen(function* () {
         expect((yield* promote("zero")).manifest).not.toHaveProperty("held")
@@ -52,42 +52,37 @@ describe("versions that are released by hand", () => {
           held: { since: since(4), byRule: true, waiting: idOf(4) }
         })
       }).pipe(Effect.provide(byHand))
-    }).pipe(Effect.provide(NodeContext.layer))
+    }
   )
 
-  it.scoped("still wait for a release after an older one was released", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporary
-      yield* Effect.gen(function* () {
-        const store = yield* VersionStore
-        yield* promote("zero")
-        yield* promoteLater("one")
-        yield* store.release({})
-        expect(yield* store.release({ versionId: idOf(0) })).toMatchObject({
-          versionId: idOf(0),
-          held: { byRule: true, waiting: idOf(1) }
-        })
-      }).pipe(Effect.provide(storeIn(directory, "by hand")))
-    }).pipe(Effect.provide(NodeContext.layer))
-  )
+  inFolder("still wait for a release after an older one was released", function* ({ directory }) {
+    yield* Effect.gen(function* () {
+      const store = yield* VersionStore
+      yield* promote("zero")
+      yield* promoteLater("one")
+      yield* store.release({})
+      expect(yield* store.release({ versionId: idOf(0) })).toMatchObject({
+        versionId: idOf(0),
+        held: { byRule: true, waiting: idOf(1) }
+      })
+    }).pipe(Effect.provide(storeIn(directory, "by hand")))
+  })
 
-  it.scoped("keep their ids, even if one was removed by hand and the clock goes back", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* temporary
-      yield* Effect.gen(function* () {
-        yield* promote("zero")
-        yield* promoteLater("one")
-        yield* fs.remove(`${directory}/versions/${idOf(1)}`, { recursive: true })
-        yield* TestClock.setTime(0)
-        expect((yield* promote("two")).manifest.held?.waiting).toBe(`${idOf(1)}-01`)
-      }).pipe(Effect.provide(storeIn(directory, "by hand")))
-    }).pipe(Effect.provide(NodeContext.layer))
-  )
+  inFolder("keep their ids, even if one was removed by hand and the clock goes back", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* temporary
+    yield* Effect.gen(function* () {
+      yield* promote("zero")
+      yield* promoteLater("one")
+      yield* fs.remove(`${directory}/versions/${idOf(1)}`, { recursive: true })
+      yield* TestClock.setTime(0)
+      expect((yield* promote("two")).manifest.held?.waiting).toBe(`${idOf(1)}-01`)
+    }).pipe(Effect.provide(storeIn(directory, "by hand")))
+  })
 
-  it.scoped("may also be held by somebody, whose hold ends with the latest version", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporary
+  inFolder(
+    "may also be held by somebody, whose hold ends with the latest version",
+    function* ({ directory }) {
       yield* Effect.gen(function* () {
         const store = yield* VersionStore
         yield* promote("zero")
@@ -106,12 +101,12 @@ describe("versions that are released by hand", () => {
           held: { since: since(3), byRule: true, waiting: idOf(3) }
         })
       }).pipe(Effect.provide(storeIn(directory, "by hand")))
-    }).pipe(Effect.provide(NodeContext.layer))
+    }
   )
 
-  it.scoped("need no release any more if the option is removed: the next version becomes active", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporary
+  inFolder(
+    "need no release any more if the option is removed: the next version becomes active",
+    function* ({ directory }) {
       yield* Effect.all([promote("zero"), promoteLater("one")]).pipe(
         Effect.provide(storeIn(directory, "by hand"))
       )
@@ -122,20 +117,18 @@ describe("versions that are released by hand", () => {
         expect(manifest.versionId).toBe(idOf(2))
         expect(manifest).not.toHaveProperty("held")
       }).pipe(Effect.provide(storeIn(directory, "at once")))
-    }).pipe(Effect.provide(NodeContext.layer))
+    }
   )
 
-  it.scoped("have no waiting version if its folder is gone", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* temporary
-      yield* Effect.gen(function* () {
-        const store = yield* VersionStore
-        const { manifest } = yield* promote("zero")
-        yield* promoteLater("one")
-        yield* fs.remove(`${directory}/versions/${idOf(1)}`, { recursive: true })
-        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-      }).pipe(Effect.provide(storeIn(directory, "by hand")))
-    }).pipe(Effect.provide(NodeContext.layer))
-  )
+  inFolder("have no waiting version if its folder is gone", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* temporary
+    yield* Effect.gen(function* () {
+      const store = yield* VersionStore
+      const { manifest } = yield* promote("zero")
+      yield* promoteLater("one")
+      yield* fs.remove(`${directory}/versions/${idOf(1)}`, { recursive: true })
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+    }).pipe(Effect.provide(storeIn(directory, "by hand")))
+  })
 })

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { type AckDetails, VersionStore } from "../../../src/services/VersionStore.ts"
+import { type Case, runCase } from "../../../src/testing/runCase.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
@@ -25,19 +26,20 @@ const storeIn = (directory: string) =>
 
 const start = Date.parse("2026-11-21T09:30:00Z")
 
-/** `test` gets the store's folder. */
 const scenario = (
   title: string,
-  test: (directory: string) => Effect.Effect<void, unknown, VersionStore | FileSystem.FileSystem | Path.Path>,
+  test: Case<
+    { readonly directory: string; readonly fs: FileSystem.FileSystem },
+    VersionStore | FileSystem.FileSystem | Path.Path
+  >,
   store = storeIn
 ) =>
   it.effect(title, () =>
     Effect.gen(function* () {
-      const directory = yield* Effect.flatMap(FileSystem.FileSystem, (fs) =>
-        fs.makeTempDirectoryScoped(inMemory)
-      )
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped(inMemory)
       yield* TestClock.setTime(start)
-      yield* Effect.provide(test(directory), store(directory))
+      yield* Effect.provide(runCase(Effect.succeed({ directory, fs }), test), store(directory))
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
   )
 
@@ -70,67 +72,60 @@ const write = (file: string, content: string) =>
   })
 
 describe("a consumer whose request is given up half way", () => {
-  scenario("has a lease that is on disk and counted, or no lease", (directory) =>
-    Effect.gen(function* () {
-      const { manifest } = yield* promote("one")
-      const { consumers } = yield* VersionStore
-      for (let turns = 0; turns < 40; turns++) {
-        const fiber = yield* Effect.fork(acknowledge(`screen-${turns}`, manifest.versionId))
-        yield* Effect.repeatN(eventLoopTurn, turns)
-        yield* Fiber.interrupt(fiber)
-        const counted = (yield* consumers).map(({ consumerId }) => `${consumerId}.json`)
-        expect(counted.toSorted()).toEqual(yield* acksIn(directory))
-      }
-      expect((yield* consumers).length).toBeGreaterThan(0)
-    })
-  )
+  scenario("has a lease that is on disk and counted, or no lease", function* ({ directory }) {
+    const { manifest } = yield* promote("one")
+    const { consumers } = yield* VersionStore
+    for (let turns = 0; turns < 40; turns++) {
+      const fiber = yield* Effect.fork(acknowledge(`screen-${turns}`, manifest.versionId))
+      yield* Effect.repeatN(eventLoopTurn, turns)
+      yield* Fiber.interrupt(fiber)
+      const counted = (yield* consumers).map(({ consumerId }) => `${consumerId}.json`)
+      expect(counted.toSorted()).toEqual(yield* acksIn(directory))
+    }
+    expect((yield* consumers).length).toBeGreaterThan(0)
+  })
 })
 
 describe("expired leases", () => {
-  scenario("are removed by a sweep, and no other file is", (directory) =>
-    Effect.gen(function* () {
-      const { manifest } = yield* promote("one")
-      const lease = JSON.stringify({ versionId: manifest.versionId })
-      yield* acknowledge("screen-1", manifest.versionId)
-      yield* write(`${directory}/acks/unity.json`, lease)
-      yield* write(`${directory}/acks/notes.txt`, lease)
-      yield* write(`${directory}/acks/package.json`, '{ "name": "kiosk" }')
-      yield* write(`${directory}/acks/half.json`, '{ "versionId": "2026')
-      yield* TestClock.adjust("29 minutes")
-      yield* acknowledge("screen-2", manifest.versionId)
-      yield* sweep
-      expect(yield* acksIn(directory)).toHaveLength(6)
-      yield* TestClock.adjust("2 minutes")
-      yield* sweep
-      expect(yield* acksIn(directory)).toEqual(["half.json", "notes.txt", "package.json", "screen-2.json"])
-    })
-  )
+  scenario("are removed by a sweep, and no other file is", function* ({ directory }) {
+    const { manifest } = yield* promote("one")
+    const lease = JSON.stringify({ versionId: manifest.versionId })
+    yield* acknowledge("screen-1", manifest.versionId)
+    yield* write(`${directory}/acks/unity.json`, lease)
+    yield* write(`${directory}/acks/notes.txt`, lease)
+    yield* write(`${directory}/acks/package.json`, '{ "name": "kiosk" }')
+    yield* write(`${directory}/acks/half.json`, '{ "versionId": "2026')
+    yield* TestClock.adjust("29 minutes")
+    yield* acknowledge("screen-2", manifest.versionId)
+    yield* sweep
+    expect(yield* acksIn(directory)).toHaveLength(6)
+    yield* TestClock.adjust("2 minutes")
+    yield* sweep
+    expect(yield* acksIn(directory)).toEqual(["half.json", "notes.txt", "package.json", "screen-2.json"])
+  })
 
-  scenario("are removed if they were granted before a restart", (directory) =>
-    Effect.gen(function* () {
-      const { manifest } = yield* promote("one")
-      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
-      yield* TestClock.adjust("3 days")
-      yield* sweep
-      expect(yield* acksIn(directory)).toEqual([])
-    })
-  )
+  scenario("are removed if they were granted before a restart", function* ({ directory }) {
+    const { manifest } = yield* promote("one")
+    yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+    yield* TestClock.adjust("3 days")
+    yield* sweep
+    expect(yield* acksIn(directory)).toEqual([])
+  })
 
-  scenario("are kept if they are renewed at the last moment", (directory) =>
-    Effect.gen(function* () {
-      const { manifest } = yield* promote("one")
-      yield* acknowledge("unity", manifest.versionId)
-      yield* TestClock.adjust("31 minutes")
-      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
-      yield* sweep
-      expect((yield* versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
-    })
-  )
+  scenario("are kept if they are renewed at the last moment", function* ({ directory }) {
+    const { manifest } = yield* promote("one")
+    yield* acknowledge("unity", manifest.versionId)
+    yield* TestClock.adjust("31 minutes")
+    yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+    yield* sweep
+    expect((yield* versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
+  })
 })
 
 describe("many consumers", () => {
-  scenario("are refused a lease if 256 consumers have one, and those can still renew theirs", (directory) =>
-    Effect.gen(function* () {
+  scenario(
+    "are refused a lease if 256 consumers have one, and those can still renew theirs",
+    function* ({ directory }) {
       const { manifest } = yield* promote("one")
       yield* acknowledgeAll(256, manifest.versionId)
       const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId))
@@ -145,45 +140,42 @@ describe("many consumers", () => {
       yield* TestClock.adjust("11 minutes")
       yield* acknowledge("one-more", manifest.versionId)
       expect(yield* acksIn(directory)).toEqual(["one-more.json", "screen-7.json"])
-    })
+    }
   )
 
-  scenario("are still counted after a restart", (directory) =>
-    Effect.gen(function* () {
-      const store = storeIn(`${directory}/own`)
-      const { manifest } = yield* promote("one").pipe(
-        Effect.tap(({ manifest }) => acknowledgeAll(256, manifest.versionId)),
-        Effect.provide(store)
-      )
-      const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId)).pipe(
-        Effect.provide(store)
-      )
-      expect(refused._tag).toBe("vitrine/TooManyLeases")
-    })
-  )
+  scenario("are still counted after a restart", function* ({ directory }) {
+    const store = storeIn(`${directory}/own`)
+    const { manifest } = yield* promote("one").pipe(
+      Effect.tap(({ manifest }) => acknowledgeAll(256, manifest.versionId)),
+      Effect.provide(store)
+    )
+    const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId)).pipe(
+      Effect.provide(store)
+    )
+    expect(refused._tag).toBe("vitrine/TooManyLeases")
+  })
 
   const counts = { reads: 0, stats: 0, parts: 0 }
   scenario(
     "have each lease file read once, and checked once for concurrent requests",
-    (directory) =>
-      Effect.gen(function* () {
-        const { manifest } = yield* promote("one")
-        for (let index = 0; index < 20; index++) {
-          yield* write(
-            `${directory}/acks/screen-${index}.json`,
-            JSON.stringify({ versionId: manifest.versionId })
-          )
-        }
-        yield* TestClock.adjust("1 minute")
-        counts.reads = 0
-        expect((yield* versions)[0]?.leases).toHaveLength(20)
-        expect((yield* versions)[0]?.leases).toHaveLength(20)
-        yield* sweep
-        expect(counts.reads).toBe(20)
-        counts.stats = 0
-        yield* Effect.replicateEffect(versions, 10, { concurrency: "unbounded" })
-        expect(counts.stats).toBe(20)
-      }),
+    function* ({ directory }) {
+      const { manifest } = yield* promote("one")
+      for (let index = 0; index < 20; index++) {
+        yield* write(
+          `${directory}/acks/screen-${index}.json`,
+          JSON.stringify({ versionId: manifest.versionId })
+        )
+      }
+      yield* TestClock.adjust("1 minute")
+      counts.reads = 0
+      expect((yield* versions)[0]?.leases).toHaveLength(20)
+      expect((yield* versions)[0]?.leases).toHaveLength(20)
+      yield* sweep
+      expect(counts.reads).toBe(20)
+      counts.stats = 0
+      yield* Effect.replicateEffect(versions, 10, { concurrency: "unbounded" })
+      expect(counts.stats).toBe(20)
+    },
     (directory) => storeIn(directory).pipe(Layer.provide(withCountedFiles(counts, isAck)))
   )
 })
@@ -191,85 +183,76 @@ describe("many consumers", () => {
 const isAck = (path: string) => /[\\/]acks[\\/]./.test(path)
 
 describe("a lease file", () => {
-  scenario("is not read if it is too large", (directory) =>
-    Effect.gen(function* () {
-      const { manifest } = yield* promote("one")
-      const lease = JSON.stringify({ versionId: manifest.versionId })
-      yield* write(`${directory}/acks/large.json`, lease.padEnd(5000))
-      yield* write(`${directory}/acks/unity.json`, lease.padEnd(4096))
-      expect((yield* versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
-    })
-  )
+  scenario("is not read if it is too large", function* ({ directory }) {
+    const { manifest } = yield* promote("one")
+    const lease = JSON.stringify({ versionId: manifest.versionId })
+    yield* write(`${directory}/acks/large.json`, lease.padEnd(5000))
+    yield* write(`${directory}/acks/unity.json`, lease.padEnd(4096))
+    expect((yield* versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
+  })
 
-  scenario("is read again when it is replaced within the same moment", (directory) =>
-    Effect.gen(function* () {
-      const first = yield* promote("one")
-      yield* acknowledge("keeper", first.manifest.versionId)
-      yield* TestClock.adjust("1 second")
-      const second = yield* promote("two")
-      for (const { manifest } of [first, second]) {
-        yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
-        const shown = (yield* versions).find(({ leases }) =>
-          leases.some(({ consumerId }) => consumerId === "unity")
-        )
-        expect(shown?.versionId).toBe(manifest.versionId)
-      }
-    })
-  )
+  scenario("is read again when it is replaced within the same moment", function* ({ directory }) {
+    const first = yield* promote("one")
+    yield* acknowledge("keeper", first.manifest.versionId)
+    yield* TestClock.adjust("1 second")
+    const second = yield* promote("two")
+    for (const { manifest } of [first, second]) {
+      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+      const shown = (yield* versions).find(({ leases }) =>
+        leases.some(({ consumerId }) => consumerId === "unity")
+      )
+      expect(shown?.versionId).toBe(manifest.versionId)
+    }
+  })
 
-  scenario("has the problem of a consumer as one line of limited length", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { manifest } = yield* promote("one")
-      const { versionId } = manifest
-      yield* acknowledge("screen-1", versionId, "\u001b[2Jno film\r\n\u202e.gpj ")
-      yield* acknowledge("screen-2", versionId, "🎞".repeat(600))
-      yield* acknowledge("screen-3", versionId, "\n")
-      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId, problem: "no\tsound" }))
-      yield* write(`${directory}/acks/other.json`, JSON.stringify({ versionId, problem: 7 }))
-      const problems = (yield* versions)[0]?.leases.map(({ consumerId, problem }) => [consumerId, problem])
-      expect(Object.fromEntries(problems ?? [])).toEqual({
-        "screen-1": "[2Jno film �.gpj",
-        "screen-2": `${"🎞".repeat(500)}…`,
-        "screen-3": undefined,
-        unity: "no sound",
-        other: undefined
-      })
-      expect(JSON.parse(yield* fs.readFileString(`${directory}/acks/screen-1.json`))).toEqual({
-        versionId,
-        problem: "[2Jno film �.gpj"
-      })
+  scenario("has the problem of a consumer as one line of limited length", function* ({ directory, fs }) {
+    const { manifest } = yield* promote("one")
+    const { versionId } = manifest
+    yield* acknowledge("screen-1", versionId, "\u001b[2Jno film\r\n\u202e.gpj ")
+    yield* acknowledge("screen-2", versionId, "🎞".repeat(600))
+    yield* acknowledge("screen-3", versionId, "\n")
+    yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId, problem: "no\tsound" }))
+    yield* write(`${directory}/acks/other.json`, JSON.stringify({ versionId, problem: 7 }))
+    const problems = (yield* versions)[0]?.leases.map(({ consumerId, problem }) => [consumerId, problem])
+    expect(Object.fromEntries(problems ?? [])).toEqual({
+      "screen-1": "[2Jno film �.gpj",
+      "screen-2": `${"🎞".repeat(500)}…`,
+      "screen-3": undefined,
+      unity: "no sound",
+      other: undefined
     })
-  )
+    expect(JSON.parse(yield* fs.readFileString(`${directory}/acks/screen-1.json`))).toEqual({
+      versionId,
+      problem: "[2Jno film �.gpj"
+    })
+  })
 })
 
-scenario("causes no problem after a restart until its consumer is back", (directory) =>
-  Effect.gen(function* () {
-    const store = storeIn(`${directory}/own`)
-    const { manifest } = yield* promote("one").pipe(
-      Effect.tap(({ manifest: { versionId } }) =>
-        Effect.flatMap(VersionStore, ({ acknowledge }) =>
-          acknowledge("page", versionId, { problem: "no film", renewMs: 60_000 })
-        )
-      ),
-      Effect.provide(store)
-    )
-    yield* TestClock.adjust("3 minutes")
-    yield* Effect.gen(function* () {
-      expect((yield* versions)[0]?.leases).toEqual([
-        {
-          consumerId: "page",
-          versionId: manifest.versionId,
-          until: start + 30 * 60_000,
-          heardAt: start,
-          isSilent: true
-        }
-      ])
-      yield* acknowledge("page", manifest.versionId, "no film")
-      expect((yield* versions)[0]?.leases).toMatchObject([{ problem: "no film" }])
-    }).pipe(Effect.provide(store))
-  })
-)
+scenario("causes no problem after a restart until its consumer is back", function* ({ directory }) {
+  const store = storeIn(`${directory}/own`)
+  const { manifest } = yield* promote("one").pipe(
+    Effect.tap(({ manifest: { versionId } }) =>
+      Effect.flatMap(VersionStore, ({ acknowledge }) =>
+        acknowledge("page", versionId, { problem: "no film", renewMs: 60_000 })
+      )
+    ),
+    Effect.provide(store)
+  )
+  yield* TestClock.adjust("3 minutes")
+  yield* Effect.gen(function* () {
+    expect((yield* versions)[0]?.leases).toEqual([
+      {
+        consumerId: "page",
+        versionId: manifest.versionId,
+        until: start + 30 * 60_000,
+        heardAt: start,
+        isSilent: true
+      }
+    ])
+    yield* acknowledge("page", manifest.versionId, "no film")
+    expect((yield* versions)[0]?.leases).toMatchObject([{ problem: "no film" }])
+  }).pipe(Effect.provide(store))
+})
 
 describe("a renewal without a change", () => {
   const counts = { reads: 0, stats: 0, parts: 0 }
@@ -284,102 +267,85 @@ describe("a renewal without a change", () => {
   )
   scenario(
     "changes only the time of its file, without a write or a sync",
-    (directory) =>
-      Effect.gen(function* () {
-        const { manifest } = yield* promote("one")
-        const details = { renewMs: 60_000, visible: true, drawing: true }
-        const file = `${directory}/acks/page.json`
-        const renewedAt = Effect.map(
-          Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(file)),
-          ({ mtime }) => Option.getOrUndefined(mtime)?.getTime()
-        )
-        yield* acknowledgeWith("page", manifest.versionId, details)
-        yield* TestClock.adjust("1 minute")
-        counts.reads = 0
-        synced.length = 0
-        yield* acknowledgeWith("page", manifest.versionId, details)
-        expect([counts.reads, synced]).toEqual([0, []])
-        expect(yield* renewedAt).toBe(start + 60_000)
-        expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 60_000, isSilent: false }])
+    function* ({ directory, fs }) {
+      const { manifest } = yield* promote("one")
+      const details = { renewMs: 60_000, visible: true, drawing: true }
+      const file = `${directory}/acks/page.json`
+      const renewedAt = Effect.map(fs.stat(file), ({ mtime }) => Option.getOrUndefined(mtime)?.getTime())
+      yield* acknowledgeWith("page", manifest.versionId, details)
+      yield* TestClock.adjust("1 minute")
+      counts.reads = 0
+      synced.length = 0
+      yield* acknowledgeWith("page", manifest.versionId, details)
+      expect([counts.reads, synced]).toEqual([0, []])
+      expect(yield* renewedAt).toBe(start + 60_000)
+      expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 60_000, isSilent: false }])
 
-        yield* acknowledgeWith("page", manifest.versionId, { ...details, visible: false })
-        expect(synced.length).toBeGreaterThanOrEqual(2)
-        expect(
-          JSON.parse(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file)))
-        ).toEqual({
-          versionId: manifest.versionId,
-          ...details,
-          visible: false
-        })
-      }),
+      yield* acknowledgeWith("page", manifest.versionId, { ...details, visible: false })
+      expect(synced.length).toBeGreaterThanOrEqual(2)
+      expect(JSON.parse(yield* fs.readFileString(file))).toEqual({
+        versionId: manifest.versionId,
+        ...details,
+        visible: false
+      })
+    },
     (directory) => storeIn(directory).pipe(Layer.provide(counted))
   )
 
-  scenario("writes the file again if it is gone or was changed", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { versionId } = (yield* promote("one")).manifest
-      const file = `${directory}/acks/page.json`
-      yield* acknowledge("page", versionId)
-      yield* fs.remove(file)
-      yield* acknowledge("page", versionId)
-      expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
-      yield* write(file, JSON.stringify({ versionId, problem: "no film" }))
-      yield* acknowledge("page", versionId)
-      expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
-    })
-  )
+  scenario("writes the file again if it is gone or was changed", function* ({ directory, fs }) {
+    const { versionId } = (yield* promote("one")).manifest
+    const file = `${directory}/acks/page.json`
+    yield* acknowledge("page", versionId)
+    yield* fs.remove(file)
+    yield* acknowledge("page", versionId)
+    expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
+    yield* write(file, JSON.stringify({ versionId, problem: "no film" }))
+    yield* acknowledge("page", versionId)
+    expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
+  })
 })
 
 describe("a consumer that reports that it closes", () => {
   const page = { renewMs: 60_000, visible: true }
 
-  scenario("keeps its version for two minutes, and longer if it renews its lease", (directory) =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      yield* acknowledgeWith("page", versionId, page)
-      yield* TestClock.adjust("30 seconds")
-      yield* promote("two")
-      yield* acknowledgeWith("page", versionId, { closing: true })
-      expect(
-        JSON.parse(
-          yield* Effect.flatMap(FileSystem.FileSystem, (fs) =>
-            fs.readFileString(`${directory}/acks/page.json`)
-          )
-        )
-      ).toEqual({ versionId, ...page, closing: true })
-      yield* TestClock.adjust("2 minutes")
-      expect(yield* sweep).toEqual([])
-      yield* acknowledgeWith("page", versionId, page)
-      yield* TestClock.adjust("29 minutes")
-      expect(yield* sweep).toEqual([])
+  scenario("keeps its version for two minutes, and longer if it renews its lease", function* ({ directory }) {
+    const { versionId } = (yield* promote("one")).manifest
+    yield* acknowledgeWith("page", versionId, page)
+    yield* TestClock.adjust("30 seconds")
+    yield* promote("two")
+    yield* acknowledgeWith("page", versionId, { closing: true })
+    expect(
+      JSON.parse(
+        yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(`${directory}/acks/page.json`))
+      )
+    ).toEqual({ versionId, ...page, closing: true })
+    yield* TestClock.adjust("2 minutes")
+    expect(yield* sweep).toEqual([])
+    yield* acknowledgeWith("page", versionId, page)
+    yield* TestClock.adjust("29 minutes")
+    expect(yield* sweep).toEqual([])
 
-      yield* acknowledgeWith("page", versionId, { closing: true })
-      yield* TestClock.adjust("121 seconds")
-      expect(yield* sweep).toEqual([versionId])
-      expect(yield* acksIn(directory)).toEqual([])
-    })
-  )
+    yield* acknowledgeWith("page", versionId, { closing: true })
+    yield* TestClock.adjust("121 seconds")
+    expect(yield* sweep).toEqual([versionId])
+    expect(yield* acksIn(directory)).toEqual([])
+  })
 
-  scenario("can report that in its lease file", (directory) =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      yield* TestClock.adjust("1 second")
-      yield* promote("two")
-      yield* write(`${directory}/acks/page.json`, JSON.stringify({ versionId, ...page, closing: true }))
-      expect((yield* versions)[0]?.leases).toMatchObject([{ until: start + 121_000 }])
-      yield* TestClock.adjust("121 seconds")
-      expect(yield* sweep).toEqual([versionId])
-    })
-  )
+  scenario("can report that in its lease file", function* ({ directory }) {
+    const { versionId } = (yield* promote("one")).manifest
+    yield* TestClock.adjust("1 second")
+    yield* promote("two")
+    yield* write(`${directory}/acks/page.json`, JSON.stringify({ versionId, ...page, closing: true }))
+    expect((yield* versions)[0]?.leases).toMatchObject([{ until: start + 121_000 }])
+    yield* TestClock.adjust("121 seconds")
+    expect(yield* sweep).toEqual([versionId])
+  })
 
-  scenario("gets no lease if it had none", () =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      yield* acknowledgeWith("page", versionId, { closing: true })
-      expect((yield* versions)[0]?.leases).toEqual([])
-    })
-  )
+  scenario("gets no lease if it had none", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    yield* acknowledgeWith("page", versionId, { closing: true })
+    expect((yield* versions)[0]?.leases).toEqual([])
+  })
 })
 
 describe("two pages with one id", () => {
@@ -390,120 +356,105 @@ describe("two pages with one id", () => {
   )
   const at = (seconds: number) => start + seconds * 1000
 
-  scenario("are reported after both have renewed their leases, until one of them closes", () =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      yield* ack("wall", versionId)
-      yield* TestClock.adjust("20 seconds")
-      yield* ack("desk", versionId, { visible: false })
-      expect(yield* screen).not.toHaveProperty("runs")
+  scenario("are reported after both have renewed their leases, until one of them closes", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    yield* ack("wall", versionId)
+    yield* TestClock.adjust("20 seconds")
+    yield* ack("desk", versionId, { visible: false })
+    expect(yield* screen).not.toHaveProperty("runs")
+    yield* TestClock.adjust("10 seconds")
+    yield* ack("wall", versionId)
+    const runs = [
+      { since: at(0), heardAt: at(30), visible: true },
+      { since: at(20), heardAt: at(20), visible: false }
+    ]
+    expect(yield* screen).toMatchObject({ heardAt: at(30), runs })
+    yield* TestClock.adjust("10 seconds")
+    yield* ack("desk", versionId, { visible: false })
+    expect(yield* screen).toMatchObject({ runs: [runs[0], { ...runs[1], heardAt: at(40) }] })
+
+    yield* ack("desk", versionId, { closing: true })
+    const left = yield* screen
+    expect(left).not.toHaveProperty("runs")
+    expect(left).not.toHaveProperty("closedAt")
+    expect(left).toMatchObject({ heardAt: at(30), visible: true })
+  })
+
+  scenario("close independently of each other, whichever renewed its lease last", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    yield* ack("wall", versionId)
+    yield* TestClock.adjust("20 seconds")
+    yield* ack("desk", versionId)
+    yield* TestClock.adjust("5 seconds")
+    yield* ack("wall", versionId, { closing: true })
+    expect(yield* screen).not.toHaveProperty("closedAt")
+    expect(yield* screen).toMatchObject({ heardAt: at(20) })
+    yield* ack("desk", versionId, { closing: true })
+    expect(yield* screen).toMatchObject({ closedAt: at(25) })
+  })
+
+  scenario("ignore a renewal that was sent before they closed and arrives later", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    for (const run of ["wall", "desk", "wall", "desk"]) {
+      yield* ack(run, versionId)
+    }
+    expect(yield* screen).toHaveProperty("runs")
+    yield* ack("desk", versionId, { closing: true })
+    yield* ack("desk", versionId, { visible: false })
+    yield* ack("wall", versionId)
+    expect(yield* screen).not.toHaveProperty("runs")
+    yield* ack("wall", versionId, { closing: true })
+    yield* ack("wall", versionId, { visible: false })
+    expect(yield* screen).toMatchObject({ closedAt: at(0), visible: true })
+
+    yield* TestClock.adjust("6 seconds")
+    yield* ack("wall", versionId)
+    expect(yield* screen).not.toHaveProperty("closedAt")
+    expect(yield* screen).toMatchObject({ heardAt: at(6) })
+  })
+
+  scenario("ignore a lease file that was written while they closed", function* ({ directory }) {
+    const { versionId } = (yield* promote("one")).manifest
+    for (const run of ["wall", "desk", "wall", "desk"]) {
+      yield* ack(run, versionId)
+    }
+    yield* ack("desk", versionId, { closing: true })
+    yield* write(`${directory}/acks/left.json`, JSON.stringify({ versionId, renewMs: 60_000, runId: "desk" }))
+    yield* Effect.flatMap(VersionStore, ({ versions }) => versions)
+    yield* ack("wall", versionId)
+    expect(yield* screen).not.toHaveProperty("runs")
+  })
+
+  scenario("do not count as restarts if a link leads from one page to the next", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    for (const run of ["first", "second", "third", "fourth"]) {
+      yield* ack(run, versionId, { navigated: true })
+      yield* ack(run, versionId, { closing: true })
+    }
+    yield* ack("fifth", versionId, { navigated: true })
+    const found = yield* screen
+    expect(found).not.toHaveProperty("restarts")
+    expect(found).not.toHaveProperty("closedAt")
+    expect(found).not.toHaveProperty("navigated")
+    // The process ended: whoever starts the page again opens its address.
+    yield* ack("sixth", versionId, { navigated: true })
+    expect(yield* screen).toMatchObject({ restarts: 1 })
+  })
+
+  scenario("count as restarts of one page if the first is silent", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    for (const run of ["first", "second", "third", "fourth"]) {
+      yield* ack(run, versionId)
       yield* TestClock.adjust("10 seconds")
-      yield* ack("wall", versionId)
-      const runs = [
-        { since: at(0), heardAt: at(30), visible: true },
-        { since: at(20), heardAt: at(20), visible: false }
-      ]
-      expect(yield* screen).toMatchObject({ heardAt: at(30), runs })
-      yield* TestClock.adjust("10 seconds")
-      yield* ack("desk", versionId, { visible: false })
-      expect(yield* screen).toMatchObject({ runs: [runs[0], { ...runs[1], heardAt: at(40) }] })
-
-      yield* ack("desk", versionId, { closing: true })
-      const left = yield* screen
-      expect(left).not.toHaveProperty("runs")
-      expect(left).not.toHaveProperty("closedAt")
-      expect(left).toMatchObject({ heardAt: at(30), visible: true })
-    })
-  )
-
-  scenario("close independently of each other, whichever renewed its lease last", () =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      yield* ack("wall", versionId)
-      yield* TestClock.adjust("20 seconds")
-      yield* ack("desk", versionId)
-      yield* TestClock.adjust("5 seconds")
-      yield* ack("wall", versionId, { closing: true })
-      expect(yield* screen).not.toHaveProperty("closedAt")
-      expect(yield* screen).toMatchObject({ heardAt: at(20) })
-      yield* ack("desk", versionId, { closing: true })
-      expect(yield* screen).toMatchObject({ closedAt: at(25) })
-    })
-  )
-
-  scenario("ignore a renewal that was sent before they closed and arrives later", () =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      for (const run of ["wall", "desk", "wall", "desk"]) {
-        yield* ack(run, versionId)
-      }
-      expect(yield* screen).toHaveProperty("runs")
-      yield* ack("desk", versionId, { closing: true })
-      yield* ack("desk", versionId, { visible: false })
-      yield* ack("wall", versionId)
-      expect(yield* screen).not.toHaveProperty("runs")
-      yield* ack("wall", versionId, { closing: true })
-      yield* ack("wall", versionId, { visible: false })
-      expect(yield* screen).toMatchObject({ closedAt: at(0), visible: true })
-
-      yield* TestClock.adjust("6 seconds")
-      yield* ack("wall", versionId)
-      expect(yield* screen).not.toHaveProperty("closedAt")
-      expect(yield* screen).toMatchObject({ heardAt: at(6) })
-    })
-  )
-
-  scenario("ignore a lease file that was written while they closed", (directory) =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      for (const run of ["wall", "desk", "wall", "desk"]) {
-        yield* ack(run, versionId)
-      }
-      yield* ack("desk", versionId, { closing: true })
-      yield* write(
-        `${directory}/acks/left.json`,
-        JSON.stringify({ versionId, renewMs: 60_000, runId: "desk" })
-      )
-      yield* Effect.flatMap(VersionStore, ({ versions }) => versions)
-      yield* ack("wall", versionId)
-      expect(yield* screen).not.toHaveProperty("runs")
-    })
-  )
-
-  scenario("do not count as restarts if a link leads from one page to the next", () =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      for (const run of ["first", "second", "third", "fourth"]) {
-        yield* ack(run, versionId, { navigated: true })
-        yield* ack(run, versionId, { closing: true })
-      }
-      yield* ack("fifth", versionId, { navigated: true })
-      const found = yield* screen
-      expect(found).not.toHaveProperty("restarts")
-      expect(found).not.toHaveProperty("closedAt")
-      expect(found).not.toHaveProperty("navigated")
-      // The process ended: whoever starts the page again opens its address.
-      yield* ack("sixth", versionId, { navigated: true })
-      expect(yield* screen).toMatchObject({ restarts: 1 })
-    })
-  )
-
-  scenario("count as restarts of one page if the first is silent", () =>
-    Effect.gen(function* () {
-      const { versionId } = (yield* promote("one")).manifest
-      for (const run of ["first", "second", "third", "fourth"]) {
-        yield* ack(run, versionId)
-        yield* TestClock.adjust("10 seconds")
-        yield* ack(run, versionId)
-        yield* run === "second" ? ack(run, versionId, { closing: true }) : Effect.void
-      }
-      const found = yield* screen
-      expect(found).toMatchObject({ restarts: 3 })
-      expect(found).not.toHaveProperty("runs")
-      yield* TestClock.adjust("10 minutes")
-      expect(yield* screen).not.toHaveProperty("restarts")
-    })
-  )
+      yield* ack(run, versionId)
+      yield* run === "second" ? ack(run, versionId, { closing: true }) : Effect.void
+    }
+    const found = yield* screen
+    expect(found).toMatchObject({ restarts: 3 })
+    expect(found).not.toHaveProperty("runs")
+    yield* TestClock.adjust("10 minutes")
+    expect(yield* screen).not.toHaveProperty("restarts")
+  })
 })
 
 it.effect.prop(
@@ -549,8 +500,9 @@ it.effect.prop(
   { fastCheck: { numRuns: 10 } }
 )
 
-scenario("a version does not count as shown by a screen that closes, until the screen renews its lease", () =>
-  Effect.gen(function* () {
+scenario(
+  "a version does not count as shown by a screen that closes, until the screen renews its lease",
+  function* () {
     const { manifest } = yield* promote("one")
     const { versionId } = manifest
     const page = { problem: "no film", renewMs: 60_000, visible: true, drawing: true }
@@ -571,11 +523,12 @@ scenario("a version does not count as shown by a screen that closes, until the s
     yield* TestClock.adjust("1 second")
     yield* acknowledgeWith("page", versionId, page)
     expect(yield* lease).toMatchObject({ isSilent: false, problem: "no film", problemSince: start })
-  })
+  }
 )
 
-scenario("a lease file with an invalid interval counts as renewed every ten minutes", (directory) =>
-  Effect.gen(function* () {
+scenario(
+  "a lease file with an invalid interval counts as renewed every ten minutes",
+  function* ({ directory }) {
     const { manifest } = yield* promote("one")
     const { versionId } = manifest
     for (const [name, renewMs] of [
@@ -590,7 +543,7 @@ scenario("a lease file with an invalid interval counts as renewed every ten minu
       isSilent ? [consumerId] : []
     )
     expect(silent).toEqual(["one"])
-  })
+  }
 )
 
 describe("a system clock that is set", () => {
@@ -598,8 +551,8 @@ describe("a system clock that is set", () => {
     ["forward", 365 * 86_400_000],
     ["back", -365 * 86_400_000]
   ] as const) {
-    scenario(`${title} does not change how long leases last`, (directory) =>
-      withJumpingClock(({ adjust, set }) =>
+    scenario(`${title} does not change how long leases last`, function* ({ directory }) {
+      yield* withJumpingClock(({ adjust, set }) =>
         Effect.gen(function* () {
           const { manifest } = yield* promote("one")
           yield* acknowledge("screen-1", manifest.versionId)
@@ -622,6 +575,6 @@ describe("a system clock that is set", () => {
           expect(yield* acksIn(directory)).toEqual([])
         })
       )
-    )
+    })
   }
 })

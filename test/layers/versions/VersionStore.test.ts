@@ -2,18 +2,14 @@
  * The contract of `VersionStore`, tested with the store on disk.
  */
 import { isAbsolute, join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { sha256OfText } from "../../../src/files/sha256.ts"
-import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
+import { sha256OfText } from "../../../src/files/fileContent.ts"
 import { DownloadsInUse, type ManifestReading, VersionStore } from "../../../src/services/VersionStore.ts"
-import { type Case, runCase } from "../../../src/testing/runCase.ts"
 import {
   copyAs,
   latestContent,
@@ -26,33 +22,15 @@ import {
   promoteSources,
   versionIds
 } from "../../support/promote.ts"
-
-const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-
-const storeIn = (directory: string) =>
-  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
-
-/** Makes an empty store each time. */
-const emptyStore = Layer.unwrapScoped(
-  Effect.map(temporary, (directory) => storeIn(join(directory, "not", "there", "yet")))
-)
-
-type Environment = VersionStore | FileSystem.FileSystem
-
-const given = Effect.all({ store: VersionStore, fs: FileSystem.FileSystem })
-
-const scenario = (title: string, test: Case<Effect.Effect.Success<typeof given>, Environment>) =>
-  it.effect(title, () =>
-    runCase(given, test).pipe(Effect.provide(emptyStore), Effect.provide(NodeContext.layer))
-  )
+import { inFolder, inStore, storeIn } from "../../support/scenario.ts"
 
 describe("VersionStore", () => {
-  scenario("has no manifest before the first promotion", function* ({ store }) {
+  inStore("has no manifest before the first promotion", function* ({ store }) {
     expect(yield* store.manifest).toEqual({ status: "missing" } satisfies ManifestReading)
     expect(yield* store.versions).toEqual([])
   })
 
-  scenario("promotes what was staged and names it in the manifest", function* ({ store }) {
+  inStore("promotes what was staged and names it in the manifest", function* ({ store }) {
     yield* TestClock.setTime(Date.parse("2026-11-21T09:30:00.250Z"))
     const { changed, manifest } = yield* promote("one")
     expect(changed).toBe(true)
@@ -70,14 +48,14 @@ describe("VersionStore", () => {
     ])
   })
 
-  scenario("promotes nothing if the active version has the same content", function* () {
+  inStore("promotes nothing if the active version has the same content", function* () {
     const first = yield* promote("one")
     const again = yield* promoteLater("one")
     expect(again).toEqual({ changed: false, manifest: first.manifest })
     expect(yield* versionIds).toEqual([first.manifest.versionId])
   })
 
-  scenario(
+  inStore(
     "reuses the files of a source that has not changed, whatever was staged for it",
     function* ({ fs, store }) {
       yield* promoteSources({ objects: { "Objects.json": "1", "files/a/b.png": "2" }, tours: { t: "1" } })
@@ -105,7 +83,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario(
+  inStore(
     "lists all files of a version with their sizes and digests, and names the list in the manifest",
     function* () {
       const { manifest } = yield* promoteSources({
@@ -133,7 +111,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario(
+  inStore(
     "uses the digests that a source gives, and keeps digests and record counts of an unchanged source",
     function* ({ fs, store }) {
       const given = sha256OfText("given")
@@ -168,7 +146,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario(
+  inStore(
     "promotes a copy under the id of another controller, with an unchanged list of files",
     function* ({ fs, store }) {
       const first = yield* promoteSources({ objects: { "Objects.json": "one" }, tours: {} })
@@ -200,7 +178,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario(
+  inStore(
     "reuses a file of equal content for a copy, from any version and any path",
     function* ({ fs, store }) {
       yield* promoteSources({ objects: { "old/name": "film" }, tours: { t: "1" } })
@@ -216,7 +194,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("activates a version on disk if it is complete", function* ({ fs, store }) {
+  inStore("activates a version on disk if it is complete", function* ({ fs, store }) {
     const first = yield* promote("one")
     const { directory } = Option.getOrThrow(yield* previousOf("objects"))
     const second = yield* promoteLater("two")
@@ -237,7 +215,7 @@ describe("VersionStore", () => {
     expect(yield* latestContent).toBe("three")
   })
 
-  scenario(
+  inStore(
     "holds the active version, and activates the latest waiting one when the hold ends",
     function* ({ store }) {
       expect(yield* Effect.flip(store.hold({}))).toMatchObject({ _tag: "vitrine/VersionStoreError" })
@@ -274,7 +252,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("goes back to a complete version on disk, which is held and not swept", function* ({ fs, store }) {
+  inStore("goes back to a complete version on disk, which is held and not swept", function* ({ fs, store }) {
     const first = yield* promote("one")
     const second = yield* promoteLater("two")
     const back = yield* store.hold({ versionId: first.manifest.versionId, by: "first" })
@@ -307,7 +285,7 @@ describe("VersionStore", () => {
     expect(yield* latestContent).toBe("five")
   })
 
-  scenario("releases the waiting version, or another one, and keeps holding", function* ({ fs, store }) {
+  inStore("releases the waiting version, or another one, and keeps holding", function* ({ fs, store }) {
     const first = yield* promote("one")
     expect(yield* store.release({})).toEqual(first.manifest)
     const second = yield* promoteLater("two")
@@ -342,7 +320,7 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
   })
 
-  scenario("lets copies and activated versions wait while a version is held", function* ({ store }) {
+  inStore("lets copies and activated versions wait while a version is held", function* ({ store }) {
     const first = yield* promote("one")
     yield* promoteLater("two")
     const held = yield* store.hold({})
@@ -360,13 +338,7 @@ describe("VersionStore", () => {
     expect(yield* store.resume({})).toEqual({ ...first.manifest, released: { at: expect.any(String) } })
   })
 
-  scenario("returns the folder of its versions", function* ({ fs, store }) {
-    const { directory } = store
-    const { manifest } = yield* promote("one")
-    expect(yield* fs.exists(`${directory}/${manifest.versionPath}/files.json`)).toBe(true)
-  })
-
-  scenario("returns the sources of a version", function* ({ store }) {
+  inStore("returns the sources of a version", function* ({ store }) {
     const { manifest } = yield* promoteSources({ objects: { a: "one", b: "" }, tours: {} })
     expect(yield* store.summarize(manifest.versionId)).toEqual(
       Option.some({
@@ -380,14 +352,14 @@ describe("VersionStore", () => {
     expect(yield* Effect.flip(store.summarize(".."))).toMatchObject({ _tag: "vitrine/VersionNotFound" })
   })
 
-  scenario("gives each version a later id, even within one second", function* () {
+  inStore("gives each version a later id, even within one second", function* () {
     const ids = yield* Effect.forEach(["one", "two", "one"], (content) =>
       Effect.map(promote(content), ({ manifest }) => manifest.versionId)
     )
     expect(ids).toEqual(["19700101T000000Z", "19700101T000000Z-01", "19700101T000000Z-02"])
   })
 
-  scenario("returns the folder of a source in the active version, if it has one", function* ({ fs }) {
+  inStore("returns the folder of a source in the active version, if it has one", function* ({ fs }) {
     expect(yield* previousOf("objects")).toEqual(Option.none())
     yield* promote("one")
     yield* promoteLater("two")
@@ -397,7 +369,7 @@ describe("VersionStore", () => {
     expect(yield* previousOf("rooms")).toEqual(Option.none())
   })
 
-  scenario("discards staged files that were not promoted", function* ({ fs, store }) {
+  inStore("discards staged files that were not promoted", function* ({ fs, store }) {
     const directory = yield* Effect.scoped(
       Effect.flatMap(store.stage, (staged) => staged.sourceDirectory("objects"))
     )
@@ -405,14 +377,14 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toEqual({ status: "missing" })
   })
 
-  scenario("sweeps all versions except the newest", function* ({ store }) {
+  inStore("sweeps all versions except the newest", function* ({ store }) {
     yield* Effect.forEach(["one", "two", "three", "four"], promoteLater)
     expect(yield* store.sweep).toEqual(["19700101T000001Z", "19700101T000002Z"])
     expect(yield* versionIds).toEqual(["19700101T000003Z", "19700101T000004Z"])
     expect(yield* store.sweep).toEqual([])
   })
 
-  scenario("keeps a version as long as a consumer renews its lease on it", function* ({ store }) {
+  inStore("keeps a version as long as a consumer renews its lease on it", function* ({ store }) {
     const { manifest } = yield* promote("one")
     const heardAt = yield* Clock.currentTimeMillis
     const until = heardAt + 30 * 60_000
@@ -433,7 +405,7 @@ describe("VersionStore", () => {
     expect(yield* store.sweep).toEqual([manifest.versionId])
   })
 
-  scenario("keeps a version for two minutes after it was read", function* ({ store }) {
+  inStore("keeps a version for two minutes after it was read", function* ({ store }) {
     const { versionId } = (yield* promote("one")).manifest
     yield* Effect.forEach(["two", "three"], promoteLater)
     yield* store.keep(versionId)
@@ -450,7 +422,7 @@ describe("VersionStore", () => {
     }
   })
 
-  scenario(
+  inStore(
     "keeps at most four versions because they are read, and none of these on a full disk",
     function* ({ store }) {
       yield* Effect.forEach(["1", "2", "3", "4", "5", "6", "7", "8"], promoteLater)
@@ -464,7 +436,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("verifies a version by reading all its files", function* ({ store }) {
+  inStore("verifies a version by reading all its files", function* ({ store }) {
     expect(yield* Effect.flip(store.verify())).toMatchObject({ _tag: "vitrine/VersionStoreError" })
     const first = yield* promoteSources({ objects: { "Objects.json": "one", "a/b": "" }, tours: {} })
     const second = yield* promoteLater("another")
@@ -485,7 +457,7 @@ describe("VersionStore", () => {
     }
   })
 
-  scenario(
+  inStore(
     "forgets the problem of a consumer after two missed renewals, but keeps its version",
     function* ({ store }) {
       const { versionId } = (yield* promote("one")).manifest
@@ -525,7 +497,7 @@ describe("VersionStore", () => {
     }
   )
 
-  scenario("grants one lease to a consumer, and ends its earlier lease", function* ({ store }) {
+  inStore("grants one lease to a consumer, and ends its earlier lease", function* ({ store }) {
     const first = yield* promote("one")
     yield* store.acknowledge("screen-1", first.manifest.versionId)
     const second = yield* promoteLater("two")
@@ -534,7 +506,7 @@ describe("VersionStore", () => {
     expect(yield* store.sweep).toEqual([first.manifest.versionId])
   })
 
-  scenario("never sweeps a version on which a lease was just granted", function* ({ store }) {
+  inStore("never sweeps a version on which a lease was just granted", function* ({ store }) {
     yield* Effect.forEach(["one", "two", "three", "four", "five", "six"], promoteLater)
     const [first = "", second = "", third = ""] = yield* versionIds
     const acknowledge = (consumerId: string, versionId: string) =>
@@ -555,7 +527,7 @@ describe("VersionStore", () => {
     expect(yield* versionIds).toContain(third)
   })
 
-  scenario("gives versions that are promoted at the same time different ids", function* ({ store }) {
+  inStore("gives versions that are promoted at the same time different ids", function* ({ store }) {
     const promotions = yield* Effect.forEach(["one", "two", "three", "four"], promote, {
       concurrency: "unbounded"
     })
@@ -565,7 +537,7 @@ describe("VersionStore", () => {
     expect(yield* store.manifest).toMatchObject({ manifest: { versionId: ids.at(-1) } })
   })
 
-  scenario(
+  inStore(
     "refuses leases for ids that are not plain file names, and on versions that are not on disk",
     function* ({ store }) {
       const { manifest } = yield* promote("one")
@@ -581,34 +553,31 @@ describe("VersionStore", () => {
     }
   )
 
-  it.scoped("opens a folder only once at a time", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporary
-      const [one, other] = [storeIn(directory), storeIn(directory)]
-      yield* Effect.gen(function* () {
-        const store = yield* VersionStore
-        const { manifest } = yield* promote("one")
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(other)))
-        expect(error).toBeInstanceOf(DownloadsInUse)
-        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-        expect(yield* latestContent).toBe("one")
-        yield* promoteLater("two")
-        yield* store.hold({ versionId: manifest.versionId, by: "anna@desk" })
-        yield* promoteLater("three")
-      }).pipe(Effect.provide(one))
-      yield* Effect.gen(function* () {
-        const store = yield* VersionStore
-        const [first, , third] = yield* versionIds
-        expect(yield* store.manifest).toMatchObject({
-          manifest: { versionId: first, held: { by: "anna@desk", waiting: third } }
-        })
-        expect((yield* promoteLater("three")).changed).toBe(false)
-        expect(yield* store.resume({})).toMatchObject({ versionId: third })
-        expect(yield* latestContent).toBe("three")
-        const { manifest } = yield* promoteLater("four")
-        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-        expect(yield* store.versions).toHaveLength(4)
-      }).pipe(Effect.provide(other))
-    }).pipe(Effect.provide(NodeContext.layer))
-  )
+  inFolder("opens a folder only once at a time", function* ({ directory }) {
+    const [one, other] = [storeIn(directory), storeIn(directory)]
+    yield* Effect.gen(function* () {
+      const store = yield* VersionStore
+      const { manifest } = yield* promote("one")
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(other)))
+      expect(error).toBeInstanceOf(DownloadsInUse)
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+      expect(yield* latestContent).toBe("one")
+      yield* promoteLater("two")
+      yield* store.hold({ versionId: manifest.versionId, by: "anna@desk" })
+      yield* promoteLater("three")
+    }).pipe(Effect.provide(one))
+    yield* Effect.gen(function* () {
+      const store = yield* VersionStore
+      const [first, , third] = yield* versionIds
+      expect(yield* store.manifest).toMatchObject({
+        manifest: { versionId: first, held: { by: "anna@desk", waiting: third } }
+      })
+      expect((yield* promoteLater("three")).changed).toBe(false)
+      expect(yield* store.resume({})).toMatchObject({ versionId: third })
+      expect(yield* latestContent).toBe("three")
+      const { manifest } = yield* promoteLater("four")
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+      expect(yield* store.versions).toHaveLength(4)
+    }).pipe(Effect.provide(other))
+  })
 })

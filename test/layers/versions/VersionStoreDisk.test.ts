@@ -1,9 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
-import * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
-import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -13,50 +10,36 @@ import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk
 import { type VersionCopy, VersionStore } from "../../../src/services/VersionStore.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 import { copyAs, promote, promoteCopy, promoteSources, versionIds } from "../../support/promote.ts"
-
-const storeIn = (directory: string) =>
-  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
-
-const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+import { inFolder, inStore, storeIn } from "../../support/scenario.ts"
 
 describe("VersionStoreDisk", () => {
-  const scenario = (
-    title: string,
-    test: (directory: string) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>
-  ) =>
-    it.effect(title, () =>
-      Effect.flatMap(temporary, test).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
-    )
-
   const manifestIn = (directory: string) =>
     Effect.flatMap(VersionStore, ({ manifest }) => manifest).pipe(Effect.provide(storeIn(directory)))
 
-  scenario("takes options from the environment, and reports wrong ones", (directory) =>
-    Effect.gen(function* () {
-      const layer = VersionStoreDisk.layerConfig({
-        directory: Config.string("DOWNLOADS"),
-        keepVersions: Config.integer("KEEP")
-      })
-      const build = (keep: string) =>
-        Effect.map(VersionStore, ({ directory }) => directory).pipe(
-          Effect.provide(layer),
-          Effect.withConfigProvider(
-            ConfigProvider.fromMap(
-              new Map([
-                ["DOWNLOADS", directory],
-                ["KEEP", keep]
-              ])
-            )
+  inFolder("takes options from the environment, and reports wrong ones", function* ({ directory }) {
+    const layer = VersionStoreDisk.layerConfig({
+      directory: Config.string("DOWNLOADS"),
+      keepVersions: Config.integer("KEEP")
+    })
+    const build = (keep: string) =>
+      Effect.map(VersionStore, ({ directory }) => directory).pipe(
+        Effect.provide(layer),
+        Effect.withConfigProvider(
+          ConfigProvider.fromMap(
+            new Map([
+              ["DOWNLOADS", directory],
+              ["KEEP", keep]
+            ])
           )
         )
-      expect(yield* build("2")).toBe(directory)
-      expect((yield* Effect.flip(build("-1"))).message).toContain("keepVersions")
-    })
-  )
+      )
+    expect(yield* build("2")).toBe(directory)
+    expect((yield* Effect.flip(build("-1"))).message).toContain("keepVersions")
+  })
 
-  scenario("keeps its versions after a restart, and writes only the documented files", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
+  inFolder(
+    "keeps its versions after a restart, and writes only the documented files",
+    function* ({ directory, fs }) {
       const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
       expect(yield* manifestIn(directory)).toEqual({ status: "ok", manifest })
       expect((yield* fs.readDirectory(directory, { recursive: true })).toSorted()).toEqual([
@@ -71,20 +54,18 @@ describe("VersionStoreDisk", () => {
         "versions/19700101T000000Z/objects/Objects.json"
       ])
       expect(JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))).toEqual(manifest)
-    })
+    }
   )
 
-  scenario("writes files that other users can read", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* promote("one").pipe(Effect.provide(storeIn(directory)))
-      const { mode } = yield* fs.stat(`${directory}/versions/19700101T000000Z`)
-      expect(mode & 0o055).toBe(0o055)
-    })
-  )
+  inFolder("writes files that other users can read", function* ({ directory, fs }) {
+    yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+    const { mode } = yield* fs.stat(`${directory}/versions/19700101T000000Z`)
+    expect(mode & 0o055).toBe(0o055)
+  })
 
-  scenario("reads the list of a version once, however often its sources are requested", (directory) =>
-    Effect.gen(function* () {
+  inFolder(
+    "reads the list of a version once, however often its sources are requested",
+    function* ({ directory }) {
       const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
       const counts = { reads: 0, parts: 0, stats: 0 }
       const counted = withCountedFiles(counts, (path) => path.endsWith("/files.json"))
@@ -95,77 +76,58 @@ describe("VersionStoreDisk", () => {
         expect(new Set(summaries.map((summary) => JSON.stringify(summary)))).toHaveProperty("size", 1)
         expect(counts.reads).toBe(1)
       }).pipe(Effect.provide(storeIn(directory).pipe(Layer.provide(counted))))
-    })
+    }
   )
 
-  scenario("refuses a version with a file that not every system can store", (directory) =>
-    Effect.gen(function* () {
-      const store = yield* VersionStore
-      const first = yield* promote("one")
-      for (const name of [".hidden", "__proto__", "both/a\\b"]) {
-        const error = yield* Effect.flip(promoteSources({ objects: { [name]: "" } }))
-        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
-        expect(String(error)).toContain(name)
-      }
-      expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
-    }).pipe(Effect.provide(storeIn(directory)))
-  )
+  inStore("refuses a version with a file that not every system can store", function* ({ store }) {
+    const first = yield* promote("one")
+    for (const name of [".hidden", "__proto__", "both/a\\b"]) {
+      const error = yield* Effect.flip(promoteSources({ objects: { [name]: "" } }))
+      expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+      expect(String(error)).toContain(name)
+    }
+    expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+  })
 
-  scenario("refuses a copy that does not match its list and its manifest", (directory) =>
-    Effect.gen(function* () {
-      const store = yield* VersionStore
-      const first = yield* promoteSources({ objects: { "Objects.json": "one" } })
-      const copy = yield* copyAs("20261121T093000Z")
-      const whole = { "objects/Objects.json": "one" }
-      const { manifest } = copy
-      const wrong: ReadonlyArray<
-        readonly [says: string, copy: VersionCopy, files: Readonly<Record<string, string>>]
-      > = [
-        ["objects/Objects.json is missing", copy, {}],
-        ["objects/Objects.json has 4 bytes, not 3", copy, { "objects/Objects.json": "ones" }],
-        ["objects/more is not in files.json", copy, { ...whole, "objects/more": "" }],
-        ["tours/t is not in files.json", copy, { ...whole, "tours/t": "" }],
-        ["more is not in files.json", copy, { ...whole, more: "" }],
-        ["files.json is no list of files", { ...copy, fileList: "<!doctype html>" }, whole],
-        ["../../x", { ...copy, fileList: copy.fileList.replace("Objects.json", "../../x") }, whole],
-        ["filesSha256", { ...copy, fileList: `${copy.fileList} ` }, whole],
-        ["generatedAt", { ...copy, manifest: { ...manifest, generatedAt: "" } }, whole],
-        ["sources", { ...copy, manifest: { ...manifest, sources: [] } }, whole],
-        ["versionPath", { ...copy, manifest: { ...manifest, versionPath: "versions/.." } }, whole],
-        ["versionId", { ...copy, manifest: { ...manifest, versionId: "20261121T093001Z" } }, whole]
-      ]
-      for (const [says, copy, files] of wrong) {
-        const error = yield* Effect.flip(promoteCopy(copy, files))
-        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
-        expect(String(error)).toContain(says)
-      }
-      expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
-      expect(yield* versionIds).toEqual([first.manifest.versionId])
-    }).pipe(Effect.provide(storeIn(directory)))
-  )
+  inStore("refuses a copy that does not match its list and its manifest", function* ({ store }) {
+    const first = yield* promoteSources({ objects: { "Objects.json": "one" } })
+    const copy = yield* copyAs("20261121T093000Z")
+    const whole = { "objects/Objects.json": "one" }
+    const { manifest } = copy
+    const wrong: ReadonlyArray<
+      readonly [says: string, copy: VersionCopy, files: Readonly<Record<string, string>>]
+    > = [
+      ["objects/Objects.json is missing", copy, {}],
+      ["objects/Objects.json has 4 bytes, not 3", copy, { "objects/Objects.json": "ones" }],
+      ["objects/more is not in files.json", copy, { ...whole, "objects/more": "" }],
+      ["tours/t is not in files.json", copy, { ...whole, "tours/t": "" }],
+      ["more is not in files.json", copy, { ...whole, more: "" }],
+      ["files.json is no list of files", { ...copy, fileList: "<!doctype html>" }, whole],
+      ["../../x", { ...copy, fileList: copy.fileList.replace("Objects.json", "../../x") }, whole],
+      ["filesSha256", { ...copy, fileList: `${copy.fileList} ` }, whole],
+      ["generatedAt", { ...copy, manifest: { ...manifest, generatedAt: "" } }, whole],
+      ["sources", { ...copy, manifest: { ...manifest, sources: [] } }, whole],
+      ["versionPath", { ...copy, manifest: { ...manifest, versionPath: "versions/.." } }, whole],
+      ["versionId", { ...copy, manifest: { ...manifest, versionId: "20261121T093001Z" } }, whole]
+    ]
+    for (const [says, copy, files] of wrong) {
+      const error = yield* Effect.flip(promoteCopy(copy, files))
+      expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+      expect(String(error)).toContain(says)
+    }
+    expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+    expect(yield* versionIds).toEqual([first.manifest.versionId])
+  })
 
-  scenario("shortens the name of the person who holds, and removes control characters", (directory) =>
-    Effect.gen(function* () {
-      const store = yield* VersionStore
-      yield* promote("one")
-      const { held } = yield* store.hold({ by: `anna\n\u001b[2J${"x".repeat(100)}` })
-      expect(held?.by).toBe(`anna [2J${"x".repeat(56)}…`)
-    }).pipe(Effect.provide(storeIn(directory)))
-  )
+  inFolder("empties the staging folder that a crash left behind", function* ({ directory, fs }) {
+    yield* fs.makeDirectory(`${directory}/.staging/left/over`, { recursive: true })
+    yield* manifestIn(directory)
+    expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+  })
 
-  scenario("empties the staging folder that a crash left behind", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${directory}/.staging/left/over`, { recursive: true })
-      yield* manifestIn(directory)
-      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
-    })
-  )
-
-  scenario("reports what is wrong with a manifest, and replaces it at the next promotion", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const store = yield* VersionStore
+  inStore(
+    "reports what is wrong with a manifest, and replaces it at the next promotion",
+    function* ({ store, fs }) {
       const { manifest } = yield* promote("one")
       const { versionId } = manifest
       const nonsense: ReadonlyArray<readonly [text: string, says: string]> = [
@@ -179,7 +141,7 @@ describe("VersionStoreDisk", () => {
         [JSON.stringify({ ...manifest, sources: [{ sourceId: "other", path: "other" }] }), versionId]
       ]
       for (const [text, says] of nonsense) {
-        yield* fs.writeFileString(`${directory}/manifest.json`, text)
+        yield* fs.writeFileString(`${store.directory}/manifest.json`, text)
         expect(yield* store.manifest).toMatchObject({
           status: "invalid",
           message: expect.stringContaining(says)
@@ -188,132 +150,95 @@ describe("VersionStoreDisk", () => {
       const again = yield* promote("one")
       expect(again.changed).toBe(true)
       expect(yield* store.manifest).toEqual({ status: "ok", manifest: again.manifest })
-    }).pipe(Effect.provide(storeIn(directory)))
+    }
   )
 
-  scenario("treats a manifest as invalid whose version was removed by hand", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { manifest } = yield* promote("one")
-      yield* fs.remove(`${directory}/${manifest.versionPath}`, { recursive: true })
-      expect(yield* Effect.flatMap(VersionStore, ({ manifest }) => manifest)).toMatchObject({
-        status: "invalid",
-        message: expect.stringContaining(manifest.versionId)
-      })
-    }).pipe(Effect.provide(storeIn(directory)))
-  )
-
-  scenario(
+  inFolder(
     "accepts leases that consumers write themselves, and ignores files that are not leases",
-    (directory) =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        yield* TestClock.setTime(Date.now())
-        yield* Effect.gen(function* () {
-          const store = yield* VersionStore
-          const { manifest } = yield* promote("one")
-          yield* fs.writeFileString(
-            `${directory}/acks/unity.json`,
-            JSON.stringify({ versionId: manifest.versionId })
-          )
-          yield* fs.writeFileString(`${directory}/acks/broken.json`, "{")
-          yield* fs.writeFileString(`${directory}/acks/other.json`, JSON.stringify({ versionId: "../.." }))
-          yield* promote("two")
-          yield* promote("three")
-          expect(yield* store.sweep).toEqual([])
-          expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
-        }).pipe(Effect.provide(storeIn(directory)))
-      })
-  )
-
-  scenario("ignores pipes and folders among the leases without waiting for them", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const store = yield* VersionStore
-      yield* promote("one")
-      yield* fs.makeDirectory(`${directory}/acks/folder.json`)
-      yield* fs.symlink("itself.json", `${directory}/acks/itself.json`)
-      if (process.platform !== "win32") execFileSync("mkfifo", [`${directory}/acks/pipe.json`])
-      expect((yield* store.versions)[0]?.leases).toEqual([])
-    }).pipe(Effect.provide(storeIn(directory)))
-  )
-
-  scenario("leaves nothing behind when the manifest cannot be replaced", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${directory}/manifest.json/in/the/way`, { recursive: true })
-      const error = yield* Effect.flip(promote("one").pipe(Effect.provide(storeIn(directory))))
-      expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", path: `${directory}/manifest.json` })
-      expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([])
-      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
-    })
-  )
-
-  scenario("accepts many leases of one consumer at the same time", (directory) =>
-    Effect.gen(function* () {
+    function* ({ directory, fs }) {
+      yield* TestClock.setTime(Date.now())
       yield* Effect.gen(function* () {
         const store = yield* VersionStore
         const { manifest } = yield* promote("one")
-        yield* Effect.replicateEffect(store.acknowledge("screen-1", manifest.versionId), 50, {
-          concurrency: "unbounded"
-        })
-        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "screen-1" }])
+        yield* fs.writeFileString(
+          `${directory}/acks/unity.json`,
+          JSON.stringify({ versionId: manifest.versionId })
+        )
+        yield* fs.writeFileString(`${directory}/acks/broken.json`, "{")
+        yield* fs.writeFileString(`${directory}/acks/other.json`, JSON.stringify({ versionId: "../.." }))
+        yield* promote("two")
+        yield* promote("three")
+        expect(yield* store.sweep).toEqual([])
+        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
       }).pipe(Effect.provide(storeIn(directory)))
-    })
+    }
   )
 
-  scenario("ignores folders that are not versions", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${directory}/versions/99999999T999999Z-99`, { recursive: true })
-      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
-      expect(manifest.versionId).toBe("19700101T000000Z")
-    })
-  )
+  inStore("ignores pipes and folders among the leases without waiting for them", function* ({ store, fs }) {
+    yield* promote("one")
+    yield* fs.makeDirectory(`${store.directory}/acks/folder.json`)
+    yield* fs.symlink("itself.json", `${store.directory}/acks/itself.json`)
+    if (process.platform !== "win32") execFileSync("mkfifo", [`${store.directory}/acks/pipe.json`])
+    expect((yield* store.versions)[0]?.leases).toEqual([])
+  })
 
-  scenario("refuses a folder that another controller uses, and names it", (directory) =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
-      expect(error._tag).toBe("vitrine/DownloadsInUse")
-      expect(error.message).toContain(directory)
-      expect(error.message).toContain(`process ${process.pid}`)
-      expect((yield* manifestIn(directory)).status).toBe("missing")
-    })
-  )
+  inFolder("leaves nothing behind when the manifest cannot be replaced", function* ({ directory, fs }) {
+    yield* fs.makeDirectory(`${directory}/manifest.json/in/the/way`, { recursive: true })
+    const error = yield* Effect.flip(promote("one").pipe(Effect.provide(storeIn(directory))))
+    expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", path: `${directory}/manifest.json` })
+    expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([])
+    expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+  })
 
-  scenario("refuses a folder whose owner cannot be identified", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const mute = createServer()
-      yield* fs.makeDirectory(`${directory}/.lock`)
-      yield* Effect.acquireRelease(
-        Effect.async<void>((resume) => {
-          mute.listen(`${directory}/.lock/lock-mute`, () => resume(Effect.void))
-        }),
-        () => Effect.sync(() => mute.close())
-      ).pipe(
-        Effect.zipRight(Effect.flip(manifestIn(directory))),
-        Effect.tap((error) => Effect.sync(() => expect(error.message).toContain("it does not answer"))),
-        Effect.scoped
-      )
-    })
-  )
+  inFolder("accepts many leases of one consumer at the same time", function* ({ directory }) {
+    yield* Effect.gen(function* () {
+      const store = yield* VersionStore
+      const { manifest } = yield* promote("one")
+      yield* Effect.replicateEffect(store.acknowledge("screen-1", manifest.versionId), 50, {
+        concurrency: "unbounded"
+      })
+      expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "screen-1" }])
+    }).pipe(Effect.provide(storeIn(directory)))
+  })
 
-  scenario("opens a folder whose owner was killed", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${directory}/.lock`)
-      yield* fs.writeFileString(`${directory}/.lock/lock-killed`, "")
-      expect((yield* manifestIn(directory)).status).toBe("missing")
-    })
-  )
+  inFolder("ignores folders that are not versions", function* ({ directory, fs }) {
+    yield* fs.makeDirectory(`${directory}/versions/99999999T999999Z-99`, { recursive: true })
+    const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+    expect(manifest.versionId).toBe("19700101T000000Z")
+  })
 
-  scenario("fails with a clear message if its folder is a file", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${directory}/file`, "")
-      const error = yield* Effect.flip(manifestIn(`${directory}/file`))
-      expect(error.message).toBe(`Cannot make ${directory}/file: something else of this name stands there.`)
-    })
-  )
+  inFolder("refuses a folder that another controller uses, and names it", function* ({ directory }) {
+    const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
+    expect(error._tag).toBe("vitrine/DownloadsInUse")
+    expect(error.message).toContain(directory)
+    expect(error.message).toContain(`process ${process.pid}`)
+    expect((yield* manifestIn(directory)).status).toBe("missing")
+  })
+
+  inFolder("refuses a folder whose owner cannot be identified", function* ({ directory, fs }) {
+    const mute = createServer()
+    yield* fs.makeDirectory(`${directory}/.lock`)
+    yield* Effect.acquireRelease(
+      Effect.async<void>((resume) => {
+        mute.listen(`${directory}/.lock/lock-mute`, () => resume(Effect.void))
+      }),
+      () => Effect.sync(() => mute.close())
+    ).pipe(
+      Effect.zipRight(Effect.flip(manifestIn(directory))),
+      Effect.tap((error) => Effect.sync(() => expect(error.message).toContain("it does not answer"))),
+      Effect.scoped
+    )
+  })
+
+  inFolder("opens a folder whose owner was killed", function* ({ directory, fs }) {
+    yield* fs.makeDirectory(`${directory}/.lock`)
+    yield* fs.writeFileString(`${directory}/.lock/lock-killed`, "")
+    expect((yield* manifestIn(directory)).status).toBe("missing")
+  })
+
+  inFolder("fails with a clear message if its folder is a file", function* ({ directory, fs }) {
+    yield* fs.writeFileString(`${directory}/file`, "")
+    const error = yield* Effect.flip(manifestIn(`${directory}/file`))
+    expect(error.message).toBe(`Cannot make ${directory}/file: something else of this name stands there.`)
+  })
 })

@@ -3,17 +3,13 @@
  */
 import { join } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { sha256OfText } from "../../../src/files/sha256.ts"
-import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
-import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { type Case, runCase } from "../../../src/testing/runCase.ts"
+import { sha256OfText } from "../../../src/files/fileContent.ts"
+import { withLog } from "../../support/logged.ts"
 import {
   copyAs,
   latestContent,
@@ -24,23 +20,7 @@ import {
   promoteSources,
   versionIds
 } from "../../support/promote.ts"
-
-const storeLayer = Layer.unwrapScoped(
-  Effect.gen(function* () {
-    const directory = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-    return VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
-  })
-)
-
-const given = Effect.all({ store: VersionStore, fs: FileSystem.FileSystem })
-
-const scenario = (
-  title: string,
-  test: Case<Effect.Effect.Success<typeof given>, VersionStore | FileSystem.FileSystem>
-) =>
-  it.effect(title, () =>
-    runCase(given, test).pipe(Effect.provide(storeLayer), Effect.provide(NodeContext.layer))
-  )
+import { inStore } from "../../support/scenario.ts"
 
 describe("VersionStoreDisk and damaged files", () => {
   for (const [title, damage] of [
@@ -49,7 +29,7 @@ describe("VersionStoreDisk and damaged files", () => {
   ] satisfies ReadonlyArray<
     readonly [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, PlatformError>]
   >) {
-    scenario(`promotes the same content as a new version if a file ${title}`, function* ({ fs }) {
+    inStore(`promotes the same content as a new version if a file ${title}`, function* ({ fs }) {
       const both = { objects: { "Objects.json": "one", "files/a.png": "two" }, tours: { t: "three" } }
       const first = yield* promoteSources(both)
       expect((yield* promoteSources(both)).changed).toBe(false)
@@ -64,8 +44,10 @@ describe("VersionStoreDisk and damaged files", () => {
         Option.some("three")
       )
       yield* TestClock.adjust("1 second")
-      const again = yield* promoteSources(both)
+      const log: Array<string> = []
+      const again = yield* withLog(log)(promoteSources(both))
       expect(again.changed).toBe(true)
+      expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or damaged/)])
       expect(yield* versionIds).toEqual([first.manifest.versionId, again.manifest.versionId])
       const mended = Option.getOrThrow(yield* previousOf("objects"))
       expect(mended.fingerprint).toEqual(Option.some("one,two"))
@@ -73,7 +55,7 @@ describe("VersionStoreDisk and damaged files", () => {
     })
   }
 
-  scenario("repairs a version with a copy of it, and refuses a copy with other content", function* ({ fs }) {
+  inStore("repairs a version with a copy of it, and refuses a copy with other content", function* ({ fs }) {
     const files = { "objects/Objects.json": "one", "objects/more/a": "two" }
     yield* promoteSources({ objects: { "Objects.json": "one", "more/a": "two" } })
     const copy = yield* copyAs("20261121T093000Z")
@@ -98,7 +80,7 @@ describe("VersionStoreDisk and damaged files", () => {
     expect(yield* fs.exists(join(directory, "unlisted"))).toBe(false)
   })
 
-  scenario(
+  inStore(
     "finds all damaged files, reuses none of them, and promotes the same content as a new version",
     function* ({ fs, store }) {
       const files = { "a/same": "size", cut: "cut off", gone: "gone", whole: "whole" }
@@ -140,7 +122,7 @@ describe("VersionStoreDisk and damaged files", () => {
     }
   )
 
-  scenario(
+  inStore(
     "does not reuse a damaged file from another version that has a link to it",
     function* ({ fs, store }) {
       const objects = { same: "size", whole: "whole" }
@@ -157,7 +139,7 @@ describe("VersionStoreDisk and damaged files", () => {
     }
   )
 
-  scenario(
+  inStore(
     "promotes the same content as a new version if a file has other content of the same size",
     function* ({ fs, store }) {
       yield* promote("one")
@@ -171,7 +153,7 @@ describe("VersionStoreDisk and damaged files", () => {
     }
   )
 
-  scenario("forgets the damage of a version that was replaced by a copy", function* ({ fs, store }) {
+  inStore("forgets the damage of a version that was replaced by a copy", function* ({ fs, store }) {
     yield* promote("one")
     const copy = yield* copyAs("20261121T093000Z")
     yield* promoteCopy(copy, { "objects/Objects.json": "one" })

@@ -6,8 +6,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../src/internal/Options.ts"
-import type { DurationConfig } from "../../../src/internal/optionSchemas.ts"
-import { host, port } from "../../../src/internal/optionSchemas.ts"
+import { type DurationConfig, host, port } from "../../../src/internal/optionSchemas.ts"
 import { expected, parseFault } from "./Faults.ts"
 
 const text = (what: string) => expects(Schema.String.pipe(Schema.minLength(1)), what)

@@ -22,14 +22,13 @@ import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { JsonObject } from "../jsonValues.ts"
 import { notice } from "../warnings.ts"
-import type { TableExpectation } from "./ExpectOptions.ts"
-import { expectedSchema } from "./ExpectOptions.ts"
-import type { Problem } from "./TableCheck.ts"
+import { expectedSchema, type TableExpectation } from "./ExpectOptions.ts"
 import {
   type CheckedTable,
   makeTableCheck,
   maxListed,
   maxNames,
+  type Problem,
   placeOf,
   recordText,
   type SavedNames,

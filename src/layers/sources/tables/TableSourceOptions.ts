@@ -10,14 +10,14 @@ import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { fileKey, idOf, isPlainFileName } from "../../../files/fileName.ts"
-import type { PlacedIssue } from "../../../internal/Options.ts"
 import {
   decodeOptions,
   expects,
   expectsSecret,
   InvalidOptions,
   omittable,
-  optional
+  optional,
+  type PlacedIssue
 } from "../../../internal/Options.ts"
 import { ifUnset, isHttpBase, maxTimeout, plainDuration, secret } from "../../../internal/optionSchemas.ts"
 import {
