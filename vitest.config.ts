@@ -8,11 +8,12 @@ const programs = ["test/programs/*.test.ts"]
 const whole = ["test/whole/**/*.test.ts"]
 
 /**
- * What takes minutes: machines, servers and processes that are killed, suspended and cut off; large pictures and files;
- * hundreds of versions and edits in one page; installations from a registry.
+ * What takes minutes, and is not in `.ci/run`: chaos (machines, servers and processes that are killed, suspended and cut
+ * off), large pictures and files, hundreds of versions and edits in one page, dev servers, installations from a registry.
  */
-const chaos = [
+const long = [
   "clientMemory",
+  "editors",
   "exactStreams",
   "fleet",
   "folderKill",
@@ -21,11 +22,17 @@ const chaos = [
   "mediaLarge",
   "natsCluster",
   "natsFaults",
+  "operating",
   "packageFromRegistry",
+  "pages",
+  "renewal",
   "replicaKill",
+  "site",
+  "venue",
   "venueChaos",
   "venueEvents",
   "venueNats",
+  "vite",
   "viteMemory"
 ].map((name) => `test/whole/${name}.test.ts`)
 
@@ -90,7 +97,7 @@ export default defineConfig({
           name: "whole",
           globalSetup,
           include: whole,
-          exclude: [...chaos, ...load],
+          exclude: [...long, ...load],
           pool: "forks",
           testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 2 }
@@ -99,9 +106,9 @@ export default defineConfig({
       {
         resolve,
         test: {
-          name: "chaos",
+          name: "long",
           globalSetup,
-          include: chaos,
+          include: long,
           pool: "forks",
           testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 3 }

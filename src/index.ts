@@ -37,7 +37,7 @@ export {
   tableSource
 } from "./layers/sources/tables/airtableSource.ts"
 // The declarations of a program that exports a source or a plugin name these types.
-export type { ContentSourceDefinition } from "./services/ContentSource.ts"
+export type { ContentSourceDefinition, FetchedSource, FetchTarget } from "./services/ContentSource.ts"
 export type { Plugin as PluginDefinition } from "./services/Plugin.ts"
 export type { OpeningHours } from "./services/StatusSnapshot.ts"
 

@@ -63,7 +63,7 @@ export interface DashboardConfig {
   readonly maxClients?: number | undefined
 }
 
-/** With the defaults. @internal */
+/** @internal */
 export const DashboardOptions = Schema.Struct({
   port: port(8720),
   host,
@@ -71,6 +71,7 @@ export const DashboardOptions = Schema.Struct({
   allowedHosts,
   maxClients: optional(integer(1, 1000), 32)
 })
+/** @internal */
 export type DashboardOptions = typeof DashboardOptions.Type
 
 const decode = decodeOptions("the options of the dashboard", DashboardOptions)
