@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 /** A signal that has been sent, and whose handler was not called yet, when signals are about to end the process at once. */
 const program = `
 import * as Effect from "effect/Effect"
-import { withoutSignalHandlers } from ${JSON.stringify(pathToFileURL("dist/layers/cli/processExit.js"))}
+import { withoutSignalHandlers } from ${JSON.stringify(pathToFileURL("dist/layers/cli/command.js"))}
 
 process.once("SIGTERM", () => console.log("heard"))
 process.kill(process.pid, "SIGTERM")
