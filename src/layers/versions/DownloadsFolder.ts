@@ -144,15 +144,21 @@ const make = Effect.fnUntraced(function* (directory: string) {
   const listOf = (versionId: VersionId) => Effect.provide(readList(ofVersion(versionId), versionId), platform)
 
   /** Reading a list of 30,000 files takes a tenth of a second. */
-  const summaries = yield* Cache.makeWith({
+  const summaries = yield* Cache.make({
     capacity: 256,
     lookup: (versionId: VersionId) =>
       Effect.map(
         listOf(versionId),
         Option.map(({ list }) => summaryOf(list))
       ),
-    timeToLive: (exit) => (Exit.isSuccess(exit) && Option.isSome(exit.value) ? Number.POSITIVE_INFINITY : 0)
+    timeToLive: Number.POSITIVE_INFINITY
   })
+
+  /** Keeps only what could be read. An entry with a lifetime of 0 would stay if the clock was set back. */
+  const summarize = (versionId: VersionId) =>
+    Effect.onExit(summaries.get(versionId), (exit) =>
+      Effect.unless(summaries.invalidate(versionId), () => Exit.isSuccess(exit) && Option.isSome(exit.value))
+    )
 
   const emptyTrash = Effect.flatMap(Ref.get(trash), (folders) =>
     Effect.forEach(
@@ -271,7 +277,7 @@ const make = Effect.fnUntraced(function* (directory: string) {
     hasVersion,
     find,
     listOf,
-    summarize: (versionId) => Effect.flatMap(find(versionId), (versionId) => summaries.get(versionId)),
+    summarize: (versionId) => Effect.flatMap(find(versionId), summarize),
     hasSources: (versionId, sources) =>
       Effect.every(sources, ({ sourceId }) => fs.exists(join(ofVersion(versionId), sourceId))).pipe(
         mapDiskError("read", ofVersion(versionId))

@@ -8,6 +8,7 @@ import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
+import { fileListName } from "../../../src/files/FileList.ts"
 import { sha256OfText } from "../../../src/files/fileContent.ts"
 import { withLog } from "../../support/logged.ts"
 import {
@@ -163,5 +164,14 @@ describe("VersionStoreDisk and damaged files", () => {
     yield* promoteCopy(copy, { "objects/Objects.json": "one" })
     expect(yield* store.activate("20261121T093000Z")).toEqual(copy.manifest)
     expect((yield* store.verify()).problems).toEqual([])
+  })
+
+  inStore("has a summary of a version again at once when its list is back", function* ({ fs, store }) {
+    const { versionId } = (yield* promote("one")).manifest
+    const list = join(store.directory, "versions", versionId, fileListName)
+    yield* fs.rename(list, `${list}.away`)
+    expect(yield* store.summarize(versionId)).toEqual(Option.none())
+    yield* fs.rename(`${list}.away`, list)
+    expect(Option.isSome(yield* store.summarize(versionId))).toBe(true)
   })
 })
