@@ -2,6 +2,8 @@
  * Vitrine for tests of your own services: suites that every implementation of a contract must pass, and a client of
  * tables without sockets, with controls for faults.
  *
+ * Implementations are property-tested with `@effect/vitest` and `TestClock`.
+ *
  * The suites need `vitest` and `@effect/vitest`: install both, and call the suites in a test file.
  */
 

@@ -23,8 +23,8 @@ import {
   maxConnections as maxPortConnections,
   surplus
 } from "../../src/layers/http/ConnectionLimit.ts"
-import { maxBodyBytes } from "../../src/layers/http/errors.ts"
 import * as HttpServer from "../../src/layers/http/HttpServer.ts"
+import { maxBodyBytes } from "../../src/layers/http/RequestBody.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"

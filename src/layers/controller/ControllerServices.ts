@@ -1,5 +1,6 @@
 /**
- * The services that the plugins of a controller share: in memory, or from the configuration.
+ * The services that the plugins of a controller share (EventBus, CommandBus, ReplayBacklog) are Effect Layers: in memory,
+ * or from the configuration. A source provides its own TableSourceClient.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

@@ -1,5 +1,5 @@
 /**
- * A server as a list of routes: every request, however odd, gets a response.
+ * A server as a list of routes. An HttpRouter composes the routes: every request, however odd, gets a response.
  *
  * The files of this folder use Node directly instead of `@effect/platform`. They could use the platform if it
  *

@@ -8,7 +8,12 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import { BadRequest, type BodyTooLarge, bodyTooLarge, maxBodyBytes } from "./errors.ts"
+import { BadRequest, type BodyTooLarge, bodyTooLarge } from "./errors.ts"
+
+/** The largest accepted body, in bytes. */
+export const maxBodyBytes = 65_536
+
+const tooLarge = bodyTooLarge(maxBodyBytes)
 
 type BodyError = BodyTooLarge | BadRequest
 
@@ -34,12 +39,12 @@ export const readMounted = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request): Effect.Effect<Uint8Array, BodyError> =>
     isTooLong(request)
-      ? bodyTooLarge()
+      ? tooLarge
       : request.stream.pipe(
           Stream.mapError(() => unreadable),
           Stream.mapAccumEffect(0, (before, chunk) => {
             const size = before + chunk.length
-            return size > maxBodyBytes ? bodyTooLarge() : Effect.succeed([size, chunk] as const)
+            return size > maxBodyBytes ? tooLarge : Effect.succeed([size, chunk] as const)
           }),
           Stream.runCollect,
           Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
@@ -60,7 +65,7 @@ const unreadable = new BadRequest({ message: "The body could not be read to its 
 /** Uses listeners: as a Stream, reading the body is a third of the cost of a report to a hub. Discards data after the limit. */
 const collect = (request: IncomingMessage): Effect.Effect<Uint8Array, BodyError> =>
   isTooLong(request)
-    ? bodyTooLarge()
+    ? tooLarge
     : request.closed
       ? unreadable
       : Effect.async((resume) => {
@@ -69,7 +74,7 @@ const collect = (request: IncomingMessage): Effect.Effect<Uint8Array, BodyError>
           request.on("data", (chunk: Buffer) => {
             size += chunk.length
             if (size > maxBodyBytes) {
-              resume(bodyTooLarge())
+              resume(tooLarge)
             } else {
               chunks.push(chunk)
             }

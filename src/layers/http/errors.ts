@@ -64,10 +64,7 @@ export const jsonRequired = new JsonRequired({
   message: 'JSON required: send "Content-Type: application/json".'
 })
 
-/** The largest accepted body, in bytes. */
-export const maxBodyBytes = 65_536
-
-export const bodyTooLarge = (limit = maxBodyBytes) =>
+export const bodyTooLarge = (limit: number) =>
   new BodyTooLarge({ message: `The body exceeds ${limit} bytes.` })
 
 export const tooManyClients = (maxClients: number) =>

@@ -1,5 +1,6 @@
 /**
- * The event stream of a transport. `clientStream` composes the stream of a client; the rest of the file makes its live events.
+ * SSE is an Effect Stream that merges the replay backlog, live PubSub events and a Schedule-driven ping: `clientStream`
+ * composes it for a client, and the rest of the file makes its live events.
  *
  * Live events are filtered and encoded once for all clients. A gap of the bus, and each new feed, ends the streams of all
  * clients: they reconnect after `retry`, and get the backlog. An open stream never gets events that it missed.

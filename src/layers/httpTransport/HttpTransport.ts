@@ -88,7 +88,8 @@ export interface TransportStatistics {
 export type { RoutesConfig }
 
 /**
- * The transport with the given options. Options are validated in every mode; in task mode nothing is bound.
+ * The transport, provided as a Layer to an Effect-based controller. Options are validated in every mode; in task mode
+ * nothing is bound.
  *
  * It ends within two seconds, and no client can delay it.
  *

@@ -1,5 +1,5 @@
 /**
- * The HTTP transport as a plugin of a plain controller, from its setup until it is disconnected.
+ * A shim: it adapts the HTTP transport into the plain plugin interface, from its setup until it is disconnected.
  *
  * It owns the lifetime: everything belongs to one scope and ends with it.
  */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { maxBodyBytes as maxBytes } from "../../../src/layers/http/errors.ts"
+import { maxBodyBytes as maxBytes } from "../../../src/layers/http/RequestBody.ts"
 import { format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
