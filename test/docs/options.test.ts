@@ -93,7 +93,7 @@ it("the tables of options in the API page are those of the doc comments", async 
 it("every option that may be left out takes undefined as well", () => {
   const interfaces: OptionTable["interfaces"] = [
     ...tables.flatMap(({ interfaces }): OptionTable["interfaces"] => interfaces),
-    [`${layers}/alerts/Alerts.ts`, "AlertConfig"],
+    [`${layers}/alerts/AlertOptions.ts`, "AlertConfig"],
     [`${layers}/client/Options.ts`, "Options"],
     [`${layers}/controller/identityOptions.ts`, "NodeConfig"],
     [`${layers}/controller/identityOptions.ts`, "ExpectedConfig"],

@@ -14,7 +14,7 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import type { Identity } from "../../services/StatusSnapshot.ts"
-import { type AlertConfig, AlertOptions } from "../alerts/Alerts.ts"
+import { type AlertConfig, AlertOptions } from "../alerts/AlertOptions.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
 import {
