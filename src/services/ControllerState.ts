@@ -114,8 +114,8 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
 
     /**
      * Adds momentary fields (counts, progress) to a plugin's slice until the scope ends: they are read with every
-     * state, and `_version` does not grow by them. If reading them fails, the slice is without them, and the failure
-     * is logged.
+     * state, and `_version` does not grow by them. Each read gives new objects: an object that is changed in place
+     * counts as unchanged. If reading them fails, the slice is without them, and the failure is logged.
      */
     readonly addMomentary: (
       plugin: string,
@@ -123,7 +123,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     ) => Effect.Effect<void, never, Scope.Scope>
 
     /**
-     * Adds the function that reads the slice of a plugin, until the scope ends; it is called with every state. A
+     * Adds the function that reads the slice of a plugin, until the scope ends; it is called for every view. A
      * function that throws is left out, and the error is logged.
      */
     readonly addReading: (plugin: string, read: ReadSlice) => Effect.Effect<void, never, Scope.Scope>

@@ -1,9 +1,11 @@
 /**
  * Reports the progress of a fetch, and counts its files and their bytes.
  */
+
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import type { AttachmentProgress, SourceProgress } from "../../services/ContentSource.ts"
 import type { WaitReason } from "../../services/WaitObserver.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
@@ -53,7 +55,10 @@ export const defaultMaxBytes = 8 * 1024 ** 3
 /** Milliseconds between two reports of progress, except the last. */
 const reportEvery = 250
 
-/** `before` are files that exist before the first download; `progress` gets the latest file, at most four times a second, and once when all are complete. */
+/**
+ * `before` are files that exist before the first download; `progress` gets the latest file, at most four times a second,
+ * and once when all are complete.
+ */
 export const makeDownloadCounter = <File>(
   total: number,
   before: { readonly done: number; readonly bytes: number },
@@ -61,18 +66,16 @@ export const makeDownloadCounter = <File>(
 ) =>
   Effect.map(Effect.clock, (clock) => {
     let { bytes, done } = before
-    let reportedAt = 0
+    let reportedAt = Number.NEGATIVE_INFINITY
 
     const report = (latest: File) =>
       Effect.suspend(() => {
-        reportedAt = clock.unsafeCurrentTimeMillis()
+        reportedAt = unsafeMonotonicMillis(clock)
         return progress(latest, { done, total, bytes })
       })
 
     const reportIfDue = (latest: File) =>
-      done < total && clock.unsafeCurrentTimeMillis() - reportedAt < reportEvery
-        ? Effect.void
-        : report(latest)
+      done < total && unsafeMonotonicMillis(clock) - reportedAt < reportEvery ? Effect.void : report(latest)
 
     const onBytes =
       (file: File): OnBytes =>

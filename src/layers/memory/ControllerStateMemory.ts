@@ -6,6 +6,7 @@ import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { constFalse, flow } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -64,10 +65,10 @@ const freshMs = 1000
 const isFresh =
   ({ added, at, fields, parts }: Facts) =>
   ({ facts }: Latest): boolean =>
-    facts.parts === parts &&
-    at - facts.at < freshMs &&
-    isDeepStrictEqual(facts.fields, fields) &&
-    isDeepStrictEqual(facts.added, added)
+    facts.parts === parts && at - facts.at < freshMs && isEqual([facts.fields, facts.added], [fields, added])
+
+/** A value of another's plugin may throw while it is compared: then the view is made again. */
+const isEqual = flow(Option.liftThrowable(isDeepStrictEqual), Option.getOrElse(constFalse))
 
 /**
  * The state of a controller that starts now in this mode, without plugins. The id of its node is by default the short

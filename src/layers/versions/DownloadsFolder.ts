@@ -154,11 +154,14 @@ const make = Effect.fnUntraced(function* (directory: string) {
     timeToLive: Number.POSITIVE_INFINITY
   })
 
-  /** Keeps only what could be read. An entry with a lifetime of 0 would stay if the clock was set back. */
+  /**
+   * Keeps only what could be read: an entry with a lifetime of 0 would stay if the clock was set back. Goes on if its first
+   * caller is interrupted: others wait for it.
+   */
   const summarize = (versionId: VersionId) =>
     Effect.onExit(summaries.get(versionId), (exit) =>
       Effect.unless(summaries.invalidate(versionId), () => Exit.isSuccess(exit) && Option.isSome(exit.value))
-    )
+    ).pipe(Effect.uninterruptible, Effect.disconnect)
 
   const emptyTrash = Effect.flatMap(Ref.get(trash), (folders) =>
     Effect.forEach(

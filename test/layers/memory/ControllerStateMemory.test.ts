@@ -327,6 +327,23 @@ describe("ControllerStateMemory", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
+  it.scoped("is read although a value of a plugin throws when it is compared", () =>
+    Effect.gen(function* () {
+      const { addMomentary, read } = yield* ControllerState
+      const odd = () => ({
+        get broken(): never {
+          throw new Error("odd")
+        }
+      })
+      yield* addMomentary(
+        "odd",
+        Effect.sync(() => ({ parts: [odd()] }))
+      )
+      yield* read
+      expect(Object.keys((yield* read).state.plugins)).toEqual(["odd"])
+    }).pipe(Effect.provide(layer("persistent")))
+  )
+
   it.scoped("is used for a second while nothing changes, and made again after each change", () =>
     Effect.gen(function* () {
       const { addMomentary, addSection, read, updateSlice } = yield* ControllerState

@@ -1,6 +1,6 @@
 /**
  * A token that a server repeats appears nowhere: not in an error, an event, the state, the status, a span or the
- * log. `airtable/hostileApiSecrets.test.ts` has the same of tables.
+ * log. `tables/hostileApiSecrets.test.ts` has the same of tables.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"

@@ -1,11 +1,16 @@
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
+import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect } from "@effect/vitest"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
+import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { type VersionCopy, VersionStore } from "../../../src/services/VersionStore.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
@@ -76,6 +81,35 @@ describe("VersionStoreDisk", () => {
         expect(new Set(summaries.map((summary) => JSON.stringify(summary)))).toHaveProperty("size", 1)
         expect(counts.reads).toBe(1)
       }).pipe(Effect.provide(storeIn(directory).pipe(Layer.provide(counted))))
+    }
+  )
+
+  inFolder(
+    "goes on reading the list of a version if its first reader is interrupted",
+    function* ({ directory, fs }) {
+      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      const begun = yield* Deferred.make<void>()
+      const held = yield* Deferred.make<void>()
+      const slow = Layer.succeed(FileSystem.FileSystem, {
+        ...fs,
+        readFileString: (path, encoding) =>
+          path.endsWith("/files.json")
+            ? Deferred.succeed(begun, undefined).pipe(
+                Effect.zipRight(Deferred.await(held)),
+                Effect.zipRight(fs.readFileString(path, encoding))
+              )
+            : fs.readFileString(path, encoding)
+      })
+      yield* Effect.gen(function* () {
+        const { summarize } = yield* VersionStore
+        const first = yield* Effect.fork(summarize(manifest.versionId))
+        yield* Deferred.await(begun)
+        const other = yield* Effect.fork(summarize(manifest.versionId))
+        yield* Effect.replicateEffect(nextTurn, 1000)
+        yield* Fiber.interrupt(first)
+        yield* Deferred.succeed(held, undefined)
+        expect(Option.isSome(yield* Fiber.join(other))).toBe(true)
+      }).pipe(Effect.provide(storeIn(directory).pipe(Layer.provide(slow))))
     }
   )
 

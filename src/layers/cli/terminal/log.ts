@@ -5,7 +5,9 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
+import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
+import * as List from "effect/List"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
@@ -70,7 +72,14 @@ const tellingLosses = (
   return Logger.make((event) => {
     if (lost > 0) {
       const message = `${countText(lost, "event")} before this could not be written in time`
-      logger.log({ ...event, cause: Cause.empty, logLevel: LogLevel.Warning, message })
+      logger.log({
+        ...event,
+        annotations: HashMap.empty(),
+        cause: Cause.empty,
+        logLevel: LogLevel.Warning,
+        message,
+        spans: List.empty()
+      })
       if (isWritten) lost = 0
     }
     logger.log(event)
