@@ -1,9 +1,13 @@
 /**
  * A real browser: headless Chromium.
  */
+
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import { type BrowserContext, chromium } from "playwright-core"
 import { pathOf } from "./programs.ts"
 
@@ -51,3 +55,8 @@ export const openTab = (url: string) =>
     Effect.flatMap(Browser, (context) => Effect.promise(() => context.newPage())),
     (page) => Effect.promise(() => page.close())
   ).pipe(Effect.tap((page) => Effect.promise(() => page.goto(url))))
+
+/** For tests in a browser before servers of this process, whose log has warnings only. */
+export const inBrowser = Layer.merge(Browser.layer, NodeContext.layer).pipe(
+  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
+)

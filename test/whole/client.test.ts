@@ -12,16 +12,13 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { build } from "esbuild"
 import type { Dialog, Page } from "playwright-core"
 import { compile as compileSvelte } from "svelte/compiler"
 import { compileScript, parse } from "vue/compiler-sfc"
-import { Browser, openTab, otherMachine } from "../support/browser.ts"
+import { inBrowser, openTab, otherMachine } from "../support/browser.ts"
 import { repository, samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import {
@@ -49,10 +46,6 @@ it.each([
   const file = readFileSync(new URL(`../../dist/${name}`, import.meta.url))
   expect(gzipSync(file).length).toBeLessThan(kilobytes * 1024)
 })
-
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
 
 const isLive = "exhibit.state.connection === 'live'"
 
@@ -107,7 +100,7 @@ const never = 3_600_000
 const keptVersion = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("shows each version when it is announced, an older one too", () =>
       Effect.gen(function* () {
         const { acks, promote, servers, tab } = yield* makeShowing({ pollEvery: never })

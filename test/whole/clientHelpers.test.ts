@@ -3,14 +3,10 @@
  */
 import { readFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import { build } from "esbuild"
-import { Browser, openTab } from "../support/browser.ts"
+import { inBrowser, openTab } from "../support/browser.ts"
 import { repository, samplesOf } from "../support/documents.ts"
 import { isMissing } from "../support/programs.ts"
 import { evaluate, makeStage, makeStageWith, openStage, sessionOf, shows, waitFor } from "../support/stage.ts"
@@ -19,10 +15,6 @@ it.each(["helpers.js", "helpers.global.js"])("dist/%s is no larger than it may b
   const size = gzipSync(readFileSync(`${repository}/dist/${name}`)).length
   expect(size).toBeLessThan(name === "helpers.js" ? 1952 : 2176)
 })
-
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
 
 /** A page with the sample of the documentation that calls the function, and a content server for it. */
 const openSample = Effect.fnUntraced(function* (name: string, rows: ReadonlyArray<object>) {
@@ -54,7 +46,7 @@ const openSample = Effect.fnUntraced(function* (name: string, rows: ReadonlyArra
 const text = "document.body.textContent.trim()"
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("has its own element for each preload of a URL, which is requested once", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage

@@ -1,26 +1,15 @@
-/**
- * A page that runs for long: hundreds of versions, in constant memory.
- */
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
-import { Browser } from "../support/browser.ts"
+import { inBrowser } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { drawn, idOf, makeShowing, memoryOf } from "../support/stage.ts"
 import { eventually } from "../support/waiting.ts"
-
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
 
 /** How many versions are promoted in a row: PROMOTIONS=1000 for more. */
 const promotions = Number(process.env.PROMOTIONS ?? 200)
 
 describe.skipIf(isMissing("chromium"))("a page", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped.each([
       ["one after the other", 1, promotions],
       ["faster than they load", 10, 5 * promotions]

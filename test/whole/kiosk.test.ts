@@ -5,14 +5,10 @@ import { spawn } from "node:child_process"
 import { rename } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import { pathToFileURL } from "node:url"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import type { Frame, Page } from "playwright-core"
-import { Browser, openTab } from "../support/browser.ts"
+import { Browser, inBrowser, openTab } from "../support/browser.ts"
 import { writeFile } from "../support/contentServer.ts"
 import { unitSettings } from "../support/deployment.ts"
 import { read, repository } from "../support/documents.ts"
@@ -101,12 +97,8 @@ const serveExhibit = (headers: Readonly<Record<string, string>>) =>
     })
   )
 
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
-
 describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped.each([
       ["X-Frame-Options", "DENY"],
       ["Content-Security-Policy", "frame-ancestors 'none'"]

@@ -8,11 +8,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import type { Page } from "playwright-core"
-import { Browser, openTab } from "../support/browser.ts"
+import { inBrowser, openTab } from "../support/browser.ts"
 import { writeFile } from "../support/contentServer.ts"
 import { samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
@@ -70,12 +67,8 @@ const endVideo = (tab: Page) =>
     Effect.tryPromise(() => tab.evaluate("document.querySelector('video').dispatchEvent(new Event('ended'))"))
   )
 
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
-
 describe.skipIf(isMissing("chromium"))("an open page", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped.each([
       ["that works", works, []],
       ["whose load fails", fails, ["build-1"]]

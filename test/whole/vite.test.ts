@@ -10,11 +10,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import react from "@vitejs/plugin-react"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import type { Page } from "playwright-core"
-import { Browser, openTab } from "../support/browser.ts"
+import { inBrowser, openTab } from "../support/browser.ts"
 import { compile } from "../support/compile.ts"
 import { repository } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
@@ -34,12 +31,8 @@ const steps = `steps: [
   markdown("body")
 ],`
 
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
-
 describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped.each(Object.entries(templates))(
       "of %s shows content, and closes the connections of edited modules",
       ([, template]) =>

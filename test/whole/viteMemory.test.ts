@@ -1,24 +1,13 @@
-/**
- * The memory of pages in the dev server of Vite that are edited again and again.
- */
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
-import { Browser } from "../support/browser.ts"
+import { inBrowser } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { memoryOf } from "../support/stage.ts"
 import { savedAgain } from "../support/vite.ts"
 import { ofOneConnection, openTemplate, polls, pollsTake, templates } from "../support/viteTemplates.ts"
 
-const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
-  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
-)
-
 describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped.each(Object.entries(templates))(
       "of %s needs no more memory and connections after forty edits",
       ([name, template]) =>
