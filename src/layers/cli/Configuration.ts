@@ -4,12 +4,13 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import { parseEnv } from "node:util"
 import * as Effect from "effect/Effect"
-import { maxBytes, tooLarge } from "../../files/fileContent.ts"
 import { withPrivate } from "../../files/privateFiles.ts"
+import { maxBytes, tooLarge } from "../../files/readPlainText.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { loadConfiguration } from "../controller/loadConfiguration.ts"
 import { locateConfiguration } from "../controller/locateConfiguration.ts"
-import { CliError, VitrineModule, withoutSignalHandlers } from "./command.ts"
+import { CliError, VitrineModule } from "./command.ts"
+import { withoutSignalHandlers } from "./processExit.ts"
 import type { Options } from "./program.ts"
 
 /** Reads the environment file, then returns the absolute path of the configuration. */

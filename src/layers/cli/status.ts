@@ -13,7 +13,8 @@ import { worstTone } from "../status/rows.ts"
 import { isHealthy, lastFetchFailure } from "../status/view.ts"
 import { askController } from "./askController.ts"
 import { chooseContent } from "./ContentCommand.ts"
-import { CliError, setExitStatus } from "./command.ts"
+import { CliError } from "./command.ts"
+import { setExitStatus } from "./processExit.ts"
 import type { Options } from "./program.ts"
 import { fleetText } from "./terminal/fleetText.ts"
 import { failureText } from "./terminal/log.ts"
@@ -62,7 +63,7 @@ const takesNoReports = (hub: string | undefined) =>
         : `No players report to this machine: it is a player itself, and reports to ${hub}. Run "vitrine fleet" there.`
   })
 
-/** What is printed of a view: data for programs, or a text for people. */
+/** The printed part of a view: data for programs, or a text for people. */
 interface Shown {
   readonly data: unknown
   readonly text: () => string
