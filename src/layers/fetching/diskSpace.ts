@@ -1,5 +1,5 @@
 /**
- * Keeps room on the disk, and finds out whether it has room for another version.
+ * Keeps room on the disk for another version, and measures how much there is.
  *
  * Decides when versions and leases are swept: after each fetch, at ticks that fetch nothing (nothing is new, or the hub
  * is away), and when the disk is full. Has no timer. The store of versions decides what is removed, and restores a lost
@@ -12,11 +12,8 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { isDiskFull } from "../../files/systemError.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
-import { countText, sizeText } from "../../internal/readable.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { Problem } from "../../services/Problem.ts"
-import type { ContentState } from "../../services/Slices.ts"
 import { activeIn, VersionStore } from "../../services/VersionStore.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import { type ContentSlice, countVersions } from "./contentState.ts"
@@ -107,27 +104,3 @@ const measure = (slice: ContentSlice) =>
     }
     yield* slice.note((before) => ({ ...before, disk }))
   }).pipe(Effect.ignore)
-
-/** A version may need its whole size, although it usually shares most files with the previous version. */
-export const diskProblems = (name: string, { disk, failingSince }: ContentState): ReadonlyArray<Problem> => {
-  const missing = disk === undefined ? undefined : missingOn(disk)
-  return missing === undefined
-    ? []
-    : [
-        {
-          code: "content:disk",
-          severity: failingSince === undefined ? "warning" : "error",
-          subject: name,
-          text: `The disk of "${name}" has ${missing}: the next version may not fit. Make room, or lower "keepVersions"`
-        }
-      ]
-}
-
-const missingOn = (disk: NonNullable<ContentState["disk"]>): string | undefined => {
-  const { freeBytes, freeFiles, versionBytes, versionFiles } = disk
-  return freeBytes < versionBytes
-    ? `${sizeText(freeBytes)} free, and a version has ${sizeText(versionBytes)}`
-    : freeFiles !== undefined && freeFiles < versionFiles
-      ? `room for ${countText(freeFiles, "more file")} (inodes, "df -i"), and a version has ${versionFiles}`
-      : undefined
-}

@@ -4,7 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import { countsText } from "../../internal/contentCounts.ts"
-import { countText } from "../../internal/readable.ts"
+import { countText, sizeText } from "../../internal/readable.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
@@ -19,7 +19,6 @@ import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slic
 import { codes } from "../status/view.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { errorOf } from "./contentState.ts"
-import { diskProblems } from "./diskSpace.ts"
 import * as HubReading from "./HubReading.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
@@ -234,3 +233,27 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
       ...violations.map(violationText)
     ].map((line) => text(line, "error"))
   )
+
+/** A version may need its whole size, although it usually shares most files with the previous version. */
+const diskProblems = (name: string, { disk, failingSince }: ContentState): ReadonlyArray<Problem> => {
+  const missing = disk === undefined ? undefined : missingOn(disk)
+  return missing === undefined
+    ? []
+    : [
+        {
+          code: "content:disk",
+          severity: failingSince === undefined ? "warning" : "error",
+          subject: name,
+          text: `The disk of "${name}" has ${missing}: the next version may not fit. Make room, or lower "keepVersions"`
+        }
+      ]
+}
+
+const missingOn = (disk: NonNullable<ContentState["disk"]>): string | undefined => {
+  const { freeBytes, freeFiles, versionBytes, versionFiles } = disk
+  return freeBytes < versionBytes
+    ? `${sizeText(freeBytes)} free, and a version has ${sizeText(versionBytes)}`
+    : freeFiles !== undefined && freeFiles < versionFiles
+      ? `room for ${countText(freeFiles, "more file")} (inodes, "df -i"), and a version has ${versionFiles}`
+      : undefined
+}
