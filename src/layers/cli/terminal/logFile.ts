@@ -64,7 +64,7 @@ const openStream = (folder: string, name: string, file: string) => {
   let lookedAt = performance.now()
   let looking: Promise<void> | undefined
   const waiting: Array<string> = []
-  let waitingLength = 0
+  let waitingBytes = 0
 
   const open = () => {
     const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
@@ -100,12 +100,12 @@ const openStream = (folder: string, name: string, file: string) => {
     lookedAt = performance.now()
     looking = undefined
     for (const line of waiting.splice(0)) append(line)
-    waitingLength = 0
+    waitingBytes = 0
   }
 
   return {
     write: (line: string): boolean => {
-      if (waitingLength + (current?.writableLength ?? 0) >= maxHeld) return false
+      if (waitingBytes + (current?.writableLength ?? 0) >= maxHeld) return false
       if (looking === undefined && performance.now() - lookedAt > lookMs) {
         looking = look()
       }
@@ -113,7 +113,7 @@ const openStream = (folder: string, name: string, file: string) => {
         append(line)
       } else {
         waiting.push(line)
-        waitingLength += line.length + 1
+        waitingBytes += Buffer.byteLength(line) + 1
       }
       return true
     },
